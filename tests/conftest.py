@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from aisle.courier.pull import thrift
+from aisle.settings import time_zone
 from tests.terminal.harness import Terminal
 from tests.terminal.lifeline import Lifeline, foreign_names, left_over
 
@@ -82,9 +83,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def in_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """The host lives by the time of a zone that is called."""
+    """The host lives by the time of a zone that is called; nobody here has entered another one yet."""
 
     def live(zone: str) -> None:
+        monkeypatch.setattr(time_zone, "_host", [])
         monkeypatch.setenv("TZ", zone)
         time.tzset()
 

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import closing
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import apsw
 import pytest
@@ -46,9 +47,9 @@ async def test_who_does_not_wait_any_longer_leaves_nothing_open(
 ) -> None:
     begun, closed, open_, close = Event(), Event(), factory.open_service, Service.close
 
-    def begins(path: Path, *, demo: bool) -> Service:
+    def begins(path: Path, **options: Any) -> Service:
         begun.set()
-        return open_(path, demo=demo)
+        return open_(path, **options)
 
     def ends(service: Service) -> None:
         close(service)

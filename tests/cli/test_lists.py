@@ -229,3 +229,19 @@ def test_rows_that_cannot_be_used_are_counted(shop: Shop, capsys: pytest.Capture
     assert "note 3 rows of products cannot be used" in said
     assert "product_number makes no sense in them" in said
     assert "note 1 row of orders cannot be used" in said
+
+
+def test_rows_that_are_there_twice_are_told_apart_from_those_that_make_no_sense(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop.fake.products["P1 again"] = {**shop.fake.products["P1"], "product_name": "The last one"}
+    shop.fake.products["bad"] = {"product_number": "", "product_name": "X"}
+    status, _, err = shop.run(capsys, "sync")
+    assert status == 0
+    assert "1 of the rows of products are there twice; the last one counts." in err
+    assert "1 of the rows of products cannot be used: product_number." in err
+    status, found = shop.doctor(capsys)
+    said = " ".join(found["lists"])
+    assert (status, "note 1 row of products there twice" in said) == (0, True)
+    assert "The last one counts" in said
+    assert "note 1 row of products cannot be used" in said

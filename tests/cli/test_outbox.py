@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -167,11 +168,61 @@ def test_what_was_confirmed_is_sent_again_after_a_restore(
     assert ("1 are from before" in err) == (not since)
 
 
+@pytest.mark.parametrize(
+    ("since", "minutes", "told"),
+    [
+        ("18:00", 0, "2026-11-26T18:00+09:00"),
+        ("", -18 * 60, "2026-11-26T00:00+09:00"),
+        ("18:00+01:00", 8 * 60, "2026-11-27T02:00+09:00"),
+        ("09:00Z", 0, "2026-11-26T18:00+09:00"),
+    ],
+)
+def test_a_moment_of_a_replay_is_by_the_time_of_the_store(
+    aisle_home: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    in_zone: Callable[[str], None],
+    since: str,
+    minutes: int,
+    told: str,
+) -> None:
+    in_zone("America/New_York")
+    nine_utc = 1795683600.0  # 2026-11-26 09:00 UTC, at the store 18:00
+    monkeypatch.setattr(time, "time", lambda: nine_utc + 86400)
+    (aisle_home / "settings.toml").write_text('time_zone = "Asia/Tokyo"\n')
+    around = [confirmed(aisle_home, f"P{n}", nine_utc + minutes * 60 + 60 * n) for n in (-1, 1)]
+    status, out, err = run(capsys, "replay", f"--since=2026-11-26{since and 'T'}{since}")
+    assert (status, [state(aisle_home, op_id) for op_id in around]) == (0, ["done", "queued"])
+    assert out.startswith("1 operations")
+    assert f"Since {told}, by the time of store {DEMO_STORE} (Asia/Tokyo)." in err
+
+
+def test_a_replay_says_that_the_store_lives_by_the_time_of_its_host(
+    aisle_home: Path, capsys: pytest.CaptureFixture[str], in_zone: Callable[[str], None]
+) -> None:
+    in_zone("America/New_York")
+    confirmed(aisle_home, "P1", time.time() - 3600)
+    _, _, err = run(capsys, "replay", "--since=2026-01-05T18:00")
+    assert f"Since 2026-01-05T18:00-05:00, by the time of store {DEMO_STORE} (the zone of this host)." in err
+
+
 def test_what_went_without_a_key_is_looked_for_first(aisle_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     op_id = confirmed(aisle_home, "P1", time.time() - 3600, keyed=False)
     status, out, _ = run(capsys, "replay")
     assert (status, state(aisle_home, op_id)) == (0, "in_doubt")
     assert "1 had none, and are looked for first" in out
+
+
+@pytest.mark.parametrize(
+    ("since", "of_days_ago"), [([], "done"), (["--since", "20d"], "in_doubt"), (["--since", "2d"], "done")]
+)
+def test_old_work_without_a_key_is_looked_for_only_when_that_is_said(
+    aisle_home: Path, capsys: pytest.CaptureFixture[str], since: list[str], of_days_ago: str
+) -> None:
+    old = confirmed(aisle_home, "P1", time.time() - 10 * 86400, keyed=False)
+    new = confirmed(aisle_home, "P2", time.time() - 86400, keyed=False)
+    status, _, _ = run(capsys, "replay", *since)
+    assert (status, state(aisle_home, old), state(aisle_home, new)) == (0, of_days_ago, "in_doubt")
 
 
 @pytest.mark.parametrize("wrong", ["yesterday", "", "3w", "d", "-1d", "2026-13-01", "9999-01-01", "tomorrow"])

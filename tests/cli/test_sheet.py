@@ -12,7 +12,7 @@ import pytest
 
 from aisle.cli import main
 from aisle.cli.sheet import MODULE_MM, QUIET
-from aisle.scan.grammar import COMMANDS
+from aisle.scan.grammar import COMMANDS, PRINTED_LETTERS
 
 # Widths of bars and spaces for the values 0 to 106 of Code 128 (ISO/IEC 15417, table 1).
 _TABLE = """
@@ -81,7 +81,7 @@ def sheet(capsys: pytest.CaptureFixture[str]) -> str:
 def test_each_command_is_there_and_its_bars_say_it(capsys: pytest.CaptureFixture[str]) -> None:
     page = Sheet()
     page.feed(sheet(capsys))
-    assert [label for label, _, _ in page.drawings] == list(COMMANDS)
+    assert [label for label, _, _ in page.drawings] == [*COMMANDS, *PRINTED_LETTERS]
     for label, wide, bars in page.drawings:
         assert decoded(bars) == label
         assert label in page.text
@@ -93,7 +93,7 @@ def test_each_command_is_there_and_its_bars_say_it(capsys: pytest.CaptureFixture
 def test_words_stand_beside_the_bars(capsys: pytest.CaptureFixture[str]) -> None:
     page = Sheet()
     page.feed(sheet(capsys))
-    for word in ("Back", "Next", "Undo", "Done", "Help", "OK (Enter)", "Number 1", "Number 9", "Sign out"):
+    for word in ("Back", "Next", "Undo", "Done", "Help", "OK (Enter)", "Number 1", "Number 9", "Letter y", "Sign out"):
         assert word in page.text
 
 

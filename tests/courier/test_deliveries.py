@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from aisle.code_forms import lookup_keys
 from aisle.jobs.base import Context, Write
 from aisle.jobs.receive.receiving import Entry, Receiving, write
 from aisle.local.outbox.wishes import wish
-from aisle.scan.codes import lookup_keys
 from tests.courier.fake import Fake, says
 from tests.courier.host import Host
 from tests.courier.kit import STORE

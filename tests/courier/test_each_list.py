@@ -1,7 +1,7 @@
 """One list of the service fails while all others answer: it is missing, with its reason, and nothing else is."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ import pytest
 from aisle.cli.words import in_words
 from aisle.courier.pull.schedule import Pace
 from aisle.courier.pull.wanted import AGAIN_S
+from aisle.jobs.view import LeftOut
 from aisle.local.outbox.wishes import wish
+from aisle.local.told import REPEATED
 from tests.courier.fake import OWN, Fake, name_of
 from tests.courier.host import Host
 from tests.courier.kit import update
@@ -149,17 +151,17 @@ def _are_served(shop: Shop, name: str) -> None:
         pytest.skip("the document has no such list")
 
 
-OFTEN = ("403", "404", "404 of a gateway", "429", "500", "503", "no answer", "a page", "half of it", "no list")
-"""What each list is tried with in every run; the rest with one list, and with all of them in the long runs."""
-CASES = [
-    pytest.param(name, failure, marks=() if failure in OFTEN or name == "deliveries" else pytest.mark.full)
-    for name in LISTS
-    for failure in FAILURES
-    if (name, failure) != ("changes", "429")  # it is asked every two seconds: patience is for all then
-]
+def _spread(firsts: Iterable[str], seconds: Iterable[str], every: int) -> list[Any]:
+    """All pairs; one of `every` in each run, so that each of the firsts and of the seconds is met, the rest in the long
+    runs."""
+    return [
+        pytest.param(first, second, marks=() if (row + column) % every == 0 else pytest.mark.full)
+        for row, first in enumerate(firsts)
+        for column, second in enumerate(seconds)
+    ]
 
 
-@pytest.mark.parametrize(("name", "failure"), CASES)
+@pytest.mark.parametrize(("name", "failure"), _spread(LISTS, FAILURES, 5))
 async def test_it_is_missing_and_all_others_are_read(shop: Shop, name: str, failure: str) -> None:
     _are_served(shop, name)
     answering, why = FAILURES[failure]
@@ -184,8 +186,9 @@ async def test_it_is_missing_and_all_others_are_read(shop: Shop, name: str, fail
         assert all(here[each] for each in served)
 
 
-@pytest.mark.parametrize("failure", ["403", "404 of a gateway", "500", "no answer", "half of it"])
-@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize(
+    ("name", "failure"), _spread(LISTS, ["403", "404 of a gateway", "500", "no answer", "half of it"], 2)
+)
 async def test_in_the_daily_full_read_too(shop: Shop, name: str, failure: str) -> None:
     _are_served(shop, name)
     async with shop.running(shop.courier()) as courier:
@@ -248,7 +251,7 @@ async def test_what_is_missing_is_asked_for_less_and_less_often(shop: Shop) -> N
         return _says(403)(request)
 
     shop.fail("deliveries", noting)
-    async with shop.running(shop.courier(pace=Pace(slow=1e9))):
+    async with shop.running(shop.courier(pace=Pace(changes=60.0, slow=1e9))):
         await shop.time.until(lambda: shop.state() == "partial", 60)
         asked.clear()
         await shop.time.pass_(4 * 3600)
@@ -300,13 +303,12 @@ async def _all_read(shop: Shop) -> None:
         assert shop.state() == "live"
 
 
-@pytest.mark.parametrize("value", BAD_KEYS.values(), ids=BAD_KEYS)
-@pytest.mark.parametrize("name", KEYED)
-async def test_rows_that_cannot_be_named_are_counted_and_said(shop: Shop, name: str, value: Any) -> None:
-    where, field = KEYED[name]
+@pytest.mark.parametrize(("name", "value"), _spread(KEYED, BAD_KEYS, 3))
+async def test_rows_that_cannot_be_named_are_counted_and_said(shop: Shop, name: str, value: str) -> None:
+    (where, field), bad = KEYED[name], BAD_KEYS[value]
     for _ in range(2):
         row = _like(shop, where)
-        row = {key: row[key] for key in row if key != field} | ({} if value is ... else {field: value})
+        row = {key: row[key] for key in row if key != field} | ({} if bad is ... else {field: bad})
         _add(shop, where, row | {"note": len(getattr(shop.fake, where))})
     await _all_read(shop)
     assert _left(shop)[name] == (2, field)
@@ -316,11 +318,13 @@ async def test_rows_that_cannot_be_named_are_counted_and_said(shop: Shop, name: 
 
 @pytest.mark.parametrize("name", ["headers", "products", "stock", "locations", "deliveries"])
 async def test_rows_of_one_name_are_counted_and_said(shop: Shop, name: str) -> None:
-    where, field = KEYED[name]
+    where, _ = KEYED[name]
     for _ in range(3):
         _add(shop, where, _like(shop, where) | {"note": len(getattr(shop.fake, where))})
     await _all_read(shop)
-    assert _left(shop)[name] == (3, field)
+    assert [left for left in shop.reads.link(shop.time.now).left_out if left.name == name] == [
+        LeftOut(name, 3, REPEATED, is_repeated=True)
+    ]
 
 
 WRONG_TYPES = {
@@ -345,3 +349,49 @@ async def test_rows_of_a_wrong_type_are_counted_and_said_until_they_are_right(sh
         courier.sync.ask_all()
         await shop.time.until(lambda: courier.sync.progress.completed >= began, 60)
     assert _left(shop) == {}
+
+
+@pytest.mark.parametrize("wait", ["", "1", "30"])
+@pytest.mark.parametrize("name", [name for name in LISTS if name not in ("headers", "lines")])
+async def test_patience_asked_at_one_list_alone_keeps_no_other_waiting(shop: Shop, name: str, wait: str) -> None:
+    """Where it is asked three times in a row, and another list answers: also of the change feed, which is asked all
+    the time."""
+    _are_served(shop, name)
+    asked: list[float] = []
+
+    def patience(request: httpx.Request) -> httpx.Response:
+        asked.append(shop.time.now)
+        headers = {"Retry-After": wait} if wait else {}
+        return httpx.Response(429, json={"message": "not this one"}, headers=headers)
+
+    async with shop.running(shop.courier(pace=Pace(changes=2.0))) as courier:
+        await shop.time.until(lambda: shop.state() == "live", 60)
+        shop.fail(name, patience)
+        courier.sync.ask_all()
+        wish(shop.desk.db, "logs", "", shop.time.now)
+        courier.wake()
+        await shop.time.until(lambda: name in shop.missing(), 400)
+        assert "not this one (429)" in shop.missing()[name]
+        await shop.time.until(lambda: courier.sync.progress.idle, 400)
+        assert set(shop.missing()) <= AND.get(name, {name})
+        asked.clear()
+        (op_id,) = shop.desk.write(update("O1", {1: 1}))
+        courier.wake()
+        await shop.time.until(lambda: shop.desk.state(op_id) == "done", 10)
+        await shop.time.pass_(300)
+        assert courier.link.is_up
+        assert len(asked) <= 60, "a list that asks for patience is given some"
+        shop.mend()
+        await shop.time.until(lambda: shop.state() == "live", AGAIN_S + 60)
+
+
+async def test_patience_asked_everywhere_is_a_matter_of_the_link(shop: Shop) -> None:
+    async with shop.running(shop.courier(pace=Pace(changes=2.0))) as courier:
+        await shop.time.until(lambda: shop.state() == "live", 60)
+        shop.fake.answer = _says(429, Retry_After="5")  # type: ignore[method-assign,assignment]
+        courier.sync.ask_all()
+        await shop.time.pass_(120)
+        assert shop.missing() == {}
+        shop.mend()
+        await shop.time.until(lambda: shop.state() == "live", 400)
+        assert shop.missing() == {}

@@ -16,18 +16,22 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.cli.zones import ZoneWatch
 from aisle.courier.courier import World
 from aisle.courier.heir import SEAT, Seat
 from aisle.courier.office import ALONE_S, Office
 from aisle.courier.run import LOG_BYTES, Term, run, work_here
 from aisle.errors import StorageError
 from aisle.lifeline import LIFELINE, lifeline_fd
+from aisle.local.cache.file import open_cache
 from aisle.local.host import spawn
 from aisle.local.host.lock import Election, Holder
 from aisle.local.host.program import is_newer
 from aisle.local.host.signals import Bell, socket_folder
 from aisle.local.host.spawn import spawn_courier
 from aisle.local.told import outside
+from aisle.settings import load
+from aisle.settings.time_zone import enter
 from tests.courier.fake import Fault, lost_before, not_applied, says
 from tests.courier.host import Host
 from tests.courier.kit import update
@@ -37,11 +41,13 @@ from tests.terminal.lifeline import Lifeline
 class Incumbent:
     """A courier in office, in a task of the test's."""
 
-    def __init__(self, host: Host, *, version: str = "1.0.0", token_file: str = "", lifeline: int = -1) -> None:
+    def __init__(
+        self, host: Host, *, version: str = "1.0.0", token_file: str = "", lifeline: int = -1, **more: Any
+    ) -> None:
         self.host = host
         self.office: Office | None = None
         world = World(host.time.clock, host.time.sleep, lambda: 0.0)
-        term = Term(lifeline, version, token_file, world, begun=self._begun)
+        term = Term(lifeline, version, token_file, world, begun=self._begun, **more)
         self.task = asyncio.create_task(run(host.home, host.connect, term))
 
     def _begun(self, office: Office) -> None:
@@ -276,6 +282,34 @@ async def test_a_doorbell_that_is_gone_is_hung_again(host: Host, in_its_place: s
     await host.time.until(lambda: term.over)
     await new.begun()
     await new.leave()
+
+
+async def test_in_another_time_zone_it_goes_on_and_computes_the_days_of_the_cache_anew(
+    host: Host, aisle_home: Path, in_zone: Callable[[str], None]
+) -> None:
+    in_zone("UTC")
+    settings = aisle_home / "settings.toml"
+    settings.write_text('time_zone = "America/Los_Angeles"\n')
+    loaded = load({"store": "0001"})
+    enter(loaded.settings.time_zone)
+    watch = ZoneWatch(loaded)
+    host.fake.orders["O1"]["pickup_date"] = "2026-11-27T17:00:00Z"
+    term = Incumbent(host, zone_set=watch.is_another)
+    await term.begun()
+    await host.time.until(lambda: host.state() == "live")
+
+    def pickup() -> Any:
+        with closing(open_cache(host.home.folder, writer=False)) as cache:
+            return cache.execute("SELECT pickup FROM orders WHERE order_number = 'O1'").fetchone()
+
+    assert pickup() == ("2026-11-27T09:00:00",)
+    settings.write_text('time_zone = "Asia/Tokyo"\n# longer\n')
+    await host.time.until(lambda: pickup() == ("2026-11-28T02:00:00",), 10)
+    (op_id,) = host.desk.write(update("O1", {1: 2}))
+    await host.time.until(lambda: host.desk.is_read_back(op_id))
+    assert "the time zone was set" in host.home.courier_log.read_text()
+    assert not term.over
+    await term.leave()
 
 
 async def test_the_last_flight_lands_before_it_leaves(host: Host) -> None:

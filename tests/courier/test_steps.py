@@ -146,6 +146,21 @@ async def test_what_is_written_arrives_and_leaves_the_overlay(host: Host, clock:
 
 
 @JUMPS
+async def test_work_that_was_first_sent_before_it_is_asked_for_after_a_restore(
+    host: Host, clock: Clock, jump: float
+) -> None:
+    async with working(host, clock) as term:
+        host.fake.fail("update-customer-order", *[says(503)] * 8)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        term.courier.wake()
+        await host.time.until(lambda: host.fake.calls["update-customer-order"] == 1, 5)
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 900)
+        assert op_id in host.desk.outbox.newest_keys(clock.wall() - HOUR / 2, 20)
+
+
+@JUMPS
 async def test_a_link_that_is_down_is_tried_as_before(host: Host, clock: Clock, jump: float) -> None:
     async with working(host, clock) as term:
         host.fake.down = lost_before

@@ -17,6 +17,7 @@ from aisle.courier.pull.stages import paged
 from aisle.errors import StorageError
 from aisle.local.cache.writer import Cache
 from aisle.local.db import fetch, transaction
+from aisle.local.told import REPEATED, LeftOut
 from tests.courier.fake import OWN, Fake, Fault, lost_before, name_of, says
 from tests.courier.host import Host
 
@@ -230,6 +231,47 @@ async def test_a_list_that_shrinks_on_the_way_is_walked_again(host: Host, monkey
     courier = await once(host)
     assert host.numbers() == ["O2", "O3", "O4", "O5"]
     assert not courier.notices.kept
+
+
+async def test_a_row_that_one_walk_alone_shows_twice_is_not_told(host: Host, monkeypatch: Any) -> None:
+    """One order comes and another goes while the list is read: an order slips to the next page, none is there twice."""
+    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
+    real = host.fake._list_customer_orders
+    shifted: list[str] = []
+
+    def shifting(request: httpx.Request) -> tuple[int, Any]:
+        params = request.url.params
+        if not shifted and params.get("page_start") == "2" and "show_lines" not in params:
+            shifted.append(host.fake.orders.pop("O5")["order_number"])
+            before = {"O0": {**host.fake.orders["O1"], "order_number": "O0", "id": 900}}
+            host.fake.orders = before | host.fake.orders
+        return real(request)
+
+    monkeypatch.setattr(host.fake, "_list_customer_orders", shifting)
+    courier = await once(host)
+    assert shifted
+    assert host.numbers() == ["O0", "O1", "O2", "O3", "O4"]
+    assert courier.sync.progress.left_out == ()
+    assert not courier.notices.kept
+
+
+async def test_rows_that_stay_there_twice_are_told_and_cost_one_further_walk(host: Host, monkeypatch: Any) -> None:
+    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
+    host.fake.locations["again"] = {**host.fake.locations["A-1"], "id": 901}
+
+    async def walked() -> int:
+        host.fake.requests.clear()
+        courier = await once(host, full=True)
+        assert courier.sync.progress.left_out == (LeftOut("locations", 1, REPEATED),)
+        return names_of(host.fake).count("list-locations")
+
+    once_and_again, later = await walked(), await walked()
+    assert later < once_and_again
+    host.fake.locations["more"] = {**host.fake.locations["A-1"], "id": 902}
+    courier = await once(host, full=True)
+    assert courier.sync.progress.left_out == (LeftOut("locations", 2, REPEATED),)
+    del host.fake.locations["again"], host.fake.locations["more"]
+    assert (await once(host, full=True)).sync.progress.left_out == ()
 
 
 async def test_a_bad_row_costs_itself_alone(host: Host) -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from aisle.code_forms import check_digit
 from aisle.local.host.home import Home
 from aisle.local.host.signals import Bell
 from aisle.local.host.spawn import spawn_courier
-from aisle.scan.codes import check_digit
 from aisle.service.storage import Storage, open_storage
 from tests.courier.kit import STORE
 from tests.faults.world import World

@@ -34,6 +34,20 @@ class Cut(httpx.AsyncBaseTransport):
         raise httpx.ReadError("the line is cut")
 
 
+class NoReference(httpx.AsyncBaseTransport):
+    """A way to a service that keeps no reference of what is counted."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        body = (await request.aread()).replace(b',"reference":"aisle load"', b"")
+        headers = {name: text for name, text in request.headers.items() if name != "content-length"}
+        return await self._inner.handle_async_request(
+            httpx.Request(request.method, request.url, headers=headers, content=body)
+        )
+
+
 class World:
     """A service, a folder of files, and the loads of it."""
 
@@ -42,9 +56,11 @@ class World:
         self._files = folder / "files"
         self._files.mkdir()
         self._kept = folder / "load.json"
+        self.drops_references = False
 
     def client(self, cut: tuple[int, bool] | None = None) -> Client:
         inner: Any = asgi_transport(self.service.app)
+        inner = NoReference(inner) if self.drops_references else inner
         transport = Cut(inner, cut[0], arrives=cut[1]) if cut else inner
         return Client("http://localhost", self._token, transport=transport)
 
@@ -69,6 +85,10 @@ class World:
         async with self.client() as client:
             [entry] = (await client.list_store_products_stock(store_number="1", product_number=product)).rows
         return entry.most_likely_quantity
+
+    async def count(self, entry: dict[str, Any]) -> None:
+        async with self.client() as client:
+            await client.create_store_product_logs("1", {"storeproductlog": [entry]}, is_counted_quantity=True)
 
     async def lose(self, product: str, quantity: int) -> None:
         async with self.client() as client:
@@ -255,6 +275,56 @@ async def test_new_places_pools_and_products_are_counted(tmp_path: Path) -> None
         assert [await world.stock(one) for one in "PQR"] == [27, 6, 3]
 
 
+@pytest.mark.parametrize(
+    ("entry", "by"),
+    [
+        ({"location_code": "A", "counted_quantity": 20, "app_user_name": "U1"}, " by U1"),
+        ({"location_code": "A", "counted_quantity": 20, "source": "count"}, ""),
+        ({"location_code": "A", "stock_pool_1": 20, "reference": "earlier program"}, " by earlier program"),
+        ({"location_code": "A", "stock_pool_2": 20, "reference": "other pool"}, " by other pool"),
+    ],
+)
+async def test_what_was_counted_in_another_way_is_left_and_named(
+    entry: dict[str, Any], by: str, tmp_path: Path
+) -> None:
+    """As by the loads of earlier programs, which gave no reference: losses since then would come back."""
+    with a_world(tmp_path) as world:
+        stocked(world)
+        await world.load()
+        await world.count({"product_number": "P", **entry})
+        await world.lose("P", 6)
+        assert await world.stock("P") == 14
+        stocked(world, "1,P,A,1,20", "1,Q,A,1,5", "1,P,B,1,2")
+        for loaded, left in ((2, ()), (0, (3, 4))):
+            report = await world.load()
+            assert report is not None
+            assert report.ok
+            assert report.files[-1][1:3] == (3, loaded)
+            assert report.files[-1].left_rows == left
+            [said] = [line for line in report.lines() if line.startswith("stock.csv:2:")]
+            assert said.startswith(
+                "stock.csv:2: warning: the stock was counted before, and is left as it is; --recount counts it again:"
+                f" P at A, counted before{by} on "
+            )
+            assert [await world.stock(one) for one in "PQ"] == [16, 5]
+        await world.load(recount=True)
+        assert await world.stock("P") == (22 if "stock_pool_2" not in entry else 42)
+        assert_books(world.service)
+
+
+async def test_where_no_reference_is_kept_a_load_counts_nothing_twice(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        stocked(world, *(f"1,{one},A,1,20" for one in "PQR"), *(f"1,{one},B,1,5" for one in "PQR"))
+        world.drops_references = True
+        await world.load()
+        await world.lose("P", 6)
+        report = await world.load()
+        assert report is not None
+        assert report.files[-1].loaded_rows == 0
+        assert sum("was counted before" in line for line in report.lines()) == 6
+        assert [await world.stock(one) for one in "PQR"] == [19, 25, 25]
+
+
 async def test_a_recount_counts_what_was_loaded(tmp_path: Path) -> None:
     with a_world(tmp_path) as world:
         stocked(world, "1,P,A,1,20")
@@ -284,7 +354,7 @@ async def test_a_recount_that_was_cut_off_counts_nothing_twice(arrives: bool, tm
         assert await world.stock("P") == 20
 
 
-@pytest.mark.parametrize("requests", range(7))
+@pytest.mark.parametrize("requests", range(8))
 @pytest.mark.parametrize("arrives", [True, False], ids=["arrived", "lost"])
 async def test_a_first_load_that_was_cut_off_anywhere_is_finished(requests: int, arrives: bool, tmp_path: Path) -> None:
     with a_world(tmp_path) as world:
@@ -293,7 +363,7 @@ async def test_a_first_load_that_was_cut_off_anywhere_is_finished(requests: int,
             "orders.csv", "store_number,order_number,line_number,product_number,quantity", "1,O,1,P,2", "1,O,2,Q,1"
         )
         cut = await world.load(cut=(requests, arrives))
-        assert (cut is None) == (requests < 6)
+        assert (cut is None) == (requests < 7)
         report = await world.load()
         assert report is not None
         assert report.ok

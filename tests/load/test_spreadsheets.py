@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.client.load.cells import check_digit
+from aisle.client.load.cells import right_digit
 from aisle.client.load.notation import Notation
 from aisle.client.load.read import Left, Record, records, tables, unknown_files
 from aisle.client.load.report import LoadError
@@ -205,9 +205,9 @@ def test_a_right_check_digit_is_not_warned_of(code: str, write: Write, tmp_path:
 @given(st.integers(0, 10**17 - 1), st.sampled_from([7, 11, 12, 13, 16, 17]))
 def test_every_wrong_digit_shows(number: int, length: int) -> None:
     body = str(number)[-length:].zfill(length)
-    right = check_digit(body + "0")
-    assert check_digit(body + right) == right
-    assert sum(check_digit(body + other) == other for other in "0123456789") == 1
+    right = right_digit(body + "0")
+    assert right_digit(body + right) == right
+    assert sum(right_digit(body + other) == other for other in "0123456789") == 1
 
 
 @pytest.mark.parametrize(
@@ -234,6 +234,29 @@ def test_a_code_of_two_products_is_warned_of(first: str, second: str, write: Wri
 def test_codes_that_differ_by_leading_zeros_are_one_code(write: Write, tmp_path: Path) -> None:
     write("products.csv", "product_number,barcode", "P,012345678905", "Q,0012345678905", "P2,X1", "Q2,0X1")
     assert ["is on two products" in line for line in Found(tmp_path).notes] == [True]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *(("04252614", "042100005264"), ("042100005264", "04252614"), ("425261", "042100005264")),
+        *(("(01)04006381333931", "4006381333931"), ("ABC-7", "abc-7"), ("*K9*", "K9"), ("k9", "*K9*")),
+        *(("4006381-333931", "04006381333931"), ("012345", "12345"), ("123456", "00000000123456")),
+        *(("X1", "x1"), ("4006381333931", "４００６３８１３３３９３１"), ("0 12345 67890 5", "12345678905")),
+    ],
+)
+def test_codes_that_a_scan_takes_for_one_are_warned_of(one: str, other: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", "product_number,barcode", f"P,{one}", f"Q,{other}")
+    assert [line for line in Found(tmp_path).notes if "is on two products" in line] != []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("X1", "0X1"), ("00001", "1"), ("ABC-7", "ABC7"), ("4006381333931", "4006381333932"), ("12 34", "1234x")],
+)
+def test_codes_that_a_scan_tells_apart_are_not_warned_of(one: str, other: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", "product_number,barcode", f"P,{one}", f"Q,{other}")
+    assert [line for line in Found(tmp_path).notes if "is on two products" in line] == []
 
 
 # Keys

@@ -41,7 +41,7 @@ class Scanner:
     def rest(self, seconds: float = PAUSE_S) -> Frame:
         """Nothing is sent for so long."""
         until = self.now + seconds
-        while (wait := self._lines.patience(self.now)) is not None and self.now + wait <= until:
+        while (wait := self._lines.seconds_left(self.now)) is not None and self.now + wait <= until:
             self.now += wait
             self._take(self._lines.tick(self.now))
         if self._decoder.waiting and seconds >= TOGETHER_S:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from aisle.code_forms import lookup_keys
 from aisle.errors import StorageError
 from aisle.local.cache import file
 from aisle.local.cache.schema import CACHE, FEED, MANY, TOPICS, VERSION
@@ -18,7 +19,6 @@ from aisle.local.db import fetch, reset, version
 from aisle.local.fold import natural
 from aisle.local.host.home import Home
 from aisle.local.reads.reads import EVERYTHING, Reads
-from aisle.scan.codes import lookup_keys
 from aisle.words import fold, kept, measures, sought
 from tests.lengths import tries
 from tests.local.goods import line, location, order, person, product, stock, store

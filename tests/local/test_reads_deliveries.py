@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.code_forms import lookup_keys
 from aisle.jobs.base import Context
 from aisle.jobs.receive.receiving import Entry, Receiving, write
 from aisle.local.cache.writer import Cache, open_cache
@@ -20,7 +21,6 @@ from aisle.local.host.home import Home
 from aisle.local.outbox.operation import Intent
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.reads.reads import Reads
-from aisle.scan.codes import lookup_keys
 from tests.local import goods
 from tests.local.kit import ANNA, STORE, Clock
 
@@ -438,3 +438,63 @@ def test_receipts_are_listed_by_number_whatever_type_they_are_of(desk: Desk) -> 
             assert total == len(listed)
     kinds = {row["kind"]: row["count"] for row in desk.reads.query("receipt_kinds", {})[0]}
     assert kinds == {kind: sum(str(row["order_type_id"]) == kind for row in rows) for kind in "0127"}
+
+
+# Lines that do not say how much was announced. interface: Delivery line, all fields optional
+
+
+def unsaid(number: int, product: str, received: int | None = 0) -> Row:
+    """A line without a quantity."""
+    said = line(number, product, 0, received)
+    del said["quantity"]
+    return said
+
+
+SILENT: dict[str, tuple[tuple[Row, ...], str, int]] = {
+    "nothing came of the only line": ((unsaid(1, "P1"),), "open", 0),
+    "nothing is said of what came": ((unsaid(1, "P1", None),), "open", 0),
+    "something came of the only line": ((unsaid(1, "P1", 4),), "received", 1),
+    "the other is full, nothing came of it": ((line(1, "P1", 4, 4), unsaid(2, "P2")), "partial", 1),
+    "the other is full, some came of it": ((line(1, "P1", 4, 4), unsaid(2, "P2", 3)), "received", 2),
+    "the other is not full": ((line(1, "P1", 4, 3), unsaid(2, "P2", 3)), "partial", 1),
+    "two of three are silent, one has come": ((unsaid(1, "P1", 2), unsaid(2, "P2"), unsaid(3, "P3")), "partial", 1),
+    "two of three are silent, none says it": ((unsaid(1, "P1", 2), unsaid(2, "P2", None)), "partial", 1),
+    "more came than was announced": ((line(1, "P1", 4, 9), unsaid(2, "P2")), "partial", 1),
+    "none was announced of the other": ((line(1, "P1", 0, 0), unsaid(2, "P2", 3)), "received", 2),
+}
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_a_line_without_a_quantity_is_no_line_of_none(desk: Desk, name: str) -> None:
+    lines, state, complete = SILENT[name]
+    desk.cache.put_deliveries([delivery("S-91", *lines)], NOON)
+    for rows, total in (
+        desk.reads.query("deliveries", {"search": "S-91"}),
+        desk.reads.query("delivery", {"order_number": "S-91"}),
+    ):
+        assert total == 1
+        assert (rows[0]["state"], rows[0]["complete_lines"], rows[0]["is_mixed"]) == (state, complete, True)
+    said = [each["quantity"] for each in rows[0]["lines"]]
+    assert said == [each.get("quantity") for each in lines]
+    listed = [number for number, _ in desk.listed(state="open")]
+    assert ("S-91" in listed) is (state != "received")
+
+
+def test_a_delivery_expects_what_it_says_no_quantity_of_until_some_came(desk: Desk) -> None:
+    desk.cache.put_deliveries([delivery("S-91", unsaid(1, "P-S"), line(2, "P2", 3))], NOON)
+    for name in ("expecting", "coming"):
+        rows, total = desk.reads.query(name, {"product_number": "P-S"})
+        assert (total, rows[0]["missing"]) == (1, None)
+    desk.receive("S-91", Entry("P-S", 1, Decimal(5)))
+    for name in ("expecting", "coming"):
+        assert desk.reads.query(name, {"product_number": "P-S"})[1] == 0
+    assert desk.lines("S-91") == [(1, "P-S", 5), (2, "P2", 0)]
+    assert desk.reads.query("delivery", {"order_number": "S-91"})[0][0]["state"] == "partial"
+
+
+def test_a_receipt_without_quantities_has_no_sum(desk: Desk) -> None:
+    lines = [{"line_number": 1, "received_quantity": 2, "shipped_quantity": 3}, {"line_number": 2}]
+    receipt = {"order_number": "S-91", "store_number": STORE, "order_type_id": 1, "receipt_lines": lines}
+    desk.cache.put_receipts([receipt])
+    ((row,), _) = desk.reads.query("receipts", {"search": "S-91"})
+    assert (row["received_quantity"], row["shipped_quantity"]) == (None, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from contextlib import closing
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +17,7 @@ from aisle.local.cache.differences import difference_of, price_said
 from aisle.local.cache.prices import prices_of
 from aisle.local.cache.writer import Cache, Sync
 from aisle.local.db import fetch, transaction
+from aisle.local.host.home import Home
 from aisle.local.outbox.operation import Intent
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remarks import keep_remark, remarks
@@ -182,23 +184,103 @@ OVERDRAWN = [
 ]
 
 
+OURS = "changes, claims"
+"""What our own service announces, as far as matters here."""
+
+
+def overdrawn(reads: Reads) -> list[tuple[str, Decimal]]:
+    """What more was picked of than the stock had, as the list tells it; the counter says as many."""
+    rows, total = reads.query("impossible", {"first": 0, "size": 99})
+    (row,), _ = reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+    assert row["impossible"] == total == len(rows)
+    return [(row["product_number"], row["quantity"]) for row in rows if row["kind"] == "overdrawn"]
+
+
 @pytest.mark.parametrize(("whole", "lying", "hands", "before", "more"), OVERDRAWN)
 def test_more_in_hand_than_the_stock_had_is_an_exception(
     reads: Reads, cache: Cache, whole: int, lying: int, hands: tuple[int, ...], before: bool, more: int
 ) -> None:
+    cache.set_link(Sync(features=OURS))
     cache.put_products([goods.product("P1", "Apple")])
     cache.put_stock([goods.stock("P1", whole, places={"A-1": lying})], read_began=2.0 if before else 9.0)
     orders = [goods.order(f"O{n}", goods.line(1, "P1", quantity, quantity)) for n, quantity in enumerate(hands)]
     cache.put_orders(orders, lines_known=True, read_began=5.0)
-    rows, total = reads.query("impossible", {"first": 0, "size": 9})
-    found = [(row["kind"], row["product_number"], row["quantity"]) for row in rows]
-    assert found == ([("overdrawn", "P1", more)] if more else [])
-    assert total == len(found)
-    (row,), _ = reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
-    assert row["impossible"] == total
+    assert overdrawn(reads) == ([("P1", Decimal(more))] if more else [])
+
+
+NOT_OVERDRAWN: list[tuple[str, str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    # the case, what the service announces, and what stock entry, product and line say
+    ("a bag that no stock is kept of", OURS, {"is_stock": False}, {}, {}),
+    ("the same in words", OURS, {"is_stock": "false"}, {}, {}),
+    ("a service, by the catalogue", OURS, {"is_stock": None}, {"is_stock": False}, {}),
+    ("a line picked in the warehouse", OURS, {}, {}, {"aisle": {"is_picked_from_warehouse": True}}),
+    ("the same beside all else", OURS, {}, {}, {"is_picked_from_warehouse": True}),
+    ("fractions that add up to a little more", OURS, {"most_likely_quantity": 0.3}, {}, {"picked_quantity": 0.1}),
+    ("another service, which may leave out what is picked", "", {}, {}, {}),
+    ("stock that is below none, which is told for itself", OURS, {"most_likely_quantity": -1}, {}, {}),
+]
+
+
+@pytest.mark.parametrize(("features", "stock", "product", "line"), [case[1:] for case in NOT_OVERDRAWN])
+def test_what_nobody_can_know_to_be_too_much_is_no_exception(
+    reads: Reads,
+    cache: Cache,
+    features: str,
+    stock: dict[str, Any],
+    product: dict[str, Any],
+    line: dict[str, Any],
+) -> None:
+    cache.set_link(Sync(state="live", last_ok=900.0, features=features))
+    cache.put_products([goods.product("P1", "Apple", **product)])
+    cache.put_stock([goods.stock("P1", **{"quantity": 0, "places": {}, **stock})], read_began=9.0)
+    orders = [goods.order(f"O{n}", goods.line(1, "P1", 2, 2) | line) for n in range(3)]
+    cache.put_orders(orders, lines_known=True, read_began=5.0)
+    assert overdrawn(reads) == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_overdrawn_is_told_as_if_it_was_looked_at_for_the_first_time(
+    home: Home, outbox_db: apsw.Connection, reads: Reads, cache: Cache, seed: int
+) -> None:
+    chance, found = random.Random(seed), 0
+    cache.set_link(Sync(features=OURS))
+    for turn in range(1, 40):
+        some = chance.sample(range(6), chance.randrange(4))
+        match chance.randrange(5):
+            case 0:
+                entries = [goods.stock(f"P{n}", chance.randrange(5), places={"A-1": chance.randrange(3)}) for n in some]
+                cache.put_stock(entries, read_began=float(turn))
+            case 1:
+                cache.put_products([goods.product(f"P{n}", f"Apple {turn}") for n in some])
+            case 2:
+                cache.forget_orders([f"O{n}" for n in some], read_began=float(turn))
+            case _:
+                for number in some:
+                    picked = [goods.line(at, f"P{chance.randrange(6)}", 2, chance.randrange(3)) for at in (1, 2)]
+                    order = goods.order(f"O{number}", *picked, is_active=chance.random() < 0.8)
+                    cache.put_orders([order], lines_known=True, read_began=float(turn))
+        with closing(Reads(home, outbox_db)) as fresh:
+            assert overdrawn(reads) == overdrawn(fresh)
+        found += bool(overdrawn(reads))
+    assert found
+
+
+def test_a_look_at_what_has_not_changed_goes_through_no_stock(reads: Reads, cache: Cache) -> None:
+    cache.set_link(Sync(features=OURS))
+    cache.put_products([goods.product(f"P{n}", "Apple") for n in range(50)])
+    cache.put_stock([goods.stock(f"P{n}", 9, places={"A-1": 2}) for n in range(50)], read_began=9.0)
+    lines = [goods.line(n + 1, f"P{n}", 2, 2) for n in range(50)]
+    cache.put_orders([goods.order("O1", *lines)], lines_known=True, read_began=5.0)
+    overdrawn(reads)
+    asked: list[str] = []
+    reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    overdrawn(reads)
+    reads._cache.trace_v2(0, None)
+    assert not [sql for sql in asked if "in_hand" in sql]
 
 
 def test_stock_that_was_read_long_before_is_believed(reads: Reads, cache: Cache) -> None:
+    cache.set_link(Sync(features=OURS))
     cache.put_products([goods.product("P1", "Apple")])
     cache.put_stock([goods.stock("P1", 3, places={"A-1": 0})], read_began=2.0)
     cache.put_orders([goods.order("O1", goods.line(1, "P1", 5, 5))], lines_known=True, read_began=5.0)

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from aisle.jobs.base import Export, Query
 from aisle.jobs.desk.logs import COLUMNS
 from aisle.jobs.desk.logs_filter import Filter, arguments, bounds
+from aisle.jobs.store_time import utc
 from aisle.local.cache import logs as cache_logs
-from aisle.local.cache.rows import utc
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import fetch
 from aisle.local.host.home import Home

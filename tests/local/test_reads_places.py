@@ -77,7 +77,9 @@ def test_the_sums_of_a_place_follow_its_products(cache: Cache, reads: Reads) -> 
 
     def sums() -> list[tuple[Any, ...]]:
         rows, _ = reads.query("places", {})
-        kept: list[tuple[Any, ...]] = reads._cache.execute("SELECT * FROM place_tally ORDER BY 1").fetchall()
+        kept: list[tuple[Any, ...]] = reads._cache.execute(
+            "SELECT location_code, products, quantity FROM place_tally ORDER BY 1"
+        ).fetchall()
         listed = [(row["location_code"], row["products"], row["quantity"]) for row in rows if row["products"]]
         assert [(code, count, Decimal(str(round(quantity, 6)))) for code, count, quantity in kept] == sorted(listed)
         return listed

@@ -12,17 +12,17 @@ from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import open_outbox
 from aisle.local.reads.reads import Reads
-from aisle.local.reads.unread import LISTS
+from aisle.local.reads.unread import SHOWN_LISTS
 from tests.local.kit import STORE
 
 
 @pytest.mark.parametrize(
     ("progress", "left"),
     [
-        (None, LISTS),
+        (None, SHOWN_LISTS),
         (Progress(("lines", "products"), At("headers", 1), full=True), ("headers", "lines", "products")),
         (Progress(("products",), full=True, missing=("deliveries",)), ("deliveries", "products")),
-        (Progress(("deliveries", "receipts")), LISTS),
+        (Progress(("deliveries", "receipts")), SHOWN_LISTS),
         (Progress(("headers",), full=True, completed=5.0), ()),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import product
 from random import Random
 from typing import Any
@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 
 from aisle.jobs.view import GOOD, WRONG
-from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.cache.file import open_cache
+from aisle.local.cache.writer import Cache
 from aisle.local.host.home import Home
 from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.outbox import open_outbox
+from aisle.local.reads.reads import Reads
 from aisle.local.session.draft import Draft
 from aisle.local.session.session import Session
 from aisle.scan.inputs import Key
+from aisle.scan.meaning import Candidate
 from tests.local import goods
 from tests.local.detours import WAYS, stand
 from tests.local.payloads import PAYLOADS, PAYMENT, drawn
@@ -257,6 +260,37 @@ def test_scans_in_quick_succession_are_answered_one_by_one(home: Home, pause: fl
             frame = scanner.write(f"{BARCODES[2]}\r")
             assert (told(frame), frame.view.done) == ((GOOD, "pick.taken"), before + number)  # type: ignore[union-attr]
             scanner.rest(pause)
+
+
+@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("text", ["A-1", "A-2", "4101", "4102", BARCODES[0], "BADGE-U1", "nothing-1"])
+def test_a_line_is_looked_up_once_however_long_it_is_held(
+    home: Home, monkeypatch: pytest.MonkeyPatch, text: str, pace: float
+) -> None:
+    asked: list[list[str]] = []
+    found = Reads.find
+
+    def find(reads: Reads, keys: Iterable[str]) -> list[Candidate]:
+        asked.append([*keys])
+        return found(reads, asked[-1])
+
+    with at(home, user="U1") as session:
+        while len(session._stack.levels) > 1:
+            say(session, "b")
+        monkeypatch.setattr(Reads, "find", find)
+        Scanner(session).send(f"{text}\r", pace)
+    whole = [tuple(keys) for keys in asked if text in keys]
+    assert len(whole) == len({*whole}) >= 1
+
+
+def test_a_line_that_is_held_means_what_the_cache_says_when_it_is_decided(home: Home) -> None:
+    with at(home, user="U1") as session, closing(open_cache(home.folder, writer=True)) as db:
+        while len(session._stack.levels) > 1:
+            say(session, "b")
+        scanner = Scanner(session)
+        scanner.write("9-9-9\r", 0.003)
+        Cache(db, "0001").put_locations([goods.location("9-9-9")])
+        assert scanner.rest().view.name == "browse.place"
 
 
 def test_what_a_person_types_is_answered_at_once(home: Home) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from aisle.code_forms import upc_e_expanded
 from aisle.courier.pull import progress
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.local.cache.writer import Cache, open_cache
@@ -17,7 +18,6 @@ from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
-from aisle.scan.codes import upc_e_expanded
 from aisle.scan.decoder import Decoder
 from aisle.settings import Settings
 from aisle.tui.catalogue import Voice
@@ -317,3 +317,50 @@ def test_a_guess_that_fits_two_products_is_asked_in_a_job(home: Home) -> None:
         found = scan("*425261*")
         assert (told(found)[0], len(found.view.choices)) == (ASK, 2)
         assert picked(home) == {}
+
+
+def with_numbers(home: Home) -> None:
+    """Things of the store that are called by digits alone, as all kinds of stores do."""
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_products([goods.product(number, f"Product {number}", number) for number in ("7", "301", "0088", "11702")])
+    cache.put_locations([goods.location(code, 3) for code in ("8", "12", "404")])
+    cache.put_orders([goods.order("52", total_lines=0)], lines_known=False, read_began=1.0)
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_number"),
+    [
+        *[(number, True) for number in ("301", "0088", "11702", "8", "12", "404", "52", "4101")],
+        *[(number, False) for number in ("7", "9", "88", "300", "30.1", "301.5", "1")],
+    ],
+)
+def test_a_weight_that_is_the_number_of_something_is_asked_about(home: Home, typed: str, is_number: bool) -> None:
+    """A product of one digit is none: nobody types that for it."""
+    with_numbers(home)
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        scan("01095200011005123202000275")
+        assert (told(scan(typed)) == (ASK, "session.is_number")) is is_number
+
+
+@pytest.mark.parametrize("ms", PACES)
+@pytest.mark.parametrize("form", ["AISLE:R", "aisle:r", "]C0AISLE:R"])
+def test_a_printed_letter_answers(home: Home, ms: int, form: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session, ms)
+        scan("4101")
+        assert told(scan(f"61*{EAN}"))[1] == "pick.over"
+        assert told(scan("AISLE:1")) == (WRONG, "input.letters"), "a number is the quantity there, and no choice"
+        scan(form)
+        assert picked(home)[1] == 60
+
+
+@pytest.mark.parametrize(("count", "found"), [(0, []), (1, ["G0"]), (2, []), (12, [])])
+def test_beside_a_quantity_a_guess_counts_where_one_thing_fits(home: Home, count: int, found: list[str]) -> None:
+    """The middle of a UPC-E of number system 1, without that and the check digit."""
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_products([goods.product(f"G{n}", f"Guess {n}", "165100004324") for n in range(count)])
+    with at(home) as session:
+        rows, _ = session._rooms.reads.query("named", {"code": "654321"})
+        assert [row["key"] for row in rows] == found

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from aisle.code_forms import check_digit
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
@@ -17,7 +18,6 @@ from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
-from aisle.scan.codes import check_digit
 from aisle.scan.inputs import Line
 from aisle.settings import Settings
 from tests.local import goods

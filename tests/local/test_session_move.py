@@ -79,7 +79,7 @@ def operations(home: Home) -> list[Operation]:
 def quantity(frame: Frame) -> dict[str, Decimal]:
     """What lies here, or what else is in hand, as the screen says."""
     assert isinstance(frame.view, Step)
-    return {stop.label: stop.quantity for stop in frame.view.coming}
+    return {stop.label: stop.quantity for stop in frame.view.coming if stop.quantity is not None}
 
 
 def test_three_scans_are_a_movement_and_both_places_know(home: Home) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
@@ -20,6 +21,7 @@ from aisle.local.session.lookout import LOOK_S
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
 from aisle.settings import Settings
+from aisle.tui.catalogue import Voice
 from tests.local import goods
 from tests.local.kit import ANNA, Clock, intents, update
 from tests.local.test_session import BARCODES, ORDER, _writer, home, say, told
@@ -87,7 +89,7 @@ def test_a_session_says_what_it_shows_page_by_page(home: Home, socket: CourierSo
         return set(page)
 
     with at(home) as (session, _):
-        assert shown() == {"order", "refusal"}
+        assert shown() == {"delivery", "order", "refusal"}
         say(session, "4101")
         assert shown() == {"order/4101", "refusal", "store"}
         say(session, BARCODES[0])
@@ -282,6 +284,17 @@ def test_a_restore_of_the_service_is_said_once_on_every_screen(home: Home, socke
         clock.pass_(60)
         again = session.poll()
         assert again is None or told(again)[1] != "session.restored", "once"
+
+
+def test_of_a_restore_that_lost_nothing_of_this_host_no_number_is_said(home: Home, socket: CourierSocket) -> None:
+    with at(home) as (session, clock):
+        noted(home, clock.now, 0)
+        clock.pass_(LOOK_S)
+        frame = session.poll()
+        assert frame is not None
+        assert told(frame) == ("info", "session.restored_whole")
+        assert frame.verdict is not None
+        assert not re.search(r"\d", Voice().say(frame.verdict.text))
 
 
 def test_who_comes_after_a_restore_is_told_and_who_comes_long_after_it_is_not(

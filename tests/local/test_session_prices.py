@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from aisle.code_forms import check_digit
 from aisle.courier.pull import progress
 from aisle.jobs.view import ASK, GOOD, Frame
 from aisle.local.cache.writer import Cache, open_cache
@@ -15,7 +16,6 @@ from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
-from aisle.scan.codes import check_digit
 from aisle.scan.inputs import Line
 from aisle.settings import Settings
 from aisle.tui.catalogue import Voice

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import date
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from aisle.code_forms import check_digit
 from aisle.courier.pull import progress
 from aisle.errors import SettingsError, StorageError
+from aisle.jobs import store_time
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
@@ -21,7 +24,6 @@ from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
 from aisle.local.session.watch import Watch, terms_of
-from aisle.scan.codes import check_digit
 from aisle.scan.inputs import Line
 from aisle.settings import LANGUAGES, REASONS, SHORT_REASONS, Loaded, Settings, load
 from aisle.settings.kept import keep
@@ -187,6 +189,22 @@ def test_what_needs_a_new_start_is_said_and_left_alone(home: Home) -> None:
         assert say(session, "4101").view.name == "pick.product"
 
 
+def test_another_time_zone_of_the_store_is_in_force_at_once(home: Home, in_zone: Callable[[str], None]) -> None:
+    in_zone("UTC")
+    now = "2026-11-27T17:00:00Z"
+    with at(home) as session:
+        for text, day in (('time_zone = "Asia/Tokyo"\n', date(2026, 11, 28)), ("", date(2026, 11, 27))):
+            write(home, text)
+            assert told(session.poll()) == (INFO, "Settings changed: new time_zone")
+            assert store_time.day_of(now) == day
+        write(home, 'time_zone = "Asia/Tokyo"\n[store."0001"]\ntime_zone = "America/Los_Angeles"\n')
+        session.poll()
+        assert str(store_time.read(now)) == "2026-11-27 09:00:00-08:00"
+        write(home, 'time_zone = "Asia/Nowhere"\n')
+        assert "settings.toml" in told(session.poll())[1]
+        assert str(store_time.read(now)) == "2026-11-27 09:00:00-08:00"
+
+
 @pytest.mark.parametrize("wrong", ["verifed = true", "verified = 1", "verified = ", 'restricted_codes = ["28"]'])
 def test_a_file_with_an_error_changes_nothing_and_is_told_once(home: Home, wrong: str) -> None:
     write(home, "verified = true\n")
@@ -246,13 +264,15 @@ def test_only_a_changed_file_is_read(home: Home) -> None:
 
 
 def test_an_order_goes_on_as_it_was_begun_also_after_an_end(home: Home) -> None:
-    """Opened by product only; places are verified from the next order on, and the replay stands where it stood."""
+    """Opened by product only; places are verified from the next stop on, and the replay stands where it stood."""
     with at(home) as session:
         say(session, "4101", EAN)
         write(home, "verified = true")
         session.poll()
         frame = say(session, EAN)
         assert told(frame)[0] == GOOD
+        assert session._frame().view.name == "pick.place", "of the next stop, the place is asked for"
+        assert say(session, "A-2").view.name == "pick.product"
         before = say(session, OTHER)
         assert before.view.name == "pick.product"
     with at(home) as session:

@@ -91,7 +91,7 @@ def test_two_entries_take_the_rest_from_another_place(home: Home) -> None:
         frame = say(session, f"4*{CODES[0]}")
         assert told(frame) == (ASK, "pick.taken_where")  # the screen shows another stop
         assert isinstance(frame.view, Step)
-        say(session, str([dict(choice.args)["place"] for choice in frame.view.choices].index("C-1") + 1))
+        say(session, frame.view.keys[[dict(choice.args)["place"] for choice in frame.view.choices].index("C-1")])
     found = {line["line_number"]: line for line in lines(home)}
     assert (found[1]["picked_quantity"], found[1]["preferred_location_code"]) == (5, "C-1")
 

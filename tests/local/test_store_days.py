@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from aisle.jobs import store_time
 from aisle.local.cache.writer import Cache
 from aisle.local.reads.logbook import weeks
 from aisle.local.reads.reads import Reads
-from aisle.local.reads.today import midnight
 from tests.local import goods
 
 ZONES = ["America/Los_Angeles", "Europe/Amsterdam", "Pacific/Auckland", "Pacific/Kiritimati", "UTC"]
@@ -58,6 +58,24 @@ def test_orders_are_late_by_the_clock_of_the_store(
 
 
 @pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("midnight", ["2026-11-27T00:00Z", "2026-11-27T00:00:00.000Z", "2026-11-27 00:00:00+00:00"])
+def test_a_day_that_a_service_says_by_a_midnight_of_utc_is_that_day(
+    zone: str, midnight: str, in_zone: InZone, reads: Reads, cache: Cache
+) -> None:
+    in_zone(zone)
+    line = {"line_number": 1, "product_number": "P1", "quantity": 1}
+    said = {"D1": "2026-11-26T23:30:00", "D2": midnight, "D3": "2026-11-27T00:30:00"}
+    rows = [{"order_number": name, "datetime_expected": when, "order_lines": [line]} for name, when in said.items()]
+    cache.put_deliveries(rows[::-1], 1000.0)
+    rows, _ = reads.query("deliveries", {"size": 20})
+    assert [str(row["order_number"]) for row in rows] == sorted(said)
+    cache.put_orders([goods.order("1", pickup_date=midnight)], lines_known=True, read_began=1000.0)
+    for hour, late in ((0, 0), (23, 0), (24, 1)):
+        now = utc(date(2026, 11, 27) + timedelta(days=hour // 24), hour % 24, 30, zone)
+        assert reads.query("board", {"late": True, "now": now, "size": 50})[1] == late
+
+
+@pytest.mark.parametrize("zone", ZONES)
 def test_deliveries_stand_in_the_order_in_which_the_store_expects_them(
     zone: str, in_zone: InZone, reads: Reads, cache: Cache
 ) -> None:
@@ -84,7 +102,9 @@ def test_deliveries_stand_in_the_order_in_which_the_store_expects_them(
 def test_days_and_weeks_begin_at_midnight_also_where_the_clocks_change(zone: str, day: date, in_zone: InZone) -> None:
     in_zone(zone)
     for hour in (0, 6, 23):
-        assert midnight(utc(day, hour, 30, zone)) == datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone))
+        assert store_time.midnight(utc(day, hour, 30, zone)) == datetime(
+            day.year, day.month, day.day, tzinfo=ZoneInfo(zone)
+        )
     begins = [one.astimezone(ZoneInfo(zone)) for one in weeks(utc(day, 12, 0, zone))]
     assert {(one.isoweekday(), one.hour, one.minute) for one in begins} == {(1, 0, 0)}
     assert {(later.date() - earlier.date()).days for earlier, later in pairwise(begins)} == {7}

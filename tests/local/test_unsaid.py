@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import product as every
 from typing import Any
@@ -143,3 +144,45 @@ def test_a_store_whose_stock_was_never_read_says_so_of_its_places(cache: Cache, 
     cache.put_stock([stock("P2", 3)])
     (row,), _ = reads.query("place", {"location_code": "A-1"})
     assert row["unsaid"] is False
+
+
+@pytest.mark.parametrize("expected", [None, 0, 5, 14])
+@pytest.mark.parametrize("quantity", ["counted_quantity", "stock_pool_1"])
+def test_the_log_of_this_host_has_no_difference_that_nobody_said(
+    outbox: Outbox, reads: Reads, expected: int | None, quantity: str
+) -> None:
+    said = {} if expected is None else {"expected_quantity": Decimal(expected)}
+    with transaction(outbox._db):
+        outbox.enqueue(intents(counted(scanned_datetime=moment(), **{quantity: Decimal(14)}, **said)), ANNA)
+    ((row,), _) = reads.query("count_log", {"now": moment()})
+    assert (row["counted_quantity"], row["difference"]) == (14, None if expected is None else 14 - expected)
+
+
+LOGGED: dict[str, tuple[dict[str, Any], int | None]] = {
+    "nothing": ({}, None),
+    "a quantity": ({"quantity": -2}, -2),
+    "a pool": ({"stock_pool_2": 3}, 3),
+    "counted": ({"counted_quantity": 14}, None),
+    "counted and expected": ({"counted_quantity": 14, "expected_quantity": 5}, 9),
+    "counted and changed": ({"counted_quantity": 14, "quantity": 2}, 2),
+    "expected alone": ({"expected_quantity": 5}, None),
+    "null": ({"quantity": None, "counted_quantity": None}, None),
+    "none": ({"quantity": 0}, 0),
+    "counted in a pool": ({"counted_quantity": 14, "stock_pool_1": 14}, None),
+}
+
+
+@pytest.mark.parametrize("name", LOGGED)
+def test_the_log_of_the_service_has_no_difference_that_nobody_said(
+    outbox: Outbox, cache: Cache, reads: Reads, name: str
+) -> None:
+    entry, difference = LOGGED[name]
+    head = {"id": 1, "store_number": "0001", "product_number": "P1", "created_on": moment(), "reason_code": 1}
+    cache.put_logs([head | entry], "1970-01-01T00:00:00Z")
+    ((row,), _) = reads.query("count_log", {"now": moment()})
+    assert row["difference"] == difference
+
+
+def moment() -> str:
+    """Now, as the clock of these tests has it."""
+    return datetime.fromtimestamp(Clock().now, UTC).isoformat()

@@ -49,7 +49,7 @@ MINE, OTHER = "0001", "0002"
 """The store of those who are no admins, and the one that is none of theirs."""
 
 # What may be said to a request that fits the page, but not what is stored. 400 is not among it.
-_REFUSALS = ["2xx", "401", "403", "404", "409", "412", "422", "429"]
+_REFUSALS = ["2xx", "401", "403", "404", "409", "412", "422", "425", "429"]
 _CONFIG = {
     "checks": {
         "positive_data_acceptance": {"expected-statuses": _REFUSALS},
@@ -191,7 +191,7 @@ def earth(case: AnyCase, dice: random.Random, *, body: bool = True) -> None:
         # A scroll_id is told by an earlier page; no other can be good.
         case.query = {name: earthed(value, dice, name) for name, value in case.query.items() if name != "scroll_id"}
     if case.headers and dice.random() < 0.8:
-        ours = ("Idempotency-Key", "If-Match")
+        ours = ("Idempotency-Key", "If-Match", "Aisle-Follows", "Aisle-Replay")
         case.headers = CaseInsensitiveDict({name: said for name, said in case.headers.items() if name not in ours})
     if isinstance(case.body, (dict, list)):
         case.body = earthed(case.body, dice)

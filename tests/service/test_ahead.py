@@ -137,6 +137,42 @@ async def test_so_often_a_read_goes_to_the_database_before_it_is_answered(
     assert [row["order_number"] for row in found][-1] == "O2"
 
 
+async def poll(world: World, told: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """What changed since an earlier answer."""
+    found = await world.get("/aisle/v1/stores/S1/changes", since=told["cursor"], mark=told["mark"], **more)
+    return dict(found)
+
+
+@pytest.mark.parametrize(("most", "known"), [(3, ""), (3, "k" * 16)])
+async def test_a_poll_goes_to_the_database_once_where_nothing_has_changed(
+    far: World, monkeypatch: pytest.MonkeyPatch, most: int, known: str
+) -> None:
+    assert (await far.send(*moved(), headers=KEY)).status_code == 200
+    told = await far.get("/aisle/v1/stores/S1/changes")
+    more = {"known": known} if known else {}
+    with ways(monkeypatch) as sent:
+        again = await poll(far, told, **more)
+    assert again == told
+    assert len([said for said in sent if said != "ROLLBACK"]) == most, sent
+    with monkeypatch.context() as patch:
+        patch.setattr(PostgresTx, "ahead", _unheard)
+        with ways(patch) as sent:
+            assert await poll(far, told, **more) == told
+    assert len([said for said in sent if said != "ROLLBACK"]) == most + 3 + bool(known), sent
+
+
+async def test_a_poll_asks_only_where_something_has_changed(far: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = await far.get("/aisle/v1/stores/S1/changes")
+    assert (await far.send(*moved())).status_code == 200
+    with ways(monkeypatch) as sent:
+        news = await poll(far, told)
+    assert {each["chain"] for each in news["changes"]} == {False}
+    own, chain = news["mark"].split(".")
+    assert (own != told["mark"].split(".")[0], chain) == (True, told["mark"].split(".")[1])
+    assert len([said for said in sent if said != "ROLLBACK"]) == 5, sent
+    assert await poll(far, news) == {**news, "changes": []}
+
+
 async def _unheard(self: PostgresTx, questions: object) -> None:
     """Each is asked when it is asked."""
 

@@ -218,6 +218,25 @@ async def test_picks_of_three_hosts_come_to_the_same_in_any_order(
     assert (await world.line("O1"))["picked_quantity"] == 4
 
 
+async def test_what_finds_no_room_for_good_is_told_to_who_asks_for_it(world: World, goods: Said) -> None:
+    copy = copied(world)
+    await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
+    restored(world, copy)
+    await goods("b1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
+    answer = await goods.again("a1")
+    assert answer["carried"] == [{"line_number": 1, "carried": 2}]
+    assert "left" not in answer, "another host may have put some back"
+    answer = await goods("a2", "PUT", ORDERS, {"orders": line(1, 3, 3)}, left="1:2")
+    assert answer["left"][0]["left"] == 2
+    assert "left" not in await goods("a3", "PUT", ORDERS, {"orders": line(1, 3, 3)}), "it is told once"
+    assert (await world.line("O1"))["picked_quantity"] == 4
+    restored(world, copy)
+    for key in ("a2", "b1", "a3", "a1"):
+        answer = await goods.again(key)
+    assert (await world.line("O1"))["picked_quantity"] == 4
+    assert "carried" not in answer, "what was told is out"
+
+
 @pytest.mark.parametrize("order", list(permutations(("a1", "b1", "c1"))))
 async def test_goods_that_are_moved_on_are_where_they_were(world: World, goods: Said, order: tuple[str, ...]) -> None:
     copy = copied(world)

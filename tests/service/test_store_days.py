@@ -84,6 +84,25 @@ async def test_a_delivery_is_expected_on_a_day_or_at_a_time_of_the_store(day: da
     assert {row["order_number"] for row in found} == {"DAY", "NAIVE", "BLANK"} | ({"ZONED"} if zoned else set())
 
 
+async def test_a_midnight_of_utc_names_that_day(here: Here) -> None:
+    text = LATE_IN_MAY.isoformat()
+    said = {"Z": f"{text}T00:00:00Z", "SHORT": f"{text}T00:00Z", "OFFSET": f"{text} 00:00:00.000+00:00"}
+    orders = [delivery(number, datetime_expected=when) for number, when in said.items()]
+    await here.post("/stores/S1/orders/deliveries", {"orders": orders})
+    found = await here.rows("/orders/deliveries", store_number="S1", delivery_date=text)
+    assert {row["order_number"]: row["datetime_expected"] for row in found} == dict.fromkeys(said, text)
+    rows = [
+        {
+            "order_number": number,
+            "order_lines": [{"line_number": 1, "product_number": "P1", "quantity": 1, "pickup_date": when}],
+        }
+        for number, when in said.items()
+    ]
+    await here.post("/stores/S1/orders/customerorders", {"orders": rows})
+    told = {row["order_number"]: row["pickup_date"] for row in await here.rows("/stores/S1/orders/customerorders")}
+    assert told == dict.fromkeys(said, text)
+
+
 @pytest.mark.parametrize("hour", [0, 2, 12, 23])
 async def test_orders_are_due_on_days_of_the_store(hour: int, here: Here) -> None:
     here.at(LATE_IN_MAY, hour, 36)

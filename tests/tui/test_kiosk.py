@@ -25,7 +25,7 @@ ALLOWED_ACTIONS: frozenset[str] = frozenset()
 # program) has to be refused in a kiosk, as `Export` is.
 ALLOWED_EFFECTS = {
     "Query", "Export", "Write", "Wish", "Settle", "Remark", "Start", "Close", "SignIn", "SignOut", "Quit",
-    "Ask", "WorkIn", "Tune", "Proved",
+    "Ask", "WorkIn", "Tune", "Proved", "UndoLast",
 }  # fmt: skip
 
 

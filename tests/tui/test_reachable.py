@@ -57,7 +57,7 @@ OPENED = (
 )
 """Jobs that the walk opens."""
 
-DEAF = ("input.letter", "input.page", "input.choice", "input.no_choice")
+DEAF = ("input.letter", "input.letters", "input.page", "input.choice", "input.no_choice")
 """Answers to a key that means nothing."""
 
 DEPTH = 3
@@ -151,6 +151,11 @@ class Walker:
         self.session._who = SignIn("U1", "Anna Kovac")
         return gone
 
+    def scan(self, text: str) -> Stand:
+        """A line that comes at once."""
+        self.session.take([Line(text, "cr", 0.0, 0.0, 0.0)], 0.0)
+        return self.stand()
+
     def key_in(self, text: str) -> Stand:
         """Types a line key by key, as somebody does who reads it off the screen."""
         for end in range(1, len(text) + 1):
@@ -170,7 +175,9 @@ def _printed(frame: Frame, size: tuple[int, int]) -> set[str]:
 def _offered(view: View) -> set[str]:
     """All keys that a view speaks of."""
     letters = {hint.letter for hint in view.hints}
-    return letters | {str(number) for number in range(1, numbered_rows(view) + len(view.choices) + 1)}
+    keys = getattr(view, "keys", "")
+    numbers = numbered_rows(view) + (0 if keys else len(view.choices))
+    return letters | set(keys) | {str(number) for number in range(1, numbers + 1)}
 
 
 def _pages(frame: Frame, size: tuple[int, int]) -> Iterator[Frame]:
@@ -243,6 +250,8 @@ def _onwards(walker: Walker, stand: Stand, walk: Walk) -> list[Stand]:
         if key not in printed and key != "b":
             continue
         ways[key] = after.sign
+        if key in getattr(stand.frame.view, "keys", "") and not _is_scanned_too(walker, stand, key, after):
+            walk.wrong.append(f"{_where(stand)}: the printed code of {key!r} leads elsewhere")
         told = after.frame.verdict
         if told and told.text.id in DEAF and key in printed:
             walk.wrong.append(f"{_where(stand)}: {key!r} is printed, and the answer is {told.text.id}")
@@ -251,19 +260,35 @@ def _onwards(walker: Walker, stand: Stand, walk: Walk) -> list[Stand]:
     return found
 
 
+def _is_scanned_too(walker: Walker, stand: Stand, key: str, after: Stand) -> bool:
+    """Whether the letter of a choice, scanned from the printed sheet, leads where it leads when it is typed; a choice
+    that is confirmed by hand says so."""
+    walker.go(stand)
+    scanned = walker.scan(f"AISLE:{key.upper()}")
+    told = scanned.frame.verdict
+    gone = walker.is_gone()
+    return gone or scanned.sign == after.sign or (told is not None and told.text.id == "input.by_hand")
+
+
 def _where(stand: Stand) -> str:
     return f"{stand.frame.view.name} in {'/'.join(level.job.name for level in stand.levels)} with {stand.sign[2]}"
 
 
+def _chooses(stand: Stand, key: str) -> bool:
+    """Whether a key is a number, or the letter of a choice."""
+    return key.isdigit() or key in getattr(stand.frame.view, "keys", "")
+
+
 def _leads_home(walk: Walk) -> set[tuple[Any, ...]]:
-    """The pages from which back, and numbers where it asks, lead home."""
+    """The pages from which back, and the numbers and letters of choices where it asks, lead home."""
     home = {sign for sign in walk.stands if not sign[0]}
     grown = True
     while grown:
         more = {
             sign
             for sign, ways in walk.ways.items()
-            if sign not in home and any(after in home for key, after in ways.items() if key == "b" or key.isdigit())
+            if sign not in home
+            and any(after in home for key, after in ways.items() if key == "b" or _chooses(walk.stands[sign], key))
         }
         home |= more
         grown = bool(more)

@@ -15,7 +15,7 @@ from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PRODUCT, Choice, Comma
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", policy=Policy(receiving_place="DOCK"))
 
-PRODUCTS = ("P1", "P2", "P3", "P4", "P5", "P9")
+PRODUCTS = ("P1", "P2", "P3", "P4", "P5", "P6", "P9")
 PLACES = ("A-1", "A-2", "7")
 NUMBERS = ((LOCATION, "7"), (ORDER, "5"), (ORDER, "4101"))
 """What is known by digits alone."""
@@ -24,13 +24,13 @@ CONTAINERS = {"C-1": ("D-1",), "C-2": ("D-1",), "C-3": ("D-2", "D-3")}
 Row = dict[str, Any]
 
 
-def _lines(*lines: tuple[int, str, int, str]) -> list[Row]:
+def _lines(*lines: tuple[int, str, int | None, str]) -> list[Row]:
     return [
         {
             "line_number": number,
             "product_number": product,
             "description": f"Product {product}",
-            "quantity": Decimal(quantity),
+            "quantity": None if quantity is None else Decimal(quantity),
             "received": Decimal(0),
             "container_barcode": container,
             "customer_order_number": "4101" if product == "P4" else "",
@@ -40,6 +40,10 @@ def _lines(*lines: tuple[int, str, int, str]) -> list[Row]:
         }
         for number, product, quantity, container in lines
     ]
+
+
+def _is_open(line: Row) -> bool:
+    return bool(line["received"] < line["quantity"] if line["quantity"] is not None else not line["received"])
 
 
 class Store:
@@ -58,6 +62,10 @@ class Store:
         self.booked: dict[tuple[str, str, str], Decimal] = {}
         """By delivery, product and place."""
 
+    def announce_unsaid(self) -> None:
+        """One more, which does not say how much of one product it brings."""
+        self.deliveries["D-4"] = _lines((1, "P6", None, "C-4"), (2, "P2", 2, ""))
+
     def answer(self, query: Query) -> Rows:
         """As aisle.local.reads.reads would."""
         rows = getattr(self, query.name)(query.args)
@@ -66,8 +74,8 @@ class Store:
 
     def _head(self, number: str) -> Row:
         lines = self.deliveries[number]
-        of, came = (sum((line[name] for line in lines), Decimal(0)) for name in ("quantity", "received"))
-        full = all(line["received"] >= line["quantity"] for line in lines)
+        of, came = (sum((line[name] or 0 for line in lines), Decimal(0)) for name in ("quantity", "received"))
+        full = not any(_is_open(line) for line in lines)
         state = "open" if not came else "received" if full else "partial"
         return {
             "order_number": number,
@@ -94,8 +102,8 @@ class Store:
         found = []
         for number, lines in self.deliveries.items():
             mine = [line for line in lines if line["product_number"] == args["product_number"]]
-            missing = sum((max(Decimal(0), line["quantity"] - line["received"]) for line in mine), Decimal(0))
-            if missing:
+            missing = sum((max(Decimal(0), (line["quantity"] or 0) - line["received"]) for line in mine), Decimal(0))
+            if any(_is_open(line) for line in mine):
                 found.append({**self._head(number), "missing": missing})
         return found
 

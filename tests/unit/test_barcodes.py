@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.scan.codes import check_digit, checks, index_keys
+from aisle.code_forms import check_digit, checks, index_keys
 from aisle.scan.grammar import are_readings, keys_of, readings
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Candidate, Meaning, Open, Refused, Said, Thing, Unknown
 from aisle.scan.resolve import resolve

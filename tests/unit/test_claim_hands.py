@@ -44,7 +44,7 @@ def lasts(hand: Hand) -> Close:
 def test_what_is_put_back_after_an_order_was_taken_over_is_picked_no_more(quantity: int) -> None:
     hand = taken_over(quantity)
     assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
-    assert hand.view.prompt.id == "move.prompt_choice"
+    assert hand.view.prompt.id == "prompt.letter"
     assert hand.job.holds(hand.state) == ("1042",), "its goods are here until that is answered"
     assert hand.feed(Choice(2)) == "pick.put_back_done"
     assert last(hand) == (quantity, 0, False)

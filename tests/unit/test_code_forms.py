@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.scan.codes import check_digit, checks, index_keys, upc_a_shortened, upc_e_expanded
+from aisle.code_forms import check_digit, checks, index_keys, upc_a_shortened, upc_e_expanded
 from aisle.scan.grammar import are_readings, keys_of, readings
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Candidate, Either, Meaning, Open, Refused, Said, Thing, Unknown
 from aisle.scan.resolve import resolve

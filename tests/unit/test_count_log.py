@@ -231,3 +231,15 @@ def test_no_sequence_raises_and_every_step_is_reached() -> None:
             hand.feed(Back())
         assert any(isinstance(effect, Close) for effect in hand.effects)
     assert {name: reached[name] for name in CountLogJob.steps if reached[name] < 100} == {}
+
+
+def test_a_count_without_a_figure_before_it_has_no_difference_and_cannot_be_taken_back() -> None:
+    hand = Hand(entry(7, difference=None))
+    hand.feed(Choice(1))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert view.choices == ()
+    assert [line.text.id for line in view.lines if line.role == "quantity"] == ["number"]
+    hand.feed(Choice(1))
+    hand.feed(Choice(1))
+    assert not [effect for effect in hand.effects if isinstance(effect, Write)]

@@ -82,3 +82,55 @@ def test_where_the_service_says_none_none_is_expected() -> None:
     while not hand.writes:
         hand.say("d") if "d" in hand.job.open(hand.state).letters else hand.type(1)
     assert hand.entries[0]["expected_quantity"] == 0
+
+
+# Taking a count back
+
+
+def _sent(policy: Policy = Policy(recount_units=Decimal(0), recount_value=Decimal(0)), *, known: bool = False) -> Hand:  # noqa: B008
+    """A place was counted, of whose products nobody says how many there are; but of the first, where it is known."""
+    first = Decimal(5) if known else None
+    rows: list[dict[str, Any]] = [
+        {"product_number": "P1", "description": "Tea", "quantity": first, "pools": {}},
+        {"product_number": "P2", "description": "Salt", "quantity": None, "pools": {}},
+    ]
+    hand = Hand({"A-1": rows}, {}, policy)
+    hand.place("A-1")
+    for product, quantity in (("P1", 7), ("P2", 17)):
+        hand.scan(product)
+        hand.type(quantity)
+    while not hand.writes:
+        hand.say("d") if "d" in hand.job.open(hand.state).letters else hand.type(1)
+    return hand
+
+
+def test_a_count_without_figures_before_cannot_be_taken_back_and_that_is_said() -> None:
+    hand = _sent()
+    sent = len(hand.writes)
+    assert hand.say("u") == "count.cannot_take_back"
+    assert len(hand.writes) == sent
+    assert hand.verdict is not None
+    assert hand.verdict.kind == "wrong"
+
+
+def test_of_a_count_in_part_without_figures_that_part_is_left_and_said() -> None:
+    hand = _sent(known=True)
+    sent = len(hand.writes)
+    assert hand.say("u") == "count.taken_back_partly"
+    (write,) = hand.writes[sent:]
+    (entry,) = write.body["storeproductlog"]
+    assert (entry["product_number"], entry["quantity"]) == ("P1", -2)
+    assert hand.verdict is not None
+    assert dict(hand.verdict.text.args)["count"] == 1
+
+
+@pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
+@pytest.mark.parametrize("size", [(80, 24), (40, 20), (20, 16)])
+@pytest.mark.parametrize("known", [False, True])
+def test_what_cannot_be_taken_back_is_said_in_every_language(language: str, size: tuple[int, int], known: bool) -> None:
+    hand = _sent(known=known)
+    hand.say("u")
+    frame = Frame(hand.job.view(hand.state), Link("live"), hand.verdict, language=language)
+    drawn = " ".join("".join(text for text, _ in line) for line in paint(frame, *size).lines)
+    assert "count." not in drawn
+    assert "±" not in drawn

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.scan.codes import index_keys
+from aisle.code_forms import index_keys
 from aisle.scan.decoder import Decoder
 from aisle.scan.grammar import are_readings, keys_of, readings
 from aisle.scan.gs1 import elements
@@ -308,7 +308,7 @@ def test_what_is_counted_in_whole_grams_is_no_single_gram() -> None:
     ],
 )
 def test_the_shop_s_own_scale_weighs_in_kg_or_in_what_it_sells(code: str, unit: str, quantity: str) -> None:
-    from aisle.scan.codes import check_digit
+    from aisle.code_forms import check_digit
 
     code = code[:12] + check_digit(code[:12])
     assert only(what(code, unit)).quantity == Decimal(quantity)

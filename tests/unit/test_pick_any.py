@@ -110,7 +110,7 @@ class World:
     def answer(self, query: Query) -> Rows:
         """What the cache says."""
         row: dict[str, Any] | None
-        if query.name == "order":
+        if query.name == "order_to_pick":
             number, lines = query.args["order_number"], self.orders.get(query.args["order_number"])
             row = None if lines is None else {"order_number": number, **self.heads[number], "lines": [*lines.values()]}
         elif query.name == "stranger":

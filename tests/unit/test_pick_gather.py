@@ -247,6 +247,21 @@ def test_several_orders_that_somebody_claims_at_once_are_asked_about_one_by_one(
     assert (hand.gathered, hand.state.ways) == (["4102", first, second], ())
 
 
+def test_a_whole_round_that_others_claim_is_asked_about_as_far_as_there_are_letters() -> None:
+    orders = book(MOST)
+    hand = Hand(orders)
+    for number in orders:
+        hand.scan(number)
+        orders[number].update(is_claimed=True, claimed_by="bob")
+    hand.feed(Changed("order", ""))
+    for left in range(MOST, 0, -1):
+        view = hand.job.view(hand.state)
+        assert isinstance(view, Detail)
+        assert left - 1 <= len(view.choices) == len(view.keys) <= left
+        hand.feed(Choice(1))
+    assert len(hand.gathered) == MOST
+
+
 def test_a_code_after_an_order_is_that_of_its_tote() -> None:
     hand = Hand()
     assert hand.feed(Unknown("TOTE-1")) == "walk.unknown"

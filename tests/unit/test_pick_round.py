@@ -27,7 +27,7 @@ def three() -> Orders:
 
 
 def _asks_order(effect: Any) -> bool:
-    return isinstance(effect, Query) and effect.name == "order"
+    return isinstance(effect, Query) and effect.name == "order_to_pick"
 
 
 def totes(hand: Hand, product: str = "P1") -> dict[str, Decimal]:

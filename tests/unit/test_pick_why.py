@@ -52,7 +52,9 @@ def test_what_fits_asks_no_book() -> None:
     hand.scan("A-1", kind=LOCATION)
     hand.scan("P1", "3")
     hand.scan("P2")
-    assert {effect.name for effect in hand.effects if isinstance(effect, Query) and not effect.live} == {"order"}
+    assert {effect.name for effect in hand.effects if isinstance(effect, Query) and not effect.live} == {
+        "order_to_pick"
+    }
 
 
 def test_a_finished_order_says_that_it_is_not_on_it_and_offers_the_look() -> None:

@@ -30,10 +30,14 @@ from aisle.scan.meaning import (
     Unknown,
 )
 from tests.lengths import tries
-from tests.unit.receives import Hand, thing
+from tests.unit.receives import Hand, Store, thing
 from tests.unit.test_move_any import complete
 
-CODES = ("P1", "P1", "P2", "P3", "P4", "P5", "P9", "D-1", "D-2", "D-9", "C-1", "C-2", "C-3", "A-1", "A-1", "A-2", "7")
+CODES = (
+    *("P1", "P1", "P2", "P3", "P4", "P5", "P9", "D-1", "D-2", "D-9", "C-1", "C-2", "C-3", "A-1", "A-1", "A-2", "7"),
+    *("P6", "P6", "D-4", "D-4"),
+)
+TAKEN = {"receive.taken", "receive.taken_alone", "receive.taken_extra"}
 WALKS, STEPS = tries(380, 1150), 40
 REACHED = tries(25, 100)
 
@@ -92,6 +96,8 @@ SCRIPTS: tuple[tuple[Event, ...], ...] = (
     (Text("supplier"),),
     (thing("P9"),),
     (thing("C-3"),),
+    (thing("D-4"), thing("P6", "5"), thing("A-1")),
+    (thing("D-4"), thing("P6", "5"), Command("l"), Command("d")),
 )
 """What is seldom come upon by chance."""
 
@@ -172,7 +178,9 @@ def one_walk(random: Random, seen: Counter[str], walk: int) -> None:
         {"deliveries": ["D-1"], "code": "C-1"},
         {"deliveries": ["D-2", "D-3"], "code": "C-3"},
     )
-    hand, script = Hand(**random.choice(ways_in)), list[Event]()
+    store = Store()
+    store.announce_unsaid()
+    hand, script = Hand(store, **random.choice(ways_in)), list[Event]()
     for step in range(STEPS):
         before, count, sent = in_hand(hand) + booked(hand), len(hand.verdicts), len(hand.sent)
         event = scripted(random, hand, script)
@@ -182,9 +190,9 @@ def one_walk(random: Random, seen: Counter[str], walk: int) -> None:
             check_words(hand)
         after, new = in_hand(hand) + booked(hand), hand.verdicts[count:]
         ids = {verdict.text.id for verdict in new}
-        if len(hand.sent) > sent and event != Command("u") and not ids & {"receive.taken", "receive.taken_extra"}:
+        if len(hand.sent) > sent and event != Command("u") and not ids & TAKEN:
             assert after in (before, before - in_hand(hand)) or "receive.forgotten" in ids, (event, ids)
-        if isinstance(event, Thing) and ids & {"receive.taken", "receive.taken_extra"}:
+        if isinstance(event, Thing) and ids & TAKEN:
             assert after - before == event.meanings[0].quantity, (event, ids)
         if not ids and not hand.sent[sent:]:
             assert after == before or not hand.state.number, event

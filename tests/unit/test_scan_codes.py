@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.scan.codes import (
+from aisle.code_forms import (
     canonical,
     check_digit,
     checks,

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.scan.codes import check_digit, index_keys
+from aisle.code_forms import check_digit, index_keys
+from aisle.jobs.choice_keys import FREE, KEYS
 from aisle.scan.decoder import LONGEST_LINE
-from aisle.scan.grammar import COMMANDS, are_readings, keys_of, readings
+from aisle.scan.grammar import COMMANDS, PRINTED_LETTERS, are_readings, keys_of, readings
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -252,6 +253,26 @@ def test_every_printed_command_can_be_said() -> None:
     letters = "".join(said.letter for said in COMMANDS.values() if isinstance(said, Command))
     for text, said in COMMANDS.items():
         assert readings(text, Open(choices=9, letters=letters)) == said
+
+
+@pytest.mark.parametrize("letter", PRINTED_LETTERS.values())
+@pytest.mark.parametrize("form", ["AISLE:{}", "aisle:{}", "]C0AISLE:{}", " AISLE:{} "])
+@pytest.mark.parametrize("quantity", [True, False])
+def test_a_printed_letter_chooses_what_it_stands_for_on_the_page(letter: str, form: str, quantity: bool) -> None:
+    text = form.format(letter.upper())
+    open_ = Open(quantity=quantity, choices=3, keys=f"?{letter}!")
+    assert readings(text, open_) == Choice(2)
+    assert readings(text, open_._replace(letters=letter)) == Choice(2)
+    assert readings(text, open_._replace(by_hand=True)) == Refused("input.by_hand", text.strip())
+    assert readings(text, Open(quantity=quantity, letters=letter)) == Command(letter)
+    refused = Refused("input.letter", text.strip())
+    assert readings(text, open_._replace(choices=1)) == refused
+    assert readings(text, Open(quantity=quantity, choices=3)) == refused
+
+
+def test_a_printed_letter_is_there_for_each_choice() -> None:
+    assert set(PRINTED_LETTERS.values()) >= set("".join((*KEYS.values(), FREE)))
+    assert not set(PRINTED_LETTERS) & set(COMMANDS)
 
 
 @given(st.text(max_size=40), st.sampled_from(OPENS))

@@ -24,7 +24,7 @@ def heard(reads: Iterable[Read]) -> list[Decoded]:
     decoder, lines, now, out = Decoder(), ScanLines(), 1.0, []
     for silence, data in (*reads, (1.0, b"")):
         until = now + silence
-        while (wait := lines.patience(now)) is not None and now + wait < until:
+        while (wait := lines.seconds_left(now)) is not None and now + wait < until:
             now += wait
             out += lines.tick(now)
         now = until

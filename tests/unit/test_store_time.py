@@ -83,6 +83,56 @@ def test_moments_are_compared_as_the_store_reads_them(zone: str, in_zone: InZone
     assert [store_time.local(text) for text in ("", "~", "soon")] == ["", "~", "soon"]
 
 
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("day", DAYS, ids=str)
+def test_a_field_that_names_a_day_says_it_by_a_midnight_too(zone: str, day: date, in_zone: InZone) -> None:
+    in_zone(zone)
+    text = day.isoformat()
+    for said in (
+        text,
+        f"{text}T00:00",
+        f"{text} 00:00:00",
+        f"{text}T00:00:00Z",
+        f"{text}T00:00+00:00",
+        at(day, 0, 0, zone),
+    ):
+        assert store_time.day_meant(said) == day
+        assert store_time.local(said) == text
+        late = [due(said, at(day + timedelta(days=more), 23, 59, zone)).id for more in (-1, 0, 1)]
+        assert [name.startswith("moment.late") for name in late] == [False, False, True]
+    for said in (f"{text}T18:00:00", f"{text}T00:01:00Z", at(day, 12, 30, zone), "", "soon"):
+        assert store_time.day_meant(said) is None
+
+
+@pytest.mark.parametrize(
+    ("zone", "hour"), [("America/Los_Angeles", 16), ("Europe/Amsterdam", 1), ("Asia/Kathmandu", 5)]
+)
+def test_a_midnight_of_utc_is_a_moment_where_the_field_is_one(zone: str, hour: int, in_zone: InZone) -> None:
+    in_zone(zone)
+    said = "2026-11-27T00:00:00Z"
+    told = due(said, "2026-11-26T23:00:00Z", is_moment=True)
+    assert (told.id, dict(told.args)["at"]) == ("moment", said)
+    assert due(said, "2026-11-27T00:01:00Z", is_moment=True).id == "moment.late"
+    moment = store_time.read(said)
+    assert moment is not None
+    assert moment.hour == hour
+    assert day_of(said) == moment.date().isoformat()
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("2026-11-27T10:00:00Z", "2026-11-27T10:00:00.000Z"),
+        ("2026-11-27T10:00:00+02:00", "2026-11-27T08:00:00.000Z"),
+        *((text, "") for text in ("", "soon", "24:00", "2026-13-01")),
+    ],
+)
+def test_moments_are_texts_in_utc(said: str, expected: str, zone: str, in_zone: InZone) -> None:
+    in_zone(zone)
+    assert store_time.utc(said) == expected
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
 @given(
     st.sampled_from(ZONES),

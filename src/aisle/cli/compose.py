@@ -19,12 +19,9 @@ from aisle.settings import EMBEDDED, Loaded, base_url, language_of, load, read_t
 
 if TYPE_CHECKING:
     from aisle.service.factory import Service
-    from aisle.service.zones import Zones
 
 COURIER = "courier"
 """What stands for the terminal of a process that has none: no section of a device is meant for it."""
-NO_STORE = "-"
-"""What stands for the store of a process that works for all of them: no section of a store is meant for it."""
 INSIDE = "http://localhost"
 """The embedded service's address; nothing listens there, it is called in this process."""
 
@@ -84,6 +81,7 @@ async def service_client(
         ) as client:
             yield client
         return
+    from aisle.cli.zones import zones_of
     from aisle.client.http import asgi_transport
     from aisle.service.factory import open_service
 
@@ -130,21 +128,6 @@ async def _beside(opened: Callable[[], tuple[Service, str]]) -> tuple[Service, s
 def _close(late: Future[tuple[Service, str]]) -> None:
     if not late.cancelled() and late.exception() is None:
         late.result()[0].close()
-
-
-def zones_of(loaded: Loaded) -> Zones:
-    """The time zones of the stores, as the settings say: that of these settings, and those of stores with their own."""
-    from aisle.service.zones import Zones
-    from aisle.settings.time_zone import zone_of
-
-    if not any(path.exists() for path in loaded.files):
-        return Zones(zone_of(loaded.settings.time_zone))
-    from aisle.settings.files import read
-
-    named = {store for path in loaded.files for store in read(path).stores}
-    said = {store: load({**loaded.given, "store": store}, strict=False).settings.time_zone for store in named}
-    top = load({**loaded.given, "store": NO_STORE}, strict=False).settings.time_zone
-    return Zones(zone_of(top), {store: zone_of(name) for store, name in said.items()})
 
 
 def store_path(loaded: Loaded, array: str) -> str:

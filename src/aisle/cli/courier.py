@@ -15,7 +15,7 @@ import apsw
 from aisle.cli.compose import care_of, connector, home_of
 from aisle.cli.options import settings_of
 from aisle.cli.patience import Patience, Silence, attended
-from aisle.cli.words import in_words, unread_lists, unusable_rows
+from aisle.cli.words import in_words, repeated_rows, unread_lists, unusable_rows
 from aisle.client import Answer, Client
 from aisle.client.errors import Ambiguous
 from aisle.courier.courier import Courier
@@ -64,9 +64,11 @@ def start_inside(loaded: Loaded) -> None:
         return
 
     async def work() -> None:
+        from aisle.cli.zones import ZoneWatch
         from aisle.courier.run import Term, work_here
 
-        await work_here(home, connector(loaded), election, Term(care=care_of(loaded), say=in_words))
+        term = Term(care=care_of(loaded), say=in_words, zone_set=ZoneWatch(loaded).is_another)
+        await work_here(home, connector(loaded), election, term)
 
     task = asyncio.get_running_loop().create_task(work())
     _inside.add(task)
@@ -225,6 +227,8 @@ def _summary(home: Home) -> int:
         print(clean(f"Not all of {name} could be read{': ' + why if why else ''}.").replace("..", "."), file=sys.stderr)
     for name, count, why in unusable_rows(progress):
         print(clean(f"{count} of the rows of {name} cannot be used: {why}."), file=sys.stderr)
+    for name, count in repeated_rows(progress):
+        print(clean(f"{count} of the rows of {name} are there twice; the last one counts."), file=sys.stderr)
     if not progress.completed:
         print("The store has not been read whole yet. Run 'aisle sync' again.", file=sys.stderr)
     if waiting:

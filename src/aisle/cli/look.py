@@ -19,6 +19,7 @@ from aisle.cli.words import in_words
 from aisle.courier.features import parse_features
 from aisle.courier.send.deliver import KEY_RESERVE_S
 from aisle.errors import StorageError, UsageError
+from aisle.jobs import store_time
 from aisle.jobs.base import Settle
 from aisle.local.cache.file import empty_cache, open_cache
 from aisle.local.cache.writer import Cache
@@ -53,7 +54,7 @@ def outbox(arguments: argparse.Namespace) -> int:
     """Prints operations that are not settled, or the youngest of all of them; shows or settles one."""
     home = _home(arguments)
     if arguments.action == "replay":
-        return _replay(home, arguments.since)
+        return _replay(home, arguments.since, settings_of(arguments, tell=False).settings.time_zone)
     if arguments.action:
         return _one(home, arguments)
     connection = open_outbox(home.folder)
@@ -77,10 +78,10 @@ def outbox(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _replay(home: Home, said: str | None) -> int:
-    """Begins anew with what was confirmed; the courier does the rest."""
+def _replay(home: Home, said: str | None, zone: str) -> int:
+    """Begins anew with what was confirmed; the courier does the rest. `zone` is that of the store, as it is set."""
     now = time.time()
-    since = 0.0 if said is None else moment_of(said, now)
+    since = None if said is None else moment_of(said, now)
     with closing(open_outbox(home.folder)) as connection:
         with closing(_names(home)) as cache:
             found = Cache(cache, home.store).cursor("features")
@@ -89,6 +90,10 @@ def _replay(home: Home, said: str | None) -> int:
         wish(connection, "orders", EVERYTHING, now)
         with closing(Bell(home)) as bell:
             bell.ring_courier()
+    if since is not None:
+        at = datetime.fromtimestamp(since).astimezone().isoformat(timespec="minutes")
+        where = clean(zone) or "the zone of this host"
+        print(f"Since {at}, by the time of store {clean(home.store)} ({where}).", file=sys.stderr)
     print(f"{done.again} operations are sent again under their keys; what the service has of them is not done twice.")
     if done.looked_for:
         print(f"{done.looked_for} had none, and are looked for first; what cannot be found is for a person.")
@@ -104,18 +109,17 @@ def _replay(home: Home, said: str | None) -> int:
 
 
 def moment_of(text: str, now: float) -> float:
-    """A moment as an operator says it, in seconds since 1970: a date or time by this host's clock, or how long ago it
-    was (90m, 12h, 3d). Raises UsageError."""
+    """A moment as an operator says it, in seconds since 1970: a date or time of the store, in whose zone this process
+    works, or how long ago it was (90m, 12h, 3d). Raises UsageError."""
     number, unit = text[:-1], _UNITS.get(text[-1:])
     if unit and number.isascii() and number.isdigit():
         return now - int(number) * unit
-    try:
-        at = datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError):
-        raise UsageError(f"{text!r} is no moment: say 2026-11-26T18:00, 2026-11-26, 90m, 12h or 3d.") from None
-    if at > now:
-        raise UsageError(f"{text} is still to come; say when the copy of the service was made.")
-    return at
+    said = store_time.read(text)
+    if said is None:
+        raise UsageError(f"{text!r} is no moment: say 2026-11-26T18:00, 2026-11-26, 90m, 12h or 3d.")
+    if said.timestamp() > now:
+        raise UsageError(f"{text} is still to come at the store; say when the copy of the service was made.")
+    return said.timestamp()
 
 
 _UNITS = {"m": 60, "h": 3600, "d": 86400}

@@ -33,7 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _work(loaded: Loaded, home: Home, election: Election) -> None:
     from aisle.cli.compose import care_of, connector, load_client
     from aisle.cli.words import in_words
+    from aisle.cli.zones import ZoneWatch
     from aisle.courier.run import Term, serve
 
     load_client(loaded)
-    serve(home, connector(loaded), election, Term(care=care_of(loaded), say=in_words))
+    term = Term(care=care_of(loaded), say=in_words, zone_set=ZoneWatch(loaded).is_another)
+    serve(home, connector(loaded), election, term)

@@ -132,7 +132,7 @@ def _load(commands: _Commands[Parser]) -> None:
         " columns are the interface's fields",
     )
     parser.add_argument("--strict", action="store_true", help="stop at the first bad row")
-    parser.add_argument("--recount", action="store_true", help="count stock again that was loaded before")
+    parser.add_argument("--recount", action="store_true", help="count stock again that was loaded or counted before")
     add_settings(parser)
 
 
@@ -203,8 +203,8 @@ def _look(commands: _Commands[Parser]) -> None:
     replay.add_argument(
         "--since",
         metavar="WHEN",
-        help="what was confirmed since then: 2026-11-26T18:00 by this host's clock, 12h or 3d ago (default: as far"
-        " back as the service keeps keys, 29 days)",
+        help="what was confirmed since then: 2026-11-26T18:00 by the time of the store, 12h or 3d ago (default: as"
+        " far back as the service keeps keys, 29 days)",
     )
     add_again(actions.choices.values(), outbox)
     journal = _command(commands, "journal", "look:journal", "What was scanned, youngest last.")

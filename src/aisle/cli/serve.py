@@ -9,7 +9,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from aisle.cli.compose import zones_of
+from aisle.cli.zones import zones_of
 from aisle.errors import UsageError
 from aisle.local.host.home import Home
 from aisle.service.factory import open_service

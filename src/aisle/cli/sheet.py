@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from aisle.errors import StorageError
-from aisle.scan.grammar import COMMANDS
+from aisle.scan.grammar import COMMANDS, PRINTED_LETTERS
 
 MODULE_MM = 0.33
 """Width of the thinnest bar: fine for any scanner and any office printer."""
@@ -29,7 +29,7 @@ WORDS = {
     "QUIT": "Leave aisle",
     "OK": "OK (Enter)",
 }
-"""What the commands do, by their names; those that are numbers take the choice of that number."""
+"""What the commands do, by their names; those that are numbers or letters take the choice that has it."""
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -75,14 +75,17 @@ def run(arguments: argparse.Namespace) -> int:
 def page() -> str:
     """The whole page: one HTML document that needs nothing from anywhere else."""
     items = "\n".join(
-        f"<li>{_bars(code)}<b>{escape(_words(code))}</b> <small>{escape(code)}</small></li>" for code in COMMANDS
+        f"<li>{_bars(code)}<b>{escape(_words(code))}</b> <small>{escape(code)}</small></li>"
+        for code in (*COMMANDS, *PRINTED_LETTERS)
     )
     return _PAGE.format(quiet=f"{QUIET * MODULE_MM:.1f}", items=items)
 
 
 def _words(code: str) -> str:
     name = code.partition(":")[2]
-    return f"Number {name}" if name.isdigit() else WORDS[name]
+    if name.isdigit():
+        return f"Number {name}"
+    return f"Letter {name.lower()}" if len(name) == 1 else WORDS[name]
 
 
 def _bars(code: str) -> str:

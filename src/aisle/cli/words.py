@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aisle.jobs.told import DETAIL, words
+from aisle.local.told import REPEATED
 
 if TYPE_CHECKING:
     from aisle.courier.pull.progress import Progress
@@ -30,7 +31,15 @@ def unread_lists(progress: Progress) -> Iterator[tuple[str, str]]:
 def unusable_rows(progress: Progress) -> Iterator[tuple[str, int, str]]:
     """The lists of which rows could not be used, how many, and the field of one of them that makes no sense."""
     for left in progress.left_out:
-        yield called(left.name), left.rows, left.why
+        if left.why != REPEATED:
+            yield called(left.name), left.rows, left.why
+
+
+def repeated_rows(progress: Progress) -> Iterator[tuple[str, int]]:
+    """The lists of which rows are there twice, and how many."""
+    for left in progress.left_out:
+        if left.why == REPEATED:
+            yield called(left.name), left.rows
 
 
 def called(name: str) -> str:

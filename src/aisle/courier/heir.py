@@ -20,6 +20,7 @@ from pathlib import Path
 from aisle.errors import StorageError
 from aisle.local.host.home import Home
 from aisle.local.host.lock import Election, Holder
+from aisle.settings.time_zone import host_environ
 
 SHORT_S = 5.0
 """A term that was over sooner ended for a reason that may end the next one as well."""
@@ -76,7 +77,7 @@ def keep_what_is_loaded() -> None:
 
 def begin_anew(seat: str) -> None:
     """Begins this process's program from its start, in office. Raises OSError when it is not there any more."""
-    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, SEAT: seat})  # noqa: S606 - ours
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**host_environ(), SEAT: seat})  # noqa: S606 - ours
 
 
 class Seat(Election):

@@ -126,8 +126,8 @@ class Link:
         elif isinstance(error, SettingsError):
             self.refused(told_of(error))
 
-    def shut_out(self, error: Exception) -> None:
-        """A knock ended in this error: whatever was asked for, the service does not let us in."""
+    def probe_failed(self, error: Exception) -> None:
+        """Asking whether the service is there ended in this error: nothing else can be asked for either."""
         if isinstance(error, StatusError) and not isinstance(error, ServerError | RateLimited):
             self.refused(told_of(error))
         else:

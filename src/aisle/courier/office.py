@@ -27,7 +27,9 @@ CLOCK_SET = "the clock was set"
 """Ends a term that goes on at once."""
 LOCK_GONE = "its lock is gone"
 """Ends a term for good: by the file that is there now, or will be, somebody else comes into office."""
-GOES_ON = (CLOCK_SET, FILES_GONE)
+ZONE_SET = "the time zone was set"
+"""Ends a term that goes on at once: what the cache keeps in the time of the store is computed anew."""
+GOES_ON = (CLOCK_SET, FILES_GONE, ZONE_SET)
 _LOOK_S = 30.0
 _TRY_S = 0.2
 _TRIES = 75
@@ -67,8 +69,9 @@ class Office:
         version: str,
         clock: Callable[[], float],
         sleep: Sleep,
+        zone_set: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`election` is the one that it has won."""
+        """`election` is the one that it has won; `zone_set` says that this process works in another time zone now."""
         self.why = ""
         """Why it ended."""
         self._courier = courier
@@ -77,6 +80,7 @@ class Office:
         self._version = version
         self._clock = clock
         self._sleep = sleep
+        self._zone_set = zone_set
         self._over = asyncio.Event()
 
     def leave(self, why: str) -> None:
@@ -148,9 +152,11 @@ class Office:
             self._courier.wake()
 
     def _over_by_itself(self) -> str:
-        """Why this term is over by what has become of the lock, the clock or the files; empty where it is not."""
+        """Why this term is over by what has become of the lock, zone, clock or files; empty where it is not."""
         if not self._election.stands:
             return LOCK_GONE
+        if self._zone_set():
+            return ZONE_SET
         return CLOCK_SET if is_off(self._clock) else lost(self._courier.grounds)
 
     async def _watch(self) -> None:

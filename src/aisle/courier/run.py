@@ -40,6 +40,8 @@ class Term(NamedTuple):
     world: World = World()
     pace: Pace = Pace()
     care: Care = Care()
+    zone_set: Callable[[], bool] = lambda: False
+    """Whether this process works in another time zone than when it was asked last."""
     begun: Callable[[Office], None] | None = None
     """Is handed the office once it is held."""
     say: Callable[[str], str] = str
@@ -86,7 +88,15 @@ async def _term(
     async with Courier(
         home, connect, world=world, pace=term.pace, care=term.care, socket=socket, notify=note
     ) as courier:
-        office = Office(courier, socket, election, version=term.version, clock=world.clock, sleep=world.sleep)
+        office = Office(
+            courier,
+            socket,
+            election,
+            version=term.version,
+            clock=world.clock,
+            sleep=world.sleep,
+            zone_set=term.zone_set,
+        )
         if term.begun:
             term.begun(office)
         courier.notices.add(f"courier {os.getpid()} of aisle {term.version} begins")

@@ -117,7 +117,10 @@ def _shift_outbox(outbox: apsw.Connection, step: float) -> None:
     outbox.execute(
         "UPDATE operation SET not_before = CASE WHEN not_before > 0 THEN not_before + :step ELSE 0 END,"
         " first_sent_at = first_sent_at + :step, confirmed_at = confirmed_at + :step,"
-        " doubted_at = doubted_at + :step, settles_at = settles_at + :step, replayed_at = replayed_at + :step"
+        " doubted_at = doubted_at + :step, settles_at = settles_at + :step, replayed_at = replayed_at + :step,"
+        " keyed_since = keyed_since + :step,"
+        " was_in = iif(was_in = '', '', (SELECT json_group_array(json_array("
+        "iif(value ->> 0 > 0, (value ->> 0) + :step, 0), (value ->> 1) + :step)) FROM json_each(was_in)))"
         " WHERE live = 1",
         {"step": step},
     )
@@ -127,6 +130,7 @@ def _clamp_outbox(outbox: apsw.Connection, now: float) -> None:
     outbox.execute(
         "UPDATE operation SET not_before = iif(not_before > :now + :longest, :now, not_before),"
         " first_sent_at = min(first_sent_at, :now), confirmed_at = min(confirmed_at, :now),"
+        " keyed_since = min(keyed_since, :now),"
         " doubted_at = min(doubted_at, :now), settles_at = min(settles_at, :now + :settle) WHERE live = 1",
         {"now": now, "longest": PATIENCE_S, "settle": SETTLE_S},
     )

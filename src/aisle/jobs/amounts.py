@@ -22,6 +22,11 @@ def number(value: Any, default: Decimal = Decimal(0)) -> Decimal:
     return found if found.is_finite() and -FARTHEST <= found.adjusted() <= FARTHEST else default
 
 
+def said(value: Any) -> Decimal | None:
+    """The same; None where it is missing."""
+    return None if value is None else number(value)
+
+
 def far(row: Mapping[str, Any]) -> tuple[Decimal, Decimal]:
     """(picked, ordered) of an order; in pieces where some of it is measured, for kilos and pieces have no sum."""
     if "pieces" in row:

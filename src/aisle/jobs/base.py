@@ -75,6 +75,10 @@ class Settle(NamedTuple):
     """What was said about it."""
 
 
+HALFWAY = "halfway"
+"""The topic of the remark that a delivery was left with a part of it received."""
+
+
 class Remark(NamedTuple):
     """Something that this host keeps for everybody who works on it; the service never hears of it."""
 

@@ -86,14 +86,21 @@ KEYS: Final = {
 }
 """The letter of each kind of choice, the likeliest first; a kind that is not here is one among equals."""
 
+MOST: Final = 9
+"""So many choices are asked about at once where there may be any number of them; the others wait."""
+
 FREE: Final = "efgjmortvzixlsqawckdun"
 """Letters of equals, in the order in which they are given. `b`, `h` and `p` lead through every page."""
 
 
 def keys_of(kinds: Iterable[str], commands: str = "") -> str:
-    """A letter for each of these choices, none of them twice. `commands`: letters that the page itself knows."""
+    """A letter for each of these choices, none of them twice; where there are more choices than letters, the last
+    ones have none, and wait. `commands`: letters that the page itself knows."""
     keys = ""
     for kind in kinds:
         taken = f"{keys}{commands}"
-        keys += next(letter for letter in (*KEYS.get(kind, ""), *FREE) if letter not in taken)
+        letter = next((letter for letter in (*KEYS.get(kind, ""), *FREE) if letter not in taken), "")
+        if not letter:
+            break
+        keys += letter
     return keys

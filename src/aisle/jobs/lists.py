@@ -36,5 +36,7 @@ def unreadable(lack: Lack) -> Msg:
 
 
 def left_out(left: LeftOut) -> Msg:
-    """That rows of a list cannot be used, and which field makes no sense."""
-    return msg("list.left_out", count=left.rows, what=named(left.name), why=left.why)
+    """That rows of a list cannot be used, or are there twice; `aisle doctor` says which field makes no sense."""
+    if left.is_repeated:
+        return msg("list.repeated", count=left.rows, what=named(left.name))
+    return msg("list.left_out", count=left.rows, what=named(left.name))

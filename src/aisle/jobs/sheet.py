@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import store_time
+from aisle.jobs import amounts, store_time
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, whole
 from aisle.jobs.view import Msg, msg
@@ -32,7 +32,8 @@ class Spot(NamedTuple):
     """A place where the product lies; `pools` names them with their quantities, where there are several."""
 
     place: str
-    quantity: Decimal
+    quantity: Decimal | None
+    """None where nobody says it."""
     pools: str = ""
 
 
@@ -74,8 +75,8 @@ class Coming(NamedTuple):
     """An open delivery that brings some of the product."""
 
     order: str
-    quantity: Decimal
-    """How much of it still comes."""
+    quantity: Decimal | None
+    """How much of it still comes; None where nobody says it."""
     day: Msg | None = None
     """When that is expected, where it is known."""
 
@@ -153,7 +154,7 @@ def _spot(place: Mapping[str, Any], names: Mapping[str, str]) -> Spot:
     texts = [f"{names.get(pool) or pool} {whole(quantity)}" for pool, quantity in pools.items()]
     alone = [names.get(pool) or pool for pool in pools]
     said = ", ".join(texts) if len(texts) > 1 else alone[0] if alone and len(names) > 1 else ""
-    return Spot(str(place["location_code"]), number(place.get("quantity")), said)
+    return Spot(str(place["location_code"]), amounts.said(place.get("quantity")), said)
 
 
 def _codes(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -210,7 +211,7 @@ def coming(rows: Iterable[Mapping[str, Any]], now: str) -> tuple[Coming, ...]:
     return tuple(
         Coming(
             str(row["order_number"]),
-            number(row.get("missing")),
+            None if row.get("missing") is None else number(row["missing"]),
             due(str(row["datetime_expected"]), now) if row.get("datetime_expected") else None,
         )
         for row in rows
@@ -220,18 +221,18 @@ def coming(rows: Iterable[Mapping[str, Any]], now: str) -> tuple[Coming, ...]:
 _SETTLED = {"moment.late": "moment", "moment.late_year": "moment.year"}
 
 
-def due(at: str, now: str) -> Msg:
+def due(at: str, now: str, *, is_moment: bool = False) -> Msg:
     """When something is due, in the time of the store: marked where that is past, with the year where it is another.
 
-    What is due on a day is late when that day is over.
+    What is due on a day is late when that day is over. `is_moment`: the field names no day, but a moment.
     """
     moment, present = store_time.read(at), store_time.read(now)
     if moment is None or present is None:
         return msg("moment", at=at)
-    is_day = store_time.is_day(at)
-    is_late = moment.date() < present.date() if is_day else moment < present
-    shown = moment.date().isoformat() if is_day else at
-    if moment.year != present.year:
+    day = None if is_moment and not store_time.is_day(at) else store_time.day_meant(at)
+    is_late = moment < present if day is None else day < present.date()
+    shown = at if day is None else day.isoformat()
+    if (day or moment).year != present.year:
         return msg("moment.late_year" if is_late else "moment.year", at=shown)
     return msg("moment.late" if is_late else "moment", at=shown)
 

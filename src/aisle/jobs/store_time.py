@@ -1,12 +1,14 @@
 """Dates and times as the store means them: one that names no zone is in the store's, in which this process works.
 
 A date alone is a day of the store: it begins at its midnight and is over at the next one, also where it has 23 hours or
-25.
+25. Some fields name a day where their text has a time, too: the pickup of an order, the day a delivery is expected, an
+expiry, the end of a sale. Services that send nothing but date-times say such a day by a midnight, of the store or of
+UTC; `day_meant` takes both for that day. A midnight of UTC in any other field is a moment like all others.
 """
 
 from __future__ import annotations
 
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 
 _DATE = len("2026-11-27")
 
@@ -19,10 +21,27 @@ def read(text: str) -> datetime | None:
         return None
 
 
+def utc(text: str) -> str:
+    """A moment in UTC, so that moments can be compared as texts; what is none, in UTC at least, is empty."""
+    moment = read(text)
+    try:
+        said = None if moment is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        said = None
+    return "" if said is None else said.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def is_day(text: str) -> bool:
     """Whether it names a day and no time; the midnight at which a day of the store begins stands for that day."""
     moment = read(text)
     return moment is not None and (_is_date(text) or moment == midnight_of(moment.date()))
+
+
+def day_meant(text: str) -> date | None:
+    """The day that a field says which names a day, by itself or by a midnight (see above); None for any other time."""
+    if is_day(text):
+        return day_of(text)
+    return datetime.fromisoformat(text).date() if _is_midnight_of_utc(text) else None
 
 
 def day_of(text: str) -> date | None:
@@ -42,7 +61,8 @@ def midnight(now: str) -> datetime:
 
 
 def local(text: str) -> str:
-    """A date or time as it is compared with others of the store: a date alone, or a time of the store without its zone.
+    """A field that names a day as it is compared with others of the store: that day, or a time of the store without
+    its zone.
 
     What is neither stays as it is.
     """
@@ -51,8 +71,8 @@ def local(text: str) -> str:
     moment = read(text)
     if moment is None:
         return text
-    if is_day(text):
-        return moment.date().isoformat()
+    if day := day_meant(text):
+        return day.isoformat()
     return moment.replace(tzinfo=None).isoformat(timespec="seconds")
 
 
@@ -62,3 +82,11 @@ def _is_date(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_midnight_of_utc(text: str) -> bool:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return moment.time() == time() and moment.utcoffset() == timedelta()

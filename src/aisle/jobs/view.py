@@ -27,6 +27,16 @@ def raw(text: str) -> Msg:
     return Msg("raw", (("text", text),))
 
 
+def known(value: Decimal | None) -> Decimal | Msg:
+    """A number in a text, and `?` where nobody has said it."""
+    return raw("?") if value is None else value
+
+
+def amount(value: Decimal | None) -> Msg:
+    """A number by itself, and `?` where nobody has said it."""
+    return msg("number", value=known(value))
+
+
 def signed(value: Decimal, shown: Decimal | Msg | None = None) -> Msg:
     """A difference with its sign; `shown` stands for its amount where that is said in another way."""
     return msg(
@@ -78,7 +88,8 @@ class Stop(NamedTuple):
 
     place: str
     label: str
-    quantity: Decimal
+    quantity: Decimal | None
+    """None where nobody has said how many."""
 
 
 class Hint(NamedTuple):
@@ -279,6 +290,8 @@ class LeftOut(NamedTuple):
     rows: int
     why: str
     """The field of one of them that makes no sense, or why else."""
+    is_repeated: bool = False
+    """They are there twice, and the last row of each key counts."""
 
 
 class Link(NamedTuple):

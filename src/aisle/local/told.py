@@ -5,15 +5,17 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs.told import DETAIL, NOTHING, Told, detail_of, is_ours, outside, told, words
-from aisle.jobs.view import LeftOut, Msg
+from aisle.jobs.view import Msg
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.state import CLOSED, DONE
+from aisle.tuples import NamedTuple
 
 __all__ = [
     "DETAIL",
     "NOTHING",
     "NO_STORE",
     "NO_TOKEN",
+    "REPEATED",
     "LeftOut",
     "Told",
     "changed",
@@ -32,6 +34,19 @@ NO_TOKEN = "told.no_token"  # noqa: S105 - the id of a message
 
 NO_STORE = "told.no_store"
 """The service knows no store of this number for this host. The one that may be meant is the detail."""
+
+REPEATED = "there twice"
+"""Why rows are left out: later rows have the same key, and the last of them counts. No field is called so."""
+
+
+class LeftOut(NamedTuple):
+    """Rows of a list of the service that are not kept, as the cache says it."""
+
+    name: str
+    rows: int
+    why: str
+    """`REPEATED`, the field of one of them that makes no sense, or why else."""
+
 
 _NOTES = {
     "counted": "doubts.how_counted",

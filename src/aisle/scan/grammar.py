@@ -11,7 +11,7 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from aisle.scan.codes import checks, guessed_keys, lookup_keys, tidy
+from aisle.code_forms import checks, guessed_keys, lookup_keys, tidy
 from aisle.scan.decoder import LONGEST_LINE
 from aisle.scan.faults import LAYOUT
 from aisle.scan.meaning import (
@@ -49,6 +49,9 @@ COMMANDS: Final[dict[str, Said]] = {
     **{f"AISLE:{number}": Choice(number) for number in range(1, 10)},
 }
 """Printed command barcodes, in upper case; read in any case."""
+
+PRINTED_LETTERS: Final[dict[str, str]] = {f"AISLE:{letter.upper()}": letter for letter in "acdefgijklmnoqrstuvwxyz"}
+"""Printed letters, for choices that have some. Where they choose nothing, they are the command of that letter."""
 
 PAGING: Final = "np"
 """The letters that turn pages; where there is no further page they are no search either."""
@@ -101,9 +104,11 @@ def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | 
     if not text.strip(_UNSEEN):
         return Refused("input.nothing", text)
     aim = _AIM.fullmatch(text)
-    command = COMMANDS.get((aim["code"] if aim and not aim["typed"] else text).upper())
-    if command is not None:
-        return _command(command, text, open_)
+    name = (aim["code"] if aim and not aim["typed"] else text).upper()
+    if name in COMMANDS:
+        return _command(COMMANDS[name], text, open_)
+    if name in PRINTED_LETTERS:
+        return _printed_letter(PRINTED_LETTERS[name], text, open_)
     if aim:
         return _scanned(aim, table)
     if len(text) > 1 and text[0] == "?":
@@ -236,6 +241,14 @@ def _command(command: Said, text: str, open_: Open) -> Said:
     if isinstance(command, Choice) and (open_.keys or open_.quantity):
         return Refused(no_choice(open_), text)
     return command
+
+
+def _printed_letter(letter: str, text: str, open_: Open) -> Said:
+    """A printed letter chooses what it stands for on the page, unless that is confirmed by hand alone."""
+    at = open_.keys[: open_.choices].find(letter)
+    if at < 0:
+        return _command(Command(letter), text, open_)
+    return Refused("input.by_hand", text) if open_.by_hand else Choice(at + 1)
 
 
 # What may be a code

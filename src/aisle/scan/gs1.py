@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from aisle.scan.codes import check_digit, checks
+from aisle.code_forms import check_digit, checks
 from aisle.scan.faults import BROKEN, NO_SEPARATOR
 from aisle.scan.identifiers import identifier_at, iso_date
 from aisle.scan.meaning import Measure

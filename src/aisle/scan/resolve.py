@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Final
+from typing import Final, TypeVar
 
 from aisle.scan.faults import BROKEN, NO_SEPARATOR
 from aisle.scan.grammar import DECIMALS, is_lookup, is_words, no_choice, reckoned
@@ -24,6 +24,8 @@ from aisle.scan.meaning import (
     Unknown,
 )
 from aisle.scan.units import converted, is_measured, weighed
+
+Meant = TypeVar("Meant")
 
 _MOST_ASKED: Final = 9
 """Things that somebody is asked to choose from."""
@@ -61,17 +63,25 @@ def resolve(
 
 def _guessed(ways: tuple[Reading, ...], found: dict[str, list[Candidate]], lookup: bool) -> Said | None:
     """The one product or location that a guess leads to, or a question; None where there is none, or too many."""
-    fits: dict[tuple[str, str], Thing] = {}
-    is_message = any(way.refusal in (NO_SEPARATOR, BROKEN) for way in ways)
-    for way in ways if not is_message else ():
-        for candidate in (each for key in way.keys if way.is_guess for each in found.get(key, ())):
-            is_meant = candidate.kind in (PRODUCT, LOCATION) and way.kind in ("", candidate.kind)
-            if is_meant and (thing := _thing(way, [candidate], lookup)):
-                fits.setdefault((candidate.kind, candidate.key), thing)
-    things = tuple(fits.values())
-    if len(things) > _MOST_ASKED:
+    if any(way.refusal in (NO_SEPARATOR, BROKEN) for way in ways):
         return None
+    things = fitting(
+        (candidate, thing)
+        for way in ways
+        for candidate in (each for key in way.keys if way.is_guess for each in found.get(key, ()))
+        if way.kind in ("", candidate.kind) and (thing := _thing(way, [candidate], lookup))
+    )
     return things[0] if len(things) == 1 else Either(things) if things else None
+
+
+def fitting(guesses: Iterable[tuple[Candidate, Meant]]) -> tuple[Meant, ...]:
+    """What guesses may stand for, given what was found under them and what that means: products and locations alone,
+    each once; nothing where they are too many to choose from."""
+    fits: dict[tuple[str, str], Meant] = {}
+    for candidate, meant in guesses:
+        if candidate.kind in (PRODUCT, LOCATION):
+            fits.setdefault((candidate.kind, candidate.key), meant)
+    return tuple(fits.values()) if len(fits) <= _MOST_ASKED else ()
 
 
 def _chosen(way: Reading, found: dict[str, list[Candidate]], prefers: tuple[str, ...]) -> list[Candidate]:
@@ -130,8 +140,11 @@ def _is_too_much(quantity: Decimal) -> bool:
 
 
 def _measure(way: Reading, candidate: Candidate) -> Decimal | None:
-    """What the code carries of it in base units, as it is or as the shop's own price says. None where it carries
-    neither, or in a unit that cannot be turned into the product's, or where that keeps no fractions and has some."""
+    """Returns how much of the product a code stands for, in base units of the product.
+
+    That is the first net measure that fits, else the price of a label of the shop divided by the product's price.
+    A measure fits when its unit can be converted, and when it is whole or the product allows fractions.
+    """
     for measure in way.measures:
         amount = _in_base_units(measure, candidate)
         if amount is not None and (candidate.allow_decimal or amount == amount.to_integral_value()):

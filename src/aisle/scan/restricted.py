@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from aisle.scan.codes import check_digit, checks, lookup_keys
+from aisle.code_forms import check_digit, checks, lookup_keys
 from aisle.tuples import NamedTuple
 
 _DECIMALS: Final = {"W": 3, "P": 2, "N": 0}

@@ -40,7 +40,7 @@ class ScanLines:
         self._is_enter = False
         """Whether it has no line that is not empty: so far it may be the Enter of a person."""
 
-    def patience(self, now: float) -> float | None:
+    def seconds_left(self, now: float) -> float | None:
         """Seconds of silence from `now` on after which `tick` has something to say; None where it never has."""
         if not self._scan or (self._is_open and self._is_rested):
             return None

@@ -6,6 +6,7 @@ Written down like operations of the contract, so that routes, checks and the Ope
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -40,6 +41,7 @@ from aisle.service.sql import core
 from aisle.service.sql import locations as location_sql
 from aisle.service.sql import stock as stock_sql
 from aisle.service.stock.update import order_pool
+from aisle.service.storage import Statement
 from aisle.service.text import natural_key, search_key
 from aisle.service.tokens import enter
 from aisle.tuples import NamedTuple
@@ -121,46 +123,56 @@ async def list_changes(ctx: Context, call: Call) -> bytes:
     since, limit = call.query.get("since"), call.query.get("limit", 500)
     if (since or 0) < 0 or not 1 <= limit <= _MOST_CHANGES:
         raise malformed(f"since is 0 or a cursor, limit 1 to {_MOST_CHANGES}.", "since")
-    last = [await ctx.last(name, "change") for name in (ctx.here.number, CHAIN)]
-    own, chain = last if since is None else _numbers(since)
     known = _keys(call, "known", MOST_KNOWN)
+    await ctx.tx.ahead(_of_poll(ctx, since, known))
+    last = (await ctx.last(ctx.here.number, "change"), await ctx.last(CHAIN, "change"))
+    read = last if since is None else _numbers(since)
     unknown = await unknown_keys(ctx, ctx.here.number, known) if known else []
-    restored = own > last[0] or chain > last[1] or await _is_another(ctx, (own, chain), call.query.get("mark", ""))
+    made = await _made(ctx, read)
+    is_ahead = read[0] > last[0] or read[1] > last[1]
+    restored = is_ahead or await _is_another(ctx, read, made, call.query.get("mark", ""))
     if unknown or restored:
         log.warning(
             "A host of store %s knows what this database does not: it was put back from an earlier copy.",
             ctx.here.number,
         )
     if since is None or restored:
-        return await _changes(ctx, (last[0], last[1]), [], unknown, restored=restored)
-    rows = await ctx.tx.all(core.CHANGES_SINCE, ctx.here.number, own, limit + 1)
-    more = len(rows) > limit
-    own = rows[:limit][-1][0] if rows else own
-    changes = [{"topic": topic, "key": key, "chain": False} for _, topic, key in rows[:limit]]
-    room = limit - len(changes)
-    rows = await ctx.tx.all(core.CHANGES_SINCE, CHAIN, chain, room + 1)
-    more = more or len(rows) > room
-    chain = rows[:room][-1][0] if rows[:room] else chain
-    changes += [{"topic": topic, "key": key, "chain": True} for _, topic, key in rows[:room]]
-    return await _changes(ctx, (own, chain), changes, unknown, more=more)
-
-
-async def _changes(
-    ctx: Context,
-    reached: tuple[int, int],
-    changes: list[dict[str, Any]],
-    unknown: list[str],
-    *,
-    more: bool = False,
-    restored: bool = False,
-) -> bytes:
-    told = {"cursor": _cursor(*reached), "mark": await _mark(ctx, reached), "changes": changes, "more": more}
+        reached, changes, more = last, list[dict[str, Any]](), False
+    else:
+        reached, changes, more = await _changes_since(ctx, read, last, limit)
+    mark = _BETWEEN.join(made if reached == read else await _made(ctx, reached))
+    told = {"cursor": _cursor(*reached), "mark": mark, "changes": changes, "more": more}
     return dumps(told | {"restored": restored, "unknown": unknown})
 
 
-async def _mark(ctx: Context, reached: tuple[int, int]) -> str:
+def _of_poll(ctx: Context, since: int | None, known: list[str]) -> Iterator[Statement]:
+    """What is asked where nothing has changed; a far database is asked for all of it at once."""
+    scopes = (ctx.here.number, CHAIN)
+    yield from ((core.COUNTER_VALUE, (scope, "change")) for scope in scopes)
+    read = _numbers(since) if since else (0, 0)
+    yield from ((core.HISTORY_AT, at) for at in zip(scopes, read, strict=True) if at[1])
+    if known:
+        yield core.KEYS_KNOWN, (ctx.here.number, known)
+
+
+async def _changes_since(
+    ctx: Context, read: tuple[int, int], last: tuple[int, int], limit: int
+) -> tuple[tuple[int, int], list[dict[str, Any]], bool]:
+    """How far the changes of the store and then of the chain are read now, these changes, and whether there are more.
+    A scope in which nothing has changed is not asked."""
+    reached, changes, more = list(read), list[dict[str, Any]](), False
+    for at, scope in enumerate((ctx.here.number, CHAIN)):
+        room = limit - len(changes)
+        rows = await ctx.tx.all(core.CHANGES_SINCE, scope, read[at], room + 1) if last[at] > read[at] else []
+        more = more or len(rows) > room
+        reached[at] = rows[:room][-1][0] if rows[:room] else read[at]
+        changes += [{"topic": topic, "key": key, "chain": scope == CHAIN} for _, topic, key in rows[:room]]
+    return (reached[0], reached[1]), changes, more
+
+
+async def _made(ctx: Context, reached: tuple[int, int]) -> tuple[str, str]:
     """Which write made the last change of the store before a cursor, and which one the chain's."""
-    return _BETWEEN.join([await _write_of(ctx, *at) for at in zip((ctx.here.number, CHAIN), reached, strict=True)])
+    return await _write_of(ctx, ctx.here.number, reached[0]), await _write_of(ctx, CHAIN, reached[1])
 
 
 async def _write_of(ctx: Context, store_number: str, number: int) -> str:
@@ -169,11 +181,11 @@ async def _write_of(ctx: Context, store_number: str, number: int) -> str:
     return str(row[0]) if row else ""
 
 
-async def _is_another(ctx: Context, reached: tuple[int, int], mark: str) -> bool:
+async def _is_another(ctx: Context, reached: tuple[int, int], made: tuple[str, str], mark: str) -> bool:
     """Whether other writes came to this cursor than those that a host was told of. What is forgotten proves nothing."""
-    for store_number, number, told in zip((ctx.here.number, CHAIN), reached, mark.split(_BETWEEN), strict=False):
-        now = await _write_of(ctx, store_number, number) if told else told
-        if now and now != told:
+    scopes = (ctx.here.number, CHAIN)
+    for store_number, number, now, told in zip(scopes, reached, made, mark.split(_BETWEEN), strict=False):
+        if now and told and now != told:
             first = await ctx.tx.one(core.HISTORY_FIRST, store_number)
             if first is None or number >= first[0]:
                 return True

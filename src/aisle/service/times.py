@@ -6,7 +6,7 @@ What comes in is read as a store means it: a date alone is a day of the store, a
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from math import floor
 
@@ -18,7 +18,7 @@ Clock = Callable[[], float]
 """Seconds since 1970, such as `time.time`."""
 
 Zone = tzinfo | None
-"""The time zone of a store; None for that of this host."""
+"""The time zone of a store; None for that in which this process works."""
 
 
 @lru_cache(maxsize=64)
@@ -49,9 +49,12 @@ def parsed(text: str, field: str, zone: Zone = None) -> str:
 
 
 def moment_or_day(text: str, field: str, zone: Zone = None) -> str:
-    """The same, but a date alone stays one, as `yyyy-MM-dd`: what is expected on a day is late when the day is over."""
+    """The same, but a date alone stays one, as `yyyy-MM-dd`: what is expected on a day is late when the day is over.
+
+    A midnight of UTC is that day: senders that have nothing but date-times say a day by it.
+    """
     when = _read(text, field)
-    return when.date().isoformat() if _is_day(text) else _moment(when, zone)
+    return when.date().isoformat() if _is_day(text) or _is_midnight_of_utc(when) else _moment(when, zone)
 
 
 def day(text: str, field: str, zone: Zone = None) -> str:
@@ -106,9 +109,14 @@ def _moment(when: datetime, zone: Zone) -> str:
         return _text(datetime.min if when.year == 1 else datetime.max)
 
 
+def _is_midnight_of_utc(when: datetime) -> bool:
+    return when.time() == time() and when.utcoffset() == timedelta()
+
+
 def _day(when: datetime, zone: Zone) -> str:
+    """A midnight of UTC is the day that it begins there, as for `moment_or_day`."""
     try:
-        return (when if when.tzinfo is None else when.astimezone(zone)).date().isoformat()
+        return (when if when.tzinfo is None or _is_midnight_of_utc(when) else when.astimezone(zone)).date().isoformat()
     except (OverflowError, ValueError, OSError):
         return when.date().isoformat()
 

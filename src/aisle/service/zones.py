@@ -20,4 +20,4 @@ class Zones(NamedTuple):
 
 
 HOST = Zones()
-"""All stores are where this host is."""
+"""All stores live by the time in which this process works."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
 _VARIABLE = "TZ"
+_LOCALTIME = "/etc/localtime"
+_USUAL_CHANGES = ",M3.2.0,M11.1.0"
+"""When clocks change by a rule that does not say it, as the C library takes it."""
 _host: list[str | None] = []
 """The zone of the host as this process found it, once it works in another one."""
 
@@ -41,11 +44,68 @@ def enter(name: str) -> None:
     zone = zone_of(name)
     if not _host:
         _host.append(os.environ.get(_VARIABLE))
+    before = os.environ.get(_VARIABLE)
     _set(name or _host[0])
     now = datetime.now(tz=zone)
     if zone is not None and now.utcoffset() != datetime.fromtimestamp(now.timestamp()).astimezone().utcoffset():
-        _set(_host[0])
+        _set(before)
         raise SettingsError(f"time_zone is {name!r}, and this host has no data of time zones; install tzdata.")
+
+
+def host_zone() -> ZoneInfo:
+    """The zone of the host, also where this process works in another one: `TZ` as it was at the start, else that of
+    /etc/localtime; UTC where neither says one."""
+    from zoneinfo import ZoneInfo
+
+    said = _host[0] if _host else os.environ.get(_VARIABLE)
+    if said is None:
+        return _zone_in(_LOCALTIME) or ZoneInfo("UTC")
+    name = said.removeprefix(":")
+    if name.startswith("/"):
+        return _zone_in(name) or ZoneInfo("UTC")
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        return _zone_of_rule(name) or _zone_of_rule(name + _USUAL_CHANGES) or ZoneInfo("UTC")
+
+
+def _zone_in(path: str) -> ZoneInfo | None:
+    """The zone that a file holds (RFC 9636); None where it holds none."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        with open(path, "rb") as stream:
+            return ZoneInfo.from_file(stream, key=path)
+    except (ValueError, OSError):
+        return None
+
+
+def _zone_of_rule(rule: str) -> ZoneInfo | None:
+    """The zone of a rule (POSIX), such as `CET-1CEST,M3.5.0,M10.5.0/3`: read as the end of a file that holds no times
+    but these."""
+    from io import BytesIO
+    from zoneinfo import ZoneInfo
+
+    head = b"TZif2" + bytes(15)
+    empty = head + (0).to_bytes(4, "big") * 4 + (1).to_bytes(4, "big") * 2 + bytes(6) + bytes(1)
+    try:
+        return ZoneInfo.from_file(BytesIO(empty * 2 + b"\n" + rule.encode() + b"\n"), key=rule)
+    except (ValueError, OSError):
+        return None
+
+
+def zone_in_force() -> str:
+    """What tells the zone in which this process works from others: its name, or a hash of what the host's file says."""
+    said = os.environ.get(_VARIABLE)
+    if said is not None:
+        return said
+    from hashlib import sha256
+
+    try:
+        with open(_LOCALTIME, "rb") as stream:
+            return f"{_LOCALTIME} {sha256(stream.read()).hexdigest()}"
+    except OSError:
+        return _LOCALTIME
 
 
 def host_environ() -> dict[str, str]:

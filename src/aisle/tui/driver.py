@@ -257,7 +257,7 @@ class AisleDriver(LinuxDriver):
         wake = self._wake[0]
         while True:
             asked = time.monotonic()
-            wait = self._patience(asked)
+            wait = self._longest_wait(asked)
             ready, _, _ = select.select([self.fileno, wake], [], [], wait)
             now = time.monotonic()
             if wake in ready:
@@ -275,16 +275,16 @@ class AisleDriver(LinuxDriver):
                 self._silent_since = now
                 self._heard(data, now)
 
-    def _patience(self, now: float) -> float | None:
+    def _longest_wait(self, now: float) -> float | None:
         """How long a silence from now on has to be that says something; None where none ever does."""
-        lines = self._scan_lines.patience(now)
+        lines = self._scan_lines.seconds_left(now)
         if not self._decoder.waiting:
             return lines
         escape = max(self._silent_since + TICK_S - now, SHORTEST_S)
         return escape if lines is None else min(escape, lines)
 
     def _silent(self, now: float) -> None:
-        """Nothing was read for as long as `_patience` said."""
+        """Nothing was read for as long as `_longest_wait` said."""
         decoded = []
         if self._decoder.waiting and now - self._silent_since >= TICK_S:
             self._silent_since, decoded = now, self._decoder.tick(now)

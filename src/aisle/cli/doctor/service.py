@@ -16,7 +16,7 @@ from aisle.cli.words import called, in_words
 from aisle.client import Answer, Client
 from aisle.client.errors import ClientError, TransportError, message_of
 from aisle.courier.features import Features, read_features
-from aisle.courier.pull.lists import LISTS, WITNESSES, why_not
+from aisle.courier.pull.lists import ONE_ROW_QUERIES, PROBED_LISTS, why_not
 from aisle.courier.telling import why_unread
 from aisle.errors import AisleError
 from aisle.settings import EMBEDDED, Loaded, base_url
@@ -73,7 +73,7 @@ async def _ask(loaded: Loaded) -> Asked:
             ended = time.time()
         if first.status == 401:
             return Asked(first, began, ended, failed)
-        names = tuple(LISTS)
+        names = tuple(ONE_ROW_QUERIES)
         found = await asyncio.gather(*(_asked_for(client, name, store) for name in names))
         failed = {name: error for name, error in zip(names, found, strict=True) if error is not None}
     return Asked(first, began, ended, failed)
@@ -90,7 +90,7 @@ async def _asked_for(client: Client, name: str, store: str) -> ClientError | Non
 def _judged(shown: str, store: str, asked: Asked) -> Iterable[Finding]:
     status, took = asked.answer.status, (asked.ended - asked.began) * 1000
     well = asked.answer.is_success and asked.answer.is_worded
-    none = not well and (not asked.failed or all(name in asked.failed for name in WITNESSES))
+    none = not well and (not asked.failed or all(name in asked.failed for name in PROBED_LISTS))
     if status == 401:
         yield wrong("service", f"{shown} refuses the token", "", "Ask for a new one, and write it into token_file.")
     elif status == 403 and none:

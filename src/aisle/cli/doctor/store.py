@@ -13,7 +13,7 @@ import apsw
 
 from aisle.cli.compose import home_of
 from aisle.cli.doctor.report import Finding, ago, note, ok, plural, wrong
-from aisle.cli.words import in_words, unread_lists, unusable_rows
+from aisle.cli.words import in_words, repeated_rows, unread_lists, unusable_rows
 from aisle.courier.link import BEAT_S
 from aisle.courier.pull.progress import Progress
 from aisle.courier.pull.progress import load as progress_of
@@ -199,6 +199,9 @@ def _lists(home: Home, progress: Progress) -> Iterable[Finding]:
     for name, count, why in unusable_rows(progress):
         told = f"{why} makes no sense in them; what they say is shown nowhere."
         yield note("lists", f"{plural(count, 'row')} of {name} cannot be used", told, _log(home), list=name, rows=count)
+    for name, count in repeated_rows(progress):
+        told = "The last one counts, and is what is shown. Whoever runs the service can mend it."
+        yield note("lists", f"{plural(count, 'row')} of {name} there twice", told, _log(home), list=name, rows=count)
     if progress.completed and not progress.missing and not progress.left_out:
         yield ok("lists", "all could be read")
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from aisle.client.load.notation import LOCAL_FLAGS, Notation
+from aisle.code_forms import check_digit, upc_e_expanded
 from aisle.tuples import NamedTuple
 
 TEXT, CODE, DOTTED, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
@@ -65,12 +66,11 @@ def folded(cell: str) -> str:
     return re.sub(rf"[{BLANKS}]+", "", cell).casefold()
 
 
-def check_digit(code: str) -> str:
+def right_digit(code: str) -> str:
     """The digit that a code of these digits should end in (GS1); empty where its length has none."""
     if len(code) not in _CHECKED or not (code.isascii() and code.isdecimal()):
         return ""
-    total = sum(int(digit) * (3 if at % 2 == 0 else 1) for at, digit in enumerate(reversed(code[:-1])))
-    return str(-total % 10)
+    return check_digit(code[:-1])
 
 
 def wrong_check_digit(code: str) -> str:
@@ -78,23 +78,9 @@ def wrong_check_digit(code: str) -> str:
 
     Eight digits are an EAN-8, or a UPC-E, whose digit is that of the twelve that it stands for.
     """
-    right = check_digit(code)
-    if not right or right == code[-1]:
-        return ""
-    is_upc_e = len(code) == _SHORT and code[0] in "01" and check_digit(_upc_a(code)) == code[-1]
-    return "" if is_upc_e else right
-
-
-def _upc_a(code: str) -> str:
-    """The twelve digits that a UPC-E of eight stands for."""
-    system, body, last, check = code[0], code[1:6], code[6], code[7]
-    if last in "012":
-        return f"{system}{body[:2]}{last}0000{body[2:]}{check}"
-    if last == "3":
-        return f"{system}{body[:3]}00000{body[3:]}{check}"
-    if last == "4":
-        return f"{system}{body[:4]}00000{body[4]}{check}"
-    return f"{system}{body}0000{last}{check}"
+    right = right_digit(code)
+    is_right = right == code[-1:] or (len(code) == _SHORT and upc_e_expanded(code))
+    return "" if is_right else right
 
 
 def _free_of_errors(cell: str) -> str:
@@ -151,7 +137,7 @@ def _whole(bare: str, undone: str, *, dotted: bool = False) -> tuple[str, str]:
     if found := _SHORTENED.fullmatch(bare):
         whole, rest, power = (found[1], found[2], found[3]) if found[1] else (found[4], "", found[5])
         digits = whole + rest
-        if len(whole) + int(power) == len(digits) and check_digit(digits) == digits[-1]:
+        if len(whole) + int(power) == len(digits) and right_digit(digits) == digits[-1]:
             return digits, _and(undone, "E notation written out, all digits are there")
         raise ValueError(
             f"{bare!r} was shortened by a spreadsheet, and digits of it are lost; format the column as text and"
@@ -173,7 +159,7 @@ def _barcode(cell: str, _: Notation) -> Cleaned:
         return Cleaned(first, _and(undone, f"{len(codes)} codes in one cell taken apart"), tuple(others))
     bare, undone = _whole(bare, undone)
     parts = bare.split()
-    if len(parts) > 1 and all(len(part) in _CHECKED and check_digit(part) == part[-1] for part in parts):
+    if len(parts) > 1 and all(len(part) in _CHECKED and right_digit(part) == part[-1] for part in parts):
         return Cleaned(parts[0], _and(undone, f"{len(parts)} codes in one cell taken apart"), tuple(parts[1:]))
     joined = joined_digits(bare)
     return Cleaned(joined, _and(undone, "blanks or hyphens between its digits taken out") if joined != bare else undone)

@@ -22,7 +22,7 @@ from aisle.client.load.columns import (
     STORES,
     Layout,
 )
-from aisle.client.load.repeated import SharedCodes, codes_in, conflicts
+from aisle.client.load.repeated import COLUMNS, SharedCodes, codes_in, conflicts
 from aisle.client.load.report import BadRow, LoadError
 from aisle.client.load.table import Row, Table, Values, grouped
 from aisle.tuples import NamedTuple
@@ -116,8 +116,8 @@ def _checked(table: Table) -> Iterator[Row]:
 
 def _warn_of_shared(table: Table, shared: SharedCodes, row: Row) -> None:
     product = row.values["product_number"]
-    for name in ("barcode", "purchase_unit_barcode", "barcodes_array"):
-        for code in sorted(codes_in(row.values.get(name, ""))):
+    for name in COLUMNS:
+        for code in codes_in(name, row.values.get(name, "")):
             if other := shared.other(code, product, row.line):
                 line, its = other
                 table.notes.warn(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from aisle.client.load.cells import check_digit, folded
+import re
+
+from aisle.client.load.cells import folded
 from aisle.client.load.table import Key, Table
+from aisle.code_forms import index_keys, lookup_keys
 
 
 def conflicts(table: Table) -> tuple[dict[int, str], dict[int, int]]:
@@ -70,28 +73,38 @@ def _words(key: Key) -> str:
 
 
 class SharedCodes:
-    """Barcodes that several products of a file have; asked for in the order of its rows."""
+    """Barcodes of several products of a file, by what a scan of each finds; asked for in the order of its rows."""
 
     def __init__(self, table: Table) -> None:
         seen: set[int] = set()
         self._shared: set[int] = set()
         self._first: dict[str, tuple[int, str]] = {}
-        for name in ("barcode", "purchase_unit_barcode", "barcodes_array"):
+        for name in COLUMNS:
             for _, cell in table.column(name):
-                for code in codes_in(cell):
-                    key = hash(code)
+                for key in map(hash, {key for code in codes_in(name, cell) for key in _keys(code)}):
                     if key in seen:
                         self._shared.add(key)
                     seen.add(key)
 
     def other(self, code: str, product: str, line: int) -> tuple[int, str] | None:
         """The earlier row, and its product, that has this code too."""
-        if hash(code) not in self._shared:
-            return None
-        first = self._first.setdefault(code, (line, product))
-        return None if first[1] == product else first
+        shared = [key for key in _keys(code) if hash(key) in self._shared]
+        firsts = [self._first.setdefault(key, (line, product)) for key in shared]
+        return next((first for first in firsts if first[1] != product), None)
 
 
-def codes_in(cell: str) -> set[str]:
-    """The codes of a cell in the form in which they are compared: without leading zeros."""
-    return {code.lstrip("0") if check_digit(code) else code for code in cell.split(",") if code}
+_FURTHER = "barcodes_array"
+_BETWEEN = re.compile(r"[\s,;|]+")
+COLUMNS = ("barcode", "purchase_unit_barcode", _FURTHER)
+"""Where barcodes of a product stand."""
+
+
+def codes_in(column: str, cell: str) -> list[str]:
+    """The codes of a cell of that column, taken apart as the service does it."""
+    parts = _BETWEEN.split(cell) if column == _FURTHER else [cell]
+    return list(dict.fromkeys(code for code in parts if code))
+
+
+def _keys(code: str) -> tuple[str, ...]:
+    """Where one of them is stored, or finds what is stored there."""
+    return tuple(dict.fromkeys((*index_keys(code), *lookup_keys(code))))

@@ -22,7 +22,6 @@ from aisle.client.answer import Answer
 from aisle.client.core import Core
 from aisle.client.errors import TransportError, message_of
 from aisle.client.fate import Fate, classify
-from aisle.client.load.before import LoadedStock, marked
 from aisle.client.load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -37,6 +36,7 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
+from aisle.client.load.loaded_stock import LoadedStock, marked
 from aisle.client.load.read import Left, Record, records, tables, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport, Progress
 from aisle.client.load.resume import begin, end
@@ -182,7 +182,7 @@ class _File:
         for count in batch:
             new, left = (count, ()) if self._before is None else await self._before.split(count, self._table.notes)
             self._left += left
-            self._rows += len(left)
+            self._rows += len(count.at) - (len(new.at) if new else 0)
             found += [marked(new)] if new else []
         return found
 

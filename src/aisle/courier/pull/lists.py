@@ -22,7 +22,7 @@ class OneRow(NamedTuple):
     query: dict[str, QueryValue]
 
 
-LISTS = {
+ONE_ROW_QUERIES = {
     "headers": OneRow("list-customer-orders", True, {"page_size": 1}),
     "stock": OneRow("list-store-products-stock", True, {"page_size": 1}),
     "locations": OneRow("list-locations", True, {"page_size": 1}),
@@ -34,14 +34,14 @@ LISTS = {
 }
 """By the names that a sync has for them."""
 
-WITNESSES = ("headers", "stock", "locations", "deliveries")
-"""Lists of a store by which a knock knows whether the service lets us in, in the order in which they are asked."""
+PROBED_LISTS = ("headers", "stock", "locations", "deliveries")
+"""Lists of a store that are asked, in this order, to know whether the service accepts requests."""
 
 
 async def ask(client: Client, name: str, store: str) -> Answer:
     """The answer to one row of a list, asked for once. Raises ClientError where no service of ours can have given it,
     and for every status that is none of success."""
-    asked = LISTS[name]
+    asked = ONE_ROW_QUERIES[name]
     in_path = any(param.name == "store_number" for param in operation(asked.operation).of("path"))
     path = {"store_number": store} if asked.of_store and in_path else {}
     query = asked.query if in_path or not asked.of_store else {**asked.query, "store_number": store}
@@ -57,9 +57,9 @@ async def why_not(client: Client, name: str, store: str) -> ClientError | None:
     """Why a list cannot be read; None where its first row can."""
     try:
         answer = await ask(client, name, store)
-        rows_of(operation(LISTS[name].operation), answer.json())
+        rows_of(operation(ONE_ROW_QUERIES[name].operation), answer.json())
     except ClientError as error:
         return error
     except (ValueError, RecursionError) as error:
-        return AnswerError(f"The answer to {LISTS[name].operation} cannot be read: {error}.")
+        return AnswerError(f"The answer to {ONE_ROW_QUERIES[name].operation} cannot be read: {error}.")
     return None

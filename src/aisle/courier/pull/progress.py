@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.local.cache.writer import Cache
-from aisle.local.told import NOTHING, LeftOut, Told
+from aisle.local.told import NOTHING, REPEATED, LeftOut, Told
 from aisle.tuples import NamedTuple
 
 CURSOR = "full"
@@ -33,6 +33,10 @@ class At(NamedTuple):
     """Rows that made no sense, so far."""
     left_why: str = ""
     """What was wrong with the last of them."""
+    repeated_before: int = 0
+    """Rows of a key that a later row has, too, as the walk before this one found them."""
+    repeated: int = 0
+    """The same, as two walks have found them."""
 
 
 class Progress(NamedTuple):
@@ -76,10 +80,15 @@ class Progress(NamedTuple):
             reasons=tuple(pair for pair in self.reasons if pair[0] != name),
         )
 
-    def counted(self, found: LeftOut) -> Progress:
+    def left(self, name: str, *, repeated: bool = False) -> int:
+        """How many rows of a list were left out, because they make no sense or because they are `repeated`."""
+        found = (each.rows for each in self.left_out if each.name == name and (each.why == REPEATED) == repeated)
+        return sum(found)
+
+    def counted(self, name: str, *found: LeftOut) -> Progress:
         """The same, with what was left out of one list, in the place of what was before."""
-        others = tuple(each for each in self.left_out if each.name != found.name)
-        return self._replace(left_out=(*others, found) if found.rows else others)
+        others = tuple(each for each in self.left_out if each.name != name)
+        return self._replace(left_out=(*others, *(each for each in found if each.rows)))
 
 
 def load(cache: Cache) -> Progress:

@@ -19,6 +19,7 @@ from aisle.courier.notices import Notices
 from aisle.courier.pull.changes import BULK, ChangeFeed, News
 from aisle.courier.pull.gaps import Gaps
 from aisle.courier.pull.intake import Row
+from aisle.courier.pull.rests import Rests
 from aisle.courier.pull.schedule import Pace, Timetable
 from aisle.courier.pull.single import Pull
 from aisle.courier.pull.stages import DELIVERIES, HEADERS, LINES, LOCATIONS, PEOPLE, PRODUCTS, RECEIPTS, STOCK, STORES
@@ -40,6 +41,7 @@ from aisle.courier.topics import (
 )
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.wishes import EVERYTHING, LISTS
+from aisle.local.told import Told
 
 FULL_S = 86400.0
 """After so long everything is read anew, whatever the service announced meanwhile."""
@@ -105,7 +107,7 @@ class Refresher:
             retire=retire,
             read_back=read_back,
             is_of_the_link=self._is_of_the_link,
-            lacks=sync.lacks,
+            lacks=self._lacks,
             left_out=sync.left_beside,
         )
         self._wishes = wishes
@@ -123,6 +125,7 @@ class Refresher:
         """When a session last asked for the store's log."""
         self._knocked = 0.0
         self._gaps = Gaps()
+        self._rests = Rests()
         sync.changed_orders = self._headers_changed
         sync.headers_read = self._headers_read
 
@@ -249,7 +252,7 @@ class Refresher:
         try:
             await self._pull.knock()
         except TROUBLE as error:
-            self._link.shut_out(error)
+            self._link.probe_failed(error)
             return False
         return self._link.is_up
 
@@ -264,18 +267,29 @@ class Refresher:
         moments = [at for at in (self._table.next_at(), self.wanted.next_at()) if at is not None]
         return max(0.0, min(moments) - self._pull.now()) if moments else None
 
-    async def _is_of_the_link(self, error: Exception) -> bool:
-        """Whether nothing else can be read either: where one thing fails, it is asked whether the service is there."""
+    async def _is_of_the_link(self, error: Exception, name: str = "") -> bool:
+        """Whether nothing else can be read either: where one thing fails, it is asked whether the service is there.
+
+        Patience is asked of all, unless it is asked at one list (`name`) again and again while another one answers.
+        """
         if not self._link.is_up:
             return True
+        if isinstance(error, RateLimited) and self._rests.is_alone(name, error.retry_after, self._pull.now()):
+            return not await self.knock()
         if isinstance(error, Unauthorized | NotSent | RateLimited) or not isinstance(error, ClientError):
             self._link.failed(error)
             return True
         return not is_refusal(error) and not await self.knock()
 
+    def _lacks(self, name: str, why: Told | None) -> None:
+        """A list cannot be read, and why; None: it can."""
+        if why is None:
+            self._rests.end(name)
+        self._sync.lacks(name, why)
+
     async def _trouble(self, error: Exception, name: str = "") -> None:
         """A list could not be read: the link is down, or the list is not to be had, and then it is told as missing."""
-        if await self._is_of_the_link(error):
+        if await self._is_of_the_link(error, name):
             return
         self._notices.add(str(error))
         if name:
@@ -325,15 +339,18 @@ class Refresher:
     async def _fed(self, asking: Coroutine[Any, Any, Any]) -> Any:
         """What the change feed says; None where it makes no sense or is refused, and then screens and `aisle sync` say
         so: all else goes on, and what was confirmed is read back."""
+        if self._rests.lasts(CHANGES, self._pull.now()):
+            asking.close()
+            return None
         try:
             found = await asking
         except ClientError as error:
-            if await self._is_of_the_link(error):
+            if await self._is_of_the_link(error, CHANGES):
                 raise
             self._notices.add(str(error))
             self._sync.lacks(CHANGES, why_unread(error))
             return None
-        self._sync.lacks(CHANGES, None)
+        self._lacks(CHANGES, None)
         return found
 
     async def _follow(self) -> None:
@@ -342,8 +359,7 @@ class Refresher:
             return
         if news.restored:
             self._table.hurry("changes", self._pull.now() + AGAIN_S)  # if what is lost cannot be asked for now
-            await self._restored()
-            self._sync.ask_all()
+            await self._restored()  # which asks for all
         self.want(news.single)
         if (news.single or news.bulk) and self._pull.now() - self._watched < WATCHED_S:
             self.want([Topic(LOG, "")])
@@ -359,15 +375,18 @@ class Refresher:
 
     async def _each(self, name: str, reading: Coroutine[Any, Any, Any]) -> None:
         """One list by itself: that it fails is told, and keeps no other from being read. Raises what the link is."""
+        if self._rests.lasts(name, self._pull.now()):
+            reading.close()
+            return
         try:
             await reading
         except ClientError as error:
-            if await self._is_of_the_link(error):
+            if await self._is_of_the_link(error, name):
                 raise
             self._notices.add(str(error))
             self._sync.lacks(name, why_unread(error))
         else:
-            self._sync.lacks(name, None)
+            self._lacks(name, None)
 
     # A service that implements the document alone
 

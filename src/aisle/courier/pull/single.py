@@ -26,7 +26,7 @@ from aisle.courier.counting import counted
 from aisle.courier.notices import Notices
 from aisle.courier.pull.assignments import AssignmentReader
 from aisle.courier.pull.intake import STOCK, Intake, Row, Tell
-from aisle.courier.pull.lists import WITNESSES, ask
+from aisle.courier.pull.lists import PROBED_LISTS, ask
 from aisle.courier.pull.logs import LogReader
 from aisle.courier.pull.recounts import RecountReader
 from aisle.courier.pull.stores import StoreReader
@@ -96,7 +96,7 @@ class Pull:
         self.lists_changed = False
         """Whether it is our own service: the catalogue can be asked for one product, and stock for what has changed
         since a moment, to the moment."""
-        self._answers = WITNESSES[0]
+        self._answers = PROBED_LISTS[0]
         """The list that answered the last knock: it is asked first."""
         self._heard_at = self._marked_at = self._since = ""
         """The service's own time: when it was last heard, at the last look at what changed, and at the one before."""
@@ -141,7 +141,7 @@ class Pull:
         ended in where none does; the token and the way to the service are the same for all.
         """
         first: ClientError | None = None
-        for name in (self._answers, *(other for other in WITNESSES if other != self._answers)):
+        for name in (self._answers, *(other for other in PROBED_LISTS if other != self._answers)):
             try:
                 await ask(self.client, name, self.store)
             except (Unauthorized, NotSent):

@@ -42,7 +42,7 @@ from aisle.courier.pull.stages import (
 from aisle.courier.pull.thrift import undisturbed
 from aisle.courier.telling import is_refusal, why_unread
 from aisle.local.cache.writer import Sync
-from aisle.local.told import LeftOut, Told
+from aisle.local.told import REPEATED, LeftOut, Told
 from aisle.tuples import NamedTuple
 
 Pages = AsyncGenerator[tuple[list[Row], dict[str, Any]], None]
@@ -142,7 +142,7 @@ class FullSync:
             try:
                 await self.finish()
             except TROUBLE as error:
-                self._link.shut_out(error)
+                self._link.probe_failed(error)
                 await self.alarm.wait(max(self._link.probe_wait(), self._link.held_s))
 
     async def finish(self) -> None:
@@ -192,11 +192,11 @@ class FullSync:
         asked = error.retry_after or 0.0
         await self._sleep(min(max(asked, _PAUSE_S * 2.0 ** (self._strikes - 1)), _LONGEST_PAUSE_S))
 
-    def _begin(self, stage: str, round_: int = 1) -> At:
+    def _begin(self, stage: str, round_: int = 1, *, repeated: int = 0) -> At:
         generation = self._progress.generation + 1
         walked = None if stage in SMALL else paged(stage, self._pull.store)
         by_id = walked is not None and walked.by == "id"
-        at = At(stage, generation, next=0 if by_id else 1, by_id=by_id, round=round_)
+        at = At(stage, generation, next=0 if by_id else 1, by_id=by_id, round=round_, repeated_before=repeated)
         todo = tuple(other for other in self._progress.todo if other != stage)
         with self._stored():
             if walked is not None and walked.swept:
@@ -207,7 +207,9 @@ class FullSync:
     def _end(self, *, gap: Told | None = None) -> None:
         """This list is done with; `gap`: why something of it could not be read."""
         at = self._here
-        progress = self._progress._replace(at=None).counted(LeftOut(at.stage, at.left_out, at.left_why))
+        unusable = LeftOut(at.stage, at.left_out, at.left_why)
+        repeated = LeftOut(at.stage, at.repeated, REPEATED)
+        progress = self._progress._replace(at=None).counted(at.stage, unusable, repeated)
         progress = progress.with_(at.stage) if gap is None else progress.without(at.stage, gap)
         self._keep(progress)
 
@@ -249,8 +251,8 @@ class FullSync:
         """The same of a list that is read in parts, beside the walks: what of each part was left out adds up."""
         left = self._left(name, before)
         if left.rows:
-            known = next((each.rows for each in self._progress.left_out if each.name == what), 0)
-            self._keep(self._progress.counted(LeftOut(what, known + left.rows, left.why)))
+            known = self._progress.left(what)
+            self._keep(self._progress.counted(what, LeftOut(what, known + left.rows, left.why)))
 
     # One list
 
@@ -344,7 +346,8 @@ class FullSync:
 
     async def _close(self, stage: Paged) -> None:
         """The list is at its end: drop what it did not have, unless it was read with a gap."""
-        self._count_left(self._twice(stage))
+        if not self._are_repeated_rows_sure(stage):
+            return
         at = self._here
         if at.unreadable or not stage.swept:
             self._end(gap=at.why if at.unreadable else None)
@@ -357,15 +360,25 @@ class FullSync:
                 self._cache.sweep(stage.swept, at.generation)
                 self._end()
 
-    def _twice(self, stage: Paged) -> Left:
-        """Rows of one key, of which only the last is kept; a list that changed on the way may show a row twice."""
+    def _are_repeated_rows_sure(self, stage: Paged) -> bool:
+        """Counts rows of one key, of which only the last is kept. A list that changes on the way may show a row twice:
+        what no walk before has found is counted once more, in a walk that begins here."""
+        at = self._here
+        found = self._repeated_rows(stage)
+        sure = min(found, max(at.repeated_before, self._progress.left(at.stage, repeated=True)))
+        if found > sure and not at.repeated_before and at.round < ROUNDS:
+            self._begin(at.stage, at.round + 1, repeated=found)
+            return False
+        if sure:
+            self._notices.add(f"{sure} rows of {stage.operation} have a {stage.key} that a later row has, too.")
+            self._keep(self._progress._replace(at=at._replace(repeated=sure)))
+        return True
+
+    def _repeated_rows(self, stage: Paged) -> int:
         at = self._here
         if not stage.swept or at.unreadable or (at.first_total != at.last_total and not at.by_id):
-            return Left(0, "")
-        count = max(0, at.rows - self._cache.met(stage.swept, at.generation))
-        if count:
-            self._notices.add(f"{count} rows of {stage.operation} have a {stage.key} that another row has, too.")
-        return Left(count, stage.key)
+            return 0
+        return max(0, at.rows - self._cache.met(stage.swept, at.generation))
 
     def _again(self, stage: Paged) -> None:
         """The list grew or shrank on the way, so that rows may have slipped from one page to another."""

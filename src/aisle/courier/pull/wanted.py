@@ -35,7 +35,7 @@ TOGETHER = 5
 """So many products and more are asked for in one request, where the service can be asked for what has changed."""
 MOST_ORDERS = 40
 """So many orders are asked for in one request, where the service can be asked for several."""
-LISTS = {LOG: "logs", RECOUNT: "recounts", ASSIGNMENT: "assignments"}
+LIST_OF_TOPIC = {LOG: "logs", RECOUNT: "recounts", ASSIGNMENT: "assignments"}
 """What is read as a list, by the names that a sync has for lists."""
 _TRIES = 3
 _UNREAD_S = 60.0
@@ -62,7 +62,7 @@ class Wanted:
         *,
         retire: Callable[[Sequence[str]], None],
         read_back: Callable[[str, Sequence[Row], frozenset[str]], None],
-        is_of_the_link: Callable[[Exception], Awaitable[bool]],
+        is_of_the_link: Callable[[Exception, str], Awaitable[bool]],
         lacks: Callable[[str, Told | None], None],
         left_out: Callable[[str, str, int], None],
     ) -> None:
@@ -214,7 +214,7 @@ class Wanted:
             lasting = not isinstance(error, AnswerError | RateLimited | ServerError | TransportError)
             if lasting:
                 self._read_backs.ends(topic, spoken_for)
-            if not lasting or topic.topic in LISTS:  # there is something to be shown, and it was not seen
+            if not lasting or topic.topic in LIST_OF_TOPIC:  # there is something to be shown, and it was not seen
                 rounds = 1 if spoken_for else self._failed[topic] // _TRIES
                 self._later[topic] = self._pull.now() + again_s(rounds)
             else:
@@ -223,19 +223,19 @@ class Wanted:
         if spoken_for and topic.topic == ORDER:
             self._read_back(topic.key, rows, spoken_for)
         if topic.topic == LOG:
-            self._left_out(LISTS[LOG], LOG_LIST, before)
+            self._left_out(LIST_OF_TOPIC[LOG], LOG_LIST, before)
         self._has_read(topic, spoken_for)
 
     def _has_read(self, topic: Topic, spoken_for: frozenset[str]) -> None:
         del self._failed[topic]
         self._later.pop(topic, None)
         self._read_backs.ends(topic, spoken_for)
-        if topic.topic in LISTS:
-            self._lacks(LISTS[topic.topic], None)
+        if topic.topic in LIST_OF_TOPIC:
+            self._lacks(LIST_OF_TOPIC[topic.topic], None)
 
     async def _is_to_blame(self, topic: Topic, error: Exception) -> bool:
         """Whether it is this that cannot be read, while everything else can: then it is let go after some tries."""
-        of_the_link = await self._is_of_the_link(error)
+        of_the_link = await self._is_of_the_link(error, LIST_OF_TOPIC.get(topic.topic, ""))
         if of_the_link and not isinstance(error, RateLimited):  # patience is asked of all; of one alone, it is to blame
             return False
         self._failed[topic] += 1
@@ -244,6 +244,6 @@ class Wanted:
         if topic.topic == SURROUNDING:
             self._pull.cache.put_surrounding(topic.key, (), self._pull.now(), str(error))
         self._notices.add(f"{topic.topic} {topic.key} cannot be read: {error}")
-        if topic.topic in LISTS:
-            self._lacks(LISTS[topic.topic], why_unread(error))
+        if topic.topic in LIST_OF_TOPIC:
+            self._lacks(LIST_OF_TOPIC[topic.topic], why_unread(error))
         return True

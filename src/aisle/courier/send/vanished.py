@@ -20,14 +20,13 @@ from aisle.errors import ContractError
 from aisle.local.outbox.operation import LOGS, MOVEMENT, Operation
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.probes import YES, Probes
+from aisle.local.outbox.replays import UNKEYED_DAYS
 from aisle.local.outbox.restores import NOTICED
 
 PAUSE_S = 900.0
 """Seconds between two looks."""
 SURE_S = 60.0
 """Seconds after which what was not found is looked for once more, before that is believed."""
-DAYS = 7
-"""So old may work be that is looked for: what is older a log may show in another way."""
 MOST = 30
 """So many operations are looked for, from the last one back."""
 
@@ -83,7 +82,7 @@ class Vanished:
 
     def _findable(self) -> list[Operation]:
         """What was confirmed last, and shows in the log of this service, youngest first."""
-        ops = self._outbox.confirmed_unkeyed((LOGS, MOVEMENT), self._clock() - DAYS * 86400, MOST)
+        ops = self._outbox.confirmed_unkeyed((LOGS, MOVEMENT), self._clock() - UNKEYED_DAYS * 86400, MOST)
         return [op for op in ops if self._probes.get(readback_of(op)) == YES]
 
     async def _is_there(self, op: Operation) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, date, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -91,17 +91,9 @@ def said_of(item: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _day_of(text: str) -> str:
-    """The day of a moment in the store; what is none stays as it is.
-
-    Midnight in UTC stands for the day that it begins: so services write a day that was said to them as a date alone.
-    """
-    moment = store_time.read(text)
-    if moment is None:
-        return text
-    in_utc = moment.astimezone(UTC)
-    if text[10:] and in_utc == in_utc.replace(hour=0, minute=0, second=0, microsecond=0):
-        return in_utc.date().isoformat()
-    return moment.date().isoformat()
+    """The day in the store of what names one; what does not stays as it is."""
+    day = store_time.day_meant(text) or store_time.day_of(text)
+    return text if day is None else day.isoformat()
 
 
 def write(product: str, store: str, changes: Mapping[str, Json], base: Mapping[str, str]) -> Write:

@@ -149,7 +149,7 @@ def _moments(row: Mapping[str, Any], name: str, now: str) -> tuple[Msg, ...]:
     """The next moment, then those after it, each once."""
     more = row.get(f"{name}_datetimes")
     found = [row.get(f"next_{name}_datetime"), *(more if isinstance(more, list | tuple) else ())]
-    return tuple(due(at, now) for at in dict.fromkeys(str(each) for each in found if each))
+    return tuple(due(at, now, is_moment=True) for at in dict.fromkeys(str(each) for each in found if each))
 
 
 def _said(row: Mapping[str, Any]) -> Said:

@@ -9,7 +9,7 @@ from typing import Any
 from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish, priced
 from aisle.jobs.count import counting, not_taken
 from aisle.jobs.count import send as count_send
-from aisle.jobs.count.counting import Counting, Gone, Next, Sent
+from aisle.jobs.count.counting import Counting, Next, Sent
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undone
 
 Result = Turn[Counting]
@@ -211,7 +211,7 @@ def send(state: Counting, context: Context) -> Result:
     sent = Sent(what or state.counted[0].label, len(state.counted), len(state.differing))
     id_ = "count.sent_differing" if sent.differing else "count.sent"
     verdict = Verdict(GOOD, msg(id_, what=sent.what, count=sent.items, differing=sent.differing))
-    gone = Gone(sent.what, count_send.changes(state))
+    gone = count_send.gone(sent.what, state)
     state = state._replace(sent=sent, gone=gone)
     turn = over(state, verdict) if then is None else begin(fresh(state), then)
     return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
@@ -223,7 +223,7 @@ def take_back(state: Counting) -> Result:
     if gone is None:
         return told(state, WRONG, "count.nothing_to_undo")
     if not gone.changes:
-        return told(state._replace(gone=None), INFO, "count.none_to_take_back", what=gone.what)
+        return Turn(state._replace(gone=None), (), count_send.kept(gone))
     return Turn(state, (not_taken.asked(change.at for change in gone.changes),))
 
 

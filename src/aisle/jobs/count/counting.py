@@ -133,6 +133,8 @@ class Gone(NamedTuple):
     what: str
     """The place, or the product."""
     changes: tuple[Change, ...] = ()
+    unsaid: int = 0
+    """So many products were counted of which nobody had said how many there were: that cannot be taken back."""
 
 
 class Counting(NamedTuple):
@@ -297,14 +299,15 @@ def product_items(row: Mapping[str, Any]) -> tuple[Item, ...]:
     items = [item for each in places for item in _items({**head, **each}, str(each["location_code"]), pool_of(each))]
     total, hand = _by_pool(row.get("pools")), number(row.get("in_hand"))
     (loose,) = _items({**head, "quantity": row.get("most_likely_quantity")}, "", 0)
-    if loose.unsaid:
-        return (*items, loose)
+    if (loose.unsaid and not total) or any(item.unsaid for item in items):  # what lies at no place cannot be reckoned
+        return (*items, loose._replace(expected=Decimal(0), unsaid=True))
     if not total:
         known = sum((item.expected for item in items), Decimal(0))
         return (*items, _without(loose._replace(expected=loose.expected - known), hand, bool(items)))
     rest: list[Item] = []
     for pool in sorted({*total, *(item.pool for item in items)}):
-        left = loose._replace(pool=pool, expected=total.get(pool, Decimal(0)) - _sum_of(items, pool))
+        said = total.get(pool, Decimal(0)) - _sum_of(items, pool)
+        left = loose._replace(pool=pool, expected=said, unsaid=False)
         rest.append(_without(left, hand, bool(items)))
         hand -= rest[-1].held  # nobody knows from which pools it was taken
     return (*items, *([item for item in rest if item.expected or item.held] or rest[:1]))

@@ -7,10 +7,11 @@ count is taken back by a log of the opposite difference, after a question.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from aisle.jobs import goods, window
-from aisle.jobs.amounts import number
+from aisle.jobs.amounts import number, said
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -133,7 +134,7 @@ def _entry(row: Mapping[str, Any], context: Context) -> Entry:
         place=str(row.get("location_code") or ""),
         pool=int(number(row.get("pool"))),
         counted=None if counted is None else number(counted),
-        difference=number(row.get("difference")),
+        difference=said(row.get("difference")),
         reason=str(row.get("reason") or ("" if code is None else words.get(int(number(code)), whole(number(code))))),
         word=str(row.get("word") or "confirmed"),
         why=str(row.get("why") or ""),
@@ -174,14 +175,20 @@ def _back(state: Log, context: Context) -> Result:
 
 def _chosen(state: Log, entry: Entry, choice: int, context: Context) -> Result:
     if not state.asking:
-        asked = Verdict(ASK, msg("count_log.sure", label=entry.label, quantity=-entry.difference))
+        asked = Verdict(ASK, msg("count_log.sure", label=entry.label, quantity=-_changed(entry)))
         return Turn(state._replace(asking=True), (), asked)
     if choice == 2:
         return Turn(state._replace(asking=False), (), Verdict(INFO, msg("count.dropped")))
-    change = signed(-entry.difference)
+    change = signed(-_changed(entry))
     told = undone(msg("count_log.undone", label=entry.label, change=change, where=goods.at(entry.place)))
     state = state._replace(entry=entry._replace(undone=True), asking=False)
     return Turn(state, (_opposite(entry, context), _query(state, context)), told)
+
+
+def _changed(entry: Entry) -> Decimal:
+    """What an entry that can be taken back has changed the stock by."""
+    assert entry.difference is not None
+    return entry.difference
 
 
 def _opposite(entry: Entry, context: Context) -> Write:
@@ -189,7 +196,7 @@ def _opposite(entry: Entry, context: Context) -> Write:
     log = {
         "product_number": entry.product,
         **({"location_code": entry.place} if entry.place else {}),
-        f"stock_pool_{entry.pool}" if entry.pool else "quantity": -entry.difference,
+        f"stock_pool_{entry.pool}" if entry.pool else "quantity": -_changed(entry),
         "reference": f"{UNDO}{entry.id}",
         "scanned_datetime": context.now,
         "app_user_name": context.user,

@@ -20,8 +20,8 @@ class Entry(NamedTuple):
     place: str = ""
     pool: int = 0
     counted: Decimal | None = None
-    difference: Decimal = Decimal(0)
-    """What it changed the stock by."""
+    difference: Decimal | None = Decimal(0)
+    """What it changed the stock by; None where nobody says it."""
     reason: str = ""
     word: str = "confirmed"
     """What has become of it; one of `fate.WORDS`."""

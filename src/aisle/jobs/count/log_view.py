@@ -6,7 +6,7 @@ from aisle.jobs import window
 from aisle.jobs.count.log_state import Entry, Log
 from aisle.jobs.fate import WORDS
 from aisle.jobs.told import words
-from aisle.jobs.view import BACK, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg, raw, signed
+from aisle.jobs.view import BACK, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, amount, msg, raw, signed
 
 
 def view(state: Log) -> View:
@@ -52,6 +52,8 @@ def _row(entry: Entry) -> Row:
 
 
 def _amount(entry: Entry) -> Msg:
+    if entry.difference is None:
+        return amount(entry.counted)
     by = signed(entry.difference)
     return by if entry.counted is None else msg("count_log.counted", counted=entry.counted, difference=by)
 

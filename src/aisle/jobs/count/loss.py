@@ -181,7 +181,8 @@ def _settled(state: Losing) -> Result:
 def _at(state: Losing, spot: Item) -> Result:
     assert state.item is not None
     item, scanned = state.item._replace(place=spot.place, pool=spot.pool, expected=spot.expected), state.quantity
-    return _scanned(state._replace(item=item, phase="quantity", quantity=Decimal(0)), scanned)
+    figures = state.figures and not spot.unsaid
+    return _scanned(state._replace(item=item, phase="quantity", quantity=Decimal(0), figures=figures), scanned)
 
 
 def _thing(state: Losing, meanings: tuple[Meaning, ...]) -> Result:

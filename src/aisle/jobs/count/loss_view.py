@@ -132,7 +132,7 @@ def _spot(state: Losing, spot: Item) -> Row:
     place = msg("count.place", place=spot.place) if spot.place else msg("count.nowhere")
     if sum(other.place == spot.place for other in state.spots) > 1:
         place = msg("count.in_pool", label=place, pool=counting.pool_name(state.pools, spot.pool))
-    return Row(f"{spot.place}/{spot.pool}", (place, msg("estimate", value=spot.expected)))
+    return Row(f"{spot.place}/{spot.pool}", (place, raw("?") if spot.unsaid else msg("estimate", value=spot.expected)))
 
 
 def _why(reason: Reason) -> Row:

@@ -10,7 +10,7 @@ from aisle.jobs import goods
 from aisle.jobs.base import Context, Write
 from aisle.jobs.count import counting, not_taken
 from aisle.jobs.count.counting import Change, Counting, Gone, Item
-from aisle.jobs.view import Msg
+from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.undone import UNDO
 
 
@@ -23,6 +23,18 @@ def writes(state: Counting, context: Context) -> tuple[Write, ...]:
         )
         for part in (entries[first : first + counting.BATCH] for first in range(0, len(entries), counting.BATCH))
     )
+
+
+def gone(what: str, state: Counting) -> Gone:
+    """This count as it is taken back once it is sent."""
+    return Gone(what, changes(state), sum(item.unsaid for item in state.counted))
+
+
+def kept(sent: Gone) -> Verdict:
+    """Says why nothing of a sent count can be taken back."""
+    if sent.unsaid:
+        return Verdict(WRONG, msg("count.cannot_take_back", what=sent.what))
+    return Verdict(INFO, msg("count.none_to_take_back", what=sent.what))
 
 
 def changes(state: Counting) -> tuple[Change, ...]:
@@ -64,7 +76,8 @@ def undone(gone: Gone) -> Msg:
         goods.Goods(each.place if tour and each.place else each.label or each.product, -each.quantity, is_change=True)
         for each in gone.changes
     ]
-    return goods.about("count.taken_back", "count.taken_back_many", changes, what=gone.what)
+    told = goods.about("count.taken_back", "count.taken_back_many", changes, what=gone.what)
+    return msg("count.taken_back_partly", told=told, count=gone.unsaid) if gone.unsaid else told
 
 
 def _opposite(change: Change, context: Context) -> dict[str, Any]:

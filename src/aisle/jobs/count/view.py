@@ -246,9 +246,13 @@ def _coming_item(state: Counting, index: int) -> Stop:
     item = state.items[index]
     if state.mode == "product":
         pool = dict(counting.named(state, index).args).get("pool", "")
-        return Stop(item.place, str(pool) if item.place else item.label, item.expected)
+        return Stop(item.place, str(pool) if item.place else item.label, _expected(item))
     name = dict(counting.named(state, index).args)
-    return Stop("", f"{item.label} ({name['pool']})" if "pool" in name else item.label, item.expected)
+    return Stop("", f"{item.label} ({name['pool']})" if "pool" in name else item.label, _expected(item))
+
+
+def _expected(item: Item) -> Decimal | None:
+    return None if item.unsaid else item.expected
 
 
 def _hints(state: Counting) -> tuple[Hint, ...]:

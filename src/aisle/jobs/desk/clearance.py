@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from aisle.code_forms import checks
 from aisle.jobs import window
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn
@@ -16,7 +17,6 @@ from aisle.jobs.desk import clearance_view
 from aisle.jobs.desk.clearance_state import Category, Clearance, Tag
 from aisle.jobs.view import INFO, WRONG, ListWindow, Verdict, msg
 from aisle.jobs.window import room
-from aisle.scan.codes import checks
 from aisle.scan.meaning import Back, Choice, Command, Echo, Move, Open, Text, Thing, Unknown
 
 Result = Turn[Clearance]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import window
-from aisle.jobs.amounts import number
+from aisle.jobs.amounts import number, said
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -197,7 +197,7 @@ def _entry(row: Mapping[str, Any], words: Mapping[int, str]) -> Entry:
         label=str(row.get("description") or row.get("product_number") or ""),
         place=str(row.get("location_code") or ""),
         pool=str(row.get("stock_pool") or ""),
-        quantity=number(row.get("difference")),
+        quantity=said(row.get("difference")),
         counted=None if row.get("counted_quantity") is None else number(row["counted_quantity"]),
         expected=None if row.get("expected_quantity") is None else number(row["expected_quantity"]),
         reason=str(row.get("reason_code_description") or known),

@@ -19,7 +19,8 @@ class Entry(NamedTuple):
     label: str = ""
     place: str = ""
     pool: str = ""
-    quantity: Decimal = Decimal(0)
+    quantity: Decimal | None = Decimal(0)
+    """What it changed the stock by; None where nobody says it."""
     counted: Decimal | None = None
     expected: Decimal | None = None
     reason: str = ""

@@ -24,6 +24,7 @@ from aisle.jobs.view import (
     Series,
     Step,
     View,
+    amount,
     msg,
     raw,
     signed,
@@ -195,7 +196,7 @@ def _row(each: Entry, day: str) -> Row:
         each.key,
         (
             raw(each.label),
-            signed(each.quantity),
+            _changed(each),
             _why(each),
             _when(each, day),
             raw(each.who or each.user),
@@ -204,6 +205,11 @@ def _row(each: Entry, day: str) -> Row:
             msg(REVIEWS[each.review]) if each.review in ("1", "2") else raw(""),
         ),
     )
+
+
+def _changed(each: Entry) -> Msg:
+    """What it changed the stock by, as far as anybody says it."""
+    return amount(None) if each.quantity is None else signed(each.quantity)
 
 
 def _why(each: Entry) -> Msg:
@@ -242,7 +248,7 @@ def _entry(state: Logs, entry: Entry) -> Detail:
         name="logs.entry",
         title=msg("count_log.title_entry"),
         prompt=msg("count_log.prompt_entry"),
-        lines=(Line("product", raw(entry.label)), Line("quantity", signed(entry.quantity))),
+        lines=(Line("product", raw(entry.label)), Line("quantity", _changed(entry))),
         blocks=(Block(msg("logs.about"), tuple(rows), tight=True),),
         page=state.page,
         hints=(

@@ -103,10 +103,10 @@ def _lines(state: Page) -> tuple[Told, ...]:
     far = msg("order.far", state=msg(STATUS[order.status]), done=order.picked, total=order.of, due=order.due)
     told = [Told("product", head), Told("quantity", far)]
     told += [Told("note", each) for each in (claim(order), _walk(order), _first(order)) if each]
-    if places := dict.fromkeys(place for line in state.lines for place, _ in line.kept):
-        told.append(Told("note", msg("order.waits_at", place=goods.places(places))))
     if order.status == "rejected" and order.why:
         told.append(Told("note", msg("order.rejected_why", why=order.why)))
+    if places := dict.fromkeys(place for line in state.lines for place, _ in line.kept):
+        told.append(Told("note", msg("order.waits_at", place=goods.places(places))))
     if state.word in _LAST:
         told.append(Told("note", msg(_LAST[state.word], why=words(state.why))))
     return tuple(told)

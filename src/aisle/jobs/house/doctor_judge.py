@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from aisle.code_forms import checks, upc_e_expanded
 from aisle.jobs.house.doctor_state import Input
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
-from aisle.scan.codes import checks, upc_e_expanded
 from aisle.scan.decoder import LONGEST_LINE
 from aisle.scan.faults import NO_SEPARATOR
 from aisle.scan.gs1 import fault_of, looks_like, message

@@ -88,7 +88,7 @@ class HomeJob:
                 return self._shown(state._replace(lost=order), context)
             case Changed("refusal"):
                 return Turn(state, (refused.refusals(state.since or context.now),))
-            case Opened() | Closed() | Changed("order" | "outbox") | Resumed():
+            case Opened() | Closed() | Changed("order" | "outbox" | "delivery") | Resumed():
                 state = state._replace(since=state.since or context.now)
                 return self._shown(state, context, moved=isinstance(event, Closed) and event.job in ("move", "tasks"))
             case Echo(text):

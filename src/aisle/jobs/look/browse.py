@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import at_work, window
-from aisle.jobs.amounts import number
+from aisle.jobs.amounts import number, said
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -28,7 +28,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.look import browse_view
 from aisle.jobs.look.browse_state import Browse, Held, Listed, Lying, Place, Way
-from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Verdict, msg
+from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Verdict, known, msg
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import (
     LOCATION,
@@ -192,7 +192,7 @@ def _answered(state: Browse, answer: Rows, context: Context) -> Result:
 
 def _listed(row: Mapping[str, Any]) -> Listed:
     tags = ", ".join(str(tag) for tag in row.get("tags") or ())
-    return Listed(str(row["location_code"]), int(row["products"]), number(row["quantity"]), tags)
+    return Listed(str(row["location_code"]), int(row["products"]), said(row["quantity"]), tags)
 
 
 def _place(row: Mapping[str, Any]) -> Place:
@@ -214,7 +214,7 @@ def _lying(row: Mapping[str, Any]) -> Lying:
     pools = tuple((str(pool), number(quantity)) for pool, quantity in row["pools"].items())
     label = str(row["description"] or row["product_number"])
     unit = str(row["unit"] or "") if row["allow_decimal"] else ""
-    return Lying(str(row["product_number"]), label, number(row["quantity"]), unit, pools, held)
+    return Lying(str(row["product_number"]), label, said(row["quantity"]), unit, pools, held)
 
 
 def _found(state: Browse, rows: tuple[Listed, ...], total: int, context: Context) -> Result:
@@ -272,7 +272,7 @@ def _is_here(state: Browse, lying: tuple[Lying, ...]) -> Result:
     label = state.asked.label or state.asked.key
     if not lying:
         return Turn(state, (), Verdict(ASK, msg("browse.not_here", label=label, place=state.code)))
-    told = msg("browse.here", label=label, place=state.code, quantity=lying[0].quantity)
+    told = msg("browse.here", label=label, place=state.code, quantity=known(lying[0].quantity))
     return Turn(state, (), Verdict(ASK, told))
 
 

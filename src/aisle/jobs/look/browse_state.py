@@ -13,7 +13,8 @@ class Listed(NamedTuple):
 
     code: str
     products: int
-    quantity: Decimal
+    quantity: Decimal | None
+    """None where nobody says it."""
     tags: str
 
 
@@ -30,7 +31,8 @@ class Lying(NamedTuple):
 
     product: str
     label: str
-    quantity: Decimal
+    quantity: Decimal | None
+    """None where nobody says it."""
     unit: str
     pools: tuple[tuple[str, Decimal], ...]
     held: tuple[Held, ...]

@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs import at_work, window
 from aisle.jobs.base import whole
 from aisle.jobs.look.browse_state import Browse, Listed, Lying, Place
-from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Mark, Msg, Row, msg, raw
+from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Mark, Msg, Row, amount, known, msg, raw
 
 
 def listed(state: Browse) -> ListWindow:
@@ -29,7 +29,7 @@ def listed(state: Browse) -> ListWindow:
 def _row(place: Listed) -> Row:
     if not place.products:
         return Row(place.code, (raw(place.code), msg("browse.empty"), raw(""), raw(place.tags)))
-    about = msg("lookup.about", text=place.quantity)
+    about = raw("?") if place.quantity is None else msg("lookup.about", text=place.quantity)
     products = msg("browse.products", count=place.products)
     return Row(place.code, (raw(place.code), products, about, raw(place.tags)))
 
@@ -107,8 +107,8 @@ def _held(place: Place) -> tuple[Block, ...]:
 
 def _quantity(one: Lying) -> Msg:
     if one.unit:
-        return msg("browse.measure", quantity=one.quantity, unit=one.unit)
-    return msg("number", value=one.quantity)
+        return msg("browse.measure", quantity=known(one.quantity), unit=one.unit)
+    return amount(one.quantity)
 
 
 def _pools(state: Browse, one: Lying, default: str) -> str:
@@ -121,10 +121,13 @@ def _pools(state: Browse, one: Lying, default: str) -> str:
 
 def _marks(state: Browse) -> tuple[Mark, ...]:
     """The aisle of the place: how full each of its places is, beside the fullest."""
-    most = max((place.quantity for place in state.aisle), default=Decimal(0))
+    full = [place.quantity or Decimal(0) for place in state.aisle]
+    most = max(full, default=Decimal(0))
     if len(state.aisle) < 2 or state.code not in {place.code for place in state.aisle}:
         return ()
-    shares = ((place, place.quantity / most if most > 0 else Decimal(0)) for place in state.aisle)
+    shares = (
+        (place, quantity / most if most > 0 else Decimal(0)) for place, quantity in zip(state.aisle, full, strict=True)
+    )
     return tuple(
         Mark(place.code, max(Decimal(0), round(share, 3)), place.code == state.code) for place, share in shares
     )

@@ -9,7 +9,7 @@ from aisle.jobs import at_work, window
 from aisle.jobs.base import priced, whole
 from aisle.jobs.look.lookup_state import Hit, Lookup, Way
 from aisle.jobs.sheet import Around, Coming, Holder, Sheet, Unit
-from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg, raw
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, known, msg, raw
 
 Cells = tuple[Msg, ...]
 
@@ -95,9 +95,9 @@ def _stock(sheet: Sheet) -> Msg:
     return msg("lookup.stock", stock=sheet.stock)
 
 
-def about(quantity: Decimal) -> Msg:
+def about(quantity: Decimal | None) -> Msg:
     """An estimate."""
-    return msg("lookup.about", text=quantity)
+    return raw("?") if quantity is None else msg("lookup.about", text=quantity)
 
 
 def aged(title: Msg, age: Decimal) -> Msg:
@@ -144,7 +144,7 @@ def coming_block(sheet: Sheet | None, coming: Iterable[Coming]) -> Block:
 def coming_rows(coming: Iterable[Coming]) -> Iterator[Cells]:
     """How much comes with which delivery, and when."""
     for one in coming:
-        what = msg("lookup.coming_with", quantity=one.quantity, order=one.order)
+        what = msg("lookup.coming_with", quantity=known(one.quantity), order=one.order)
         yield (what, one.day) if one.day else (what,)
 
 

@@ -253,7 +253,9 @@ def _lying(row: Mapping[str, Any], first: int) -> Lying:
     )
     pools = in_pools(row.get("pools") or {}, first)
     label = str(row.get("description") or product)
-    free = max(ZERO, number(row.get("quantity")) - sum((hold.quantity for hold in held), ZERO))
+    free = UNKNOWN
+    if row.get("quantity") is not None:
+        free = max(ZERO, number(row["quantity"]) - sum((hold.quantity for hold in held), ZERO))
     if held and (len(pools) > 1 or not free):
         pools = ()  # nobody knows from which pools the held goods came
     elif held and pools:
@@ -278,7 +280,8 @@ def nowhere_of(row: Mapping[str, Any]) -> Lying:
     total = row.get("most_likely_quantity")
     free = UNKNOWN if total is None else number(total)
     for place in row.get("places") or ():
-        free = free if free == UNKNOWN else free - number(place.get("quantity"))
+        unknown = free == UNKNOWN or place.get("quantity") is None
+        free = UNKNOWN if unknown else free - number(place["quantity"])
         for pool, quantity in (place.get("pools") or {}).items():
             left[str(pool)] = left.get(str(pool), ZERO) - number(quantity)
     hand = number(row.get("in_hand"))  # nobody knows from which pools
@@ -304,6 +307,8 @@ def holdings(row: Mapping[str, Any], place: str) -> tuple[Lying, ...]:
             Hold(order, at, number(each.get("quantity")), str(each["location_code"])) for each in line.get("kept") or ()
         ]
         lying = sum((hold.quantity for hold in kept), ZERO)
+        if any(each.get("quantity") is None for each in line.get("kept") or ()):
+            lying = number(line.get("picked_quantity"))  # so much of it lies there as is in no hand
         hand = number(line.get("picked_quantity")) - max(number(line.get("moved_quantity")), lying)
         hand = ZERO if line.get("is_stock") is False else hand
         kept.append(Hold(order, at, hand))

@@ -115,8 +115,10 @@ def looked_up(state: Moving, row: Mapping[str, Any] | None) -> Result:
 
 
 def _places_of(row: Mapping[str, Any] | None) -> list[tuple[str, Decimal]]:
-    found = [(str(each["location_code"]), number(each.get("quantity"))) for each in (row or {}).get("places") or ()]
-    return [(place, quantity) for place, quantity in found if quantity > 0]
+    """Where it lies, and how much there; `UNKNOWN` where nobody says it."""
+    places = (row or {}).get("places") or ()
+    found = [(str(each["location_code"]), number(each.get("quantity"), UNKNOWN)) for each in places]
+    return [(place, quantity) for place, quantity in found if quantity > 0 or quantity == UNKNOWN]
 
 
 def _which_place(state: Moving, lying: Lying, meaning: Meaning, places: list[tuple[str, Decimal]]) -> Result:

@@ -8,7 +8,7 @@ from aisle.jobs import numbers
 from aisle.jobs.choice_keys import keys_of
 from aisle.jobs.move import shelf as move_shelf
 from aisle.jobs.move import take as move_take
-from aisle.jobs.move.moving import ZERO, Lying, Moving, Part, Pool, Way
+from aisle.jobs.move.moving import UNKNOWN, ZERO, Lying, Moving, Part, Pool, Way
 from aisle.jobs.view import Fact, Hint, Line, Msg, Step, Stop, msg, raw
 from aisle.scan.meaning import Meaning
 
@@ -135,6 +135,8 @@ def _way(state: Moving, way: Way) -> Msg:
     if way.kind == "over":
         part = move_take.meant(state, way)
         return msg(WAYS[way.kind], quantity=way.quantity, label=part.label if part else way.key)
+    if way.kind == "from" and way.quantity == UNKNOWN:
+        return msg("move.way_from_unsaid", place=way.key)
     return msg(WAYS[way.kind], place=way.key, order=way.key, line=way.line, quantity=way.quantity)
 
 
@@ -198,7 +200,7 @@ def _taking(state: Moving, part: Part | None) -> tuple[Line, ...]:
         quantity = sum((each.quantity for each in state.hand), ZERO)
         lines.append(Line("note", msg("move.note_hand", count=len(state.hand), quantity=quantity)))
     elif state.place and state.known and not state.order:
-        here = state.lying if state.partly else sum(_all_of(each) > 0 for each in state.shelf)
+        here = state.lying if state.partly else sum(_lies(each) for each in state.shelf)
         lines.append(Line("note", msg("move.note_lying", count=here) if here else msg("move.note_empty")))
     if state.to_pool:
         source, target = _named(state, state.from_pool), _named(state, state.to_pool)
@@ -270,7 +272,7 @@ def _coming(state: Moving) -> tuple[Stop, ...]:
     if not state.hand:
         lying = state.lines if state.order else state.shelf
         if state.known and not state.order:
-            lying = tuple(each for each in lying if _all_of(each) > 0)
+            lying = tuple(each for each in lying if _lies(each))
         return tuple(Stop("", each.label, _all_of(each)) for each in lying)[:COMING]
     count = len(state.hand)
     first = state.at + 1 if state.part else 0
@@ -286,8 +288,15 @@ def _elsewhere(state: Moving, part: Part) -> str:
     return "" if part.place == (state.part.place if state.part else state.place) else part.place
 
 
-def _all_of(lying: Lying) -> Decimal:
+def _all_of(lying: Lying) -> Decimal | None:
+    """How much of it lies there; None where nobody says it."""
+    if lying.free == UNKNOWN:
+        return None
     return max(ZERO, lying.free) + sum((hold.quantity for hold in lying.held), ZERO)
+
+
+def _lies(lying: Lying) -> bool:
+    return _all_of(lying) != 0
 
 
 def _hints(state: Moving, part: Part | None, done: Decimal) -> tuple[Hint, ...]:

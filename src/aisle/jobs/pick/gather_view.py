@@ -33,7 +33,7 @@ def view(state: Gathering) -> Detail:
         lines=_lines(state),
         blocks=(_totes(state),) if state.chosen else (),
         page=state.page,
-        choices=tuple(_way(way) for way in state.ways),
+        choices=tuple(_way(way) for way in choices(state)),
         keys=keys(state),
         hints=_hints(state),
     )
@@ -42,6 +42,11 @@ def view(state: Gathering) -> Detail:
 def keys(state: Gathering) -> str:
     """The letters of what is asked: a number says how many orders; totes to be taken out are numbered."""
     return "" if state.taking_out else keys_of((way.kind for way in state.ways), COMMANDS)
+
+
+def choices(state: Gathering) -> tuple[Way, ...]:
+    """What is asked; that for which there are no letters left waits until the rest is answered."""
+    return state.ways if state.taking_out else state.ways[: len(keys(state))]
 
 
 def _prompt(state: Gathering) -> Msg:

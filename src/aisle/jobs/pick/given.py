@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Context, Query, Remark, Turn
+from aisle.jobs.choice_keys import MOST
 from aisle.jobs.claim import is_later
 from aisle.jobs.pick import picking
 from aisle.jobs.pick.picking import Picking, Tote, Way
@@ -37,8 +38,9 @@ def is_given_away(tote: Tote, row: Mapping[str, Any], context: Context) -> bool:
 
 
 def told_given(state: Picking, rows: Iterable[Mapping[str, Any]]) -> Result:
-    """Orders of another walk that are this picker's now: taken into the round where he says so, work goes on."""
-    fresh = [row for row in rows if _mark(row) not in state.told]
+    """Orders of another walk that are this picker's now: taken into the round where he says so, work goes on. Those
+    for which the page has no more choices are asked about once there is room."""
+    fresh = [row for row in rows if _mark(row) not in state.told][: _room(state)]
     state = state._replace(told=(*state.told, *map(_mark, fresh)))
     fresh = [row for row in fresh if picking.tote_of(state, str(row["order_number"])) is None]
     if not fresh:
@@ -50,6 +52,11 @@ def told_given(state: Picking, rows: Iterable[Mapping[str, Any]]) -> Result:
     ways = tuple(Way("take_in", str(row["order_number"])) for row in fresh)
     over = (*state.over, *ways) if Way("later") in state.over else (*state.over, *ways, Way("later"))
     return Turn(state._replace(over=over), (), told)
+
+
+def _room(state: Picking) -> int:
+    """So many more orders can be asked about; the last choice is that they wait."""
+    return MOST - 1 - sum(way.kind == "take_in" for way in state.over)
 
 
 def _mark(row: Mapping[str, Any]) -> str:

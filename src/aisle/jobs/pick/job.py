@@ -356,7 +356,7 @@ def _round_way(state: Picking, way: Way, context: Context) -> Result:
     match way.kind:
         case "join" | "take_in" if tote is None and picking.next_letter(state):
             joined = picking.with_tote(state._replace(many=True), Tote(way.key, picking.next_letter(state)))
-            return Turn(joined, pick_orders.look((way.key,)))
+            return Turn(joined, (pick_given.given_to(context), *pick_orders.look((way.key,))))
         case "tote" if tote:
             return pick_put.named(state, tote)
         case "take_over" | "open_free" if tote:
@@ -369,7 +369,7 @@ def _round_way(state: Picking, way: Way, context: Context) -> Result:
         case "finish":
             return Turn(state, (Start("act", {"orders": [way.key], "kind": "finish"}),))
         case "later":
-            return Turn(state, (), Verdict(INFO, msg("pick.dropped")))
+            return Turn(state, (pick_given.given_to(context),), Verdict(INFO, msg("pick.dropped")))
         case "go_on":
             return pick_orders.waited(state)
         case "both":

@@ -24,9 +24,11 @@ def how_many(state: Picking) -> bool:
 
 def keys(state: Picking) -> str:
     """The letters of the choices, wherever goods are taken or in hand; else they are numbered."""
-    if not state.back and (state.take is None or state.phase == "wait"):
-        return ""
-    return keys_of((way.kind for way in choices(state)), COMMANDS)
+    return keys_of((way.kind for way in _all(state)), COMMANDS) if _have_letters(state) else ""
+
+
+def _have_letters(state: Picking) -> bool:
+    return bool(state.back) or (state.take is not None and state.phase != "wait")
 
 
 def is_number_asked(state: Picking) -> bool:
@@ -41,7 +43,12 @@ def back_ways(state: Picking) -> tuple[Way, ...]:
 
 
 def choices(state: Picking) -> tuple[Way, ...]:
-    """The ways on that are open now."""
+    """The ways on that are open now; those for which there are no letters left wait until others are answered."""
+    ways = _all(state)
+    return ways[: len(keys(state))] if _have_letters(state) else ways
+
+
+def _all(state: Picking) -> tuple[Way, ...]:
     if state.back:
         return (*back_ways(state), *state.ways)
     over = () if state.aside else state.over

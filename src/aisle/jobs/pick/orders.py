@@ -39,7 +39,7 @@ def look(orders: Iterable[str], *, wish: bool = True) -> tuple[Effect, ...]:
     """Asks for orders as they stand now, the first of them first: answers come last asked first."""
     effects: list[Effect] = []
     for order in reversed(list(orders)):
-        effects.append(Query(QUERY + order, "order", {"order_number": order}))
+        effects.append(Query(QUERY + order, "order_to_pick", {"order_number": order}))
         effects += [Wish("order", order)] if wish else []
     return tuple(effects)
 

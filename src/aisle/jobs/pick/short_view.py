@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs.look.lookup_view import Cells, about, around_block, coming_block
 from aisle.jobs.pick.short_state import Need, Shortage
 from aisle.jobs.pick.short_ways import Spot, Way
-from aisle.jobs.view import BACK, PAGES, Block, Detail, Line, Msg, msg, raw
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Line, Msg, known, msg, raw
 
 PROMPTS = {"ways": "short.prompt", "which": "short.prompt_which", "why": "short.prompt_why"}
 """What each phase asks for."""
@@ -67,8 +67,8 @@ def _missing(state: Shortage) -> Msg:
 def _around(state: Shortage) -> Msg | None:
     if state.around.refused or state.around.age < 0 or (state.sheet and state.sheet.keeps_none):
         return None
-    stores = (near.quantity for near in state.around.stores if near.quantity > 0 and not near.is_warehouse)
-    return msg("short.around", quantity=sum(stores, Decimal(0)))
+    stores = [max(Decimal(0), near.quantity) for near in state.around.stores if not near.is_warehouse]
+    return msg("short.around", quantity=sum(stores, Decimal(0))) if stores else None
 
 
 def _coming(state: Shortage) -> Msg | None:
@@ -76,8 +76,8 @@ def _coming(state: Shortage) -> Msg | None:
     if state.coming:
         first = state.coming[0]
         if first.day is None:
-            return msg("lookup.coming_with", quantity=first.quantity, order=first.order)
-        return msg("short.coming_on", quantity=first.quantity, order=first.order, day=first.day)
+            return msg("lookup.coming_with", quantity=known(first.quantity), order=first.order)
+        return msg("short.coming_on", quantity=known(first.quantity), order=first.order, day=first.day)
     return msg("short.coming", at=state.sheet.delivery) if state.sheet and state.sheet.delivery else None
 
 

@@ -334,7 +334,7 @@ def undo(state: Picking, context: Context) -> Result:
             return Turn(state, (not_taken.asked(change.at for change in last.gone.changes),))
         state = state._replace(history=state.history[:-1])
         if last.gone:
-            return Turn(state, (), Verdict(INFO, msg("count.none_to_take_back", what=last.gone.what)))
+            return Turn(state, (), count_send.kept(last.gone))
         if last.back:
             return pick_put.take_back(state, last, context)
         if last.stood:

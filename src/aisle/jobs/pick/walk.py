@@ -247,7 +247,7 @@ def _place(line: Mapping[str, Any], pools: tuple[int, ...]) -> str:
     if not places:
         return str(line.get("stock_location") or "")
     places.sort(key=lambda place: (number(place.get("location_order"), LAST), natural(str(place["location_code"]))))
-    stocked = [place for place in places if number(place.get("quantity")) > 0]
+    stocked = [place for place in places if place.get("quantity") is None or number(place["quantity"]) > 0]
     allowed = [place for place in stocked if allows(pools, place.get("pools") or {})]
     return str((allowed or stocked or places)[0]["location_code"])
 

@@ -125,7 +125,8 @@ def _linked(row: Mapping[str, Any], name: str) -> list[Way]:
 
 def _ended(row: Mapping[str, Any], now: str) -> str:
     """The day since which it is not sold any more, ISO 8601; empty while it is."""
-    day, today = (store_time.day_of(str(text)) for text in (row.get("deprecation_date") or "", now))
+    said, today = str(row.get("deprecation_date") or ""), store_time.day_of(now)
+    day = store_time.day_meant(said) or store_time.day_of(said)
     return "" if day is None or today is None or day > today else day.isoformat()
 
 

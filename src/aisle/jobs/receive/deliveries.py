@@ -115,8 +115,8 @@ def _receipt(row: Mapping[str, Any], context: Context) -> Listed:
         str(row["order_number"]),
         str(row.get("supplier_name") or ""),
         msg("moment", at=str(row.get("at") or "")),
-        number(row.get("shipped_quantity")),
-        number(row.get("received_quantity")),
+        row.get("shipped_quantity"),
+        row.get("received_quantity"),
         str(row.get("status") or ""),
     )
 

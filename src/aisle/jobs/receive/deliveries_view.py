@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.jobs import window
 from aisle.jobs.receive.deliveries_state import Deliveries, Sheet
 from aisle.jobs.receive.receiving import Line
-from aisle.jobs.receive.view import HEADS, came, coded, lines_of_it, row_of
+from aisle.jobs.receive.view import HEADS, came, came_of, coded, lines_of_it, row_of
 from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, ListWindow, Msg, msg, raw
 from aisle.jobs.view import Line as Shown
 
@@ -72,7 +72,8 @@ def page(state: Deliveries) -> Detail:
 
 def _head(sheet: Sheet) -> tuple[Shown, ...]:
     mixed = len(sheet.lines) > 1 and any(line.decimal for line in sheet.lines)
-    done = sum(not line.missing for line in sheet.lines)
+    mixed = mixed or any(line.unsaid for line in sheet.lines)
+    done = sum(not line.is_open for line in sheet.lines)
     progress = lines_of_it(done, len(sheet.lines)) if mixed else came(sheet.received, sheet.of)
     named = (Shown("product", raw(sheet.supplier)),) if sheet.supplier else ()
     return (*named, Shown("note", msg(STATES.get(sheet.state, "deliveries.expected"), progress=progress)))
@@ -97,7 +98,7 @@ def _blocks(sheet: Sheet) -> tuple[Block, ...]:
 
 
 def _line(line: Line) -> tuple[Msg, ...]:
-    cells = [raw(line.label), came(line.received, line.of)]
+    cells = [raw(line.label), came_of(line)]
     cells += [coded(line.container)] if line.container else []
     cells += [msg("deliveries.for_order", order=line.order)] if line.order else []
     return tuple(cells)

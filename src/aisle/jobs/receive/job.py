@@ -350,14 +350,14 @@ def _done(state: Receiving, context: Context) -> Result:
     differing = differences(state)
     if not differing:
         return _close(state, context)
-    over = sum(each.came > each.of for each in differing)
+    over = sum(each.is_over for each in differing)
     short = len(differing) - over
     id_ = "receive.differ" if over else "receive.differ_short"
     return told(state._replace(phase="check", first=0), ASK, id_, short=short, over=over)
 
 
 def _close(state: Receiving, context: Context) -> Result:
-    short = sum(each.came < each.of for each in differences(state))
+    short = sum(each.is_short for each in differences(state))
     booked = receive_take.booked(state, state.place, context)
     id_ = "receive.closed_short" if short else "receive.closed"
     said = told(state, GOOD, id_, delivery=state.number, count=short).verdict

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.amounts import number
-from aisle.jobs.base import Context, Effect, Remark, Turn, Write
+from aisle.jobs.base import HALFWAY, Context, Effect, Remark, Turn, Write
 from aisle.jobs.count import counting
 from aisle.jobs.sheet import due, settled
 from aisle.jobs.view import Msg, Verdict, msg
@@ -31,7 +31,7 @@ class Line(NamedTuple):
     product: str
     label: str
     of: Decimal
-    """What was announced."""
+    """What was announced; 0 where it is `unsaid`."""
     received: Decimal = ZERO
     container: str = ""
     order: str = ""
@@ -40,11 +40,23 @@ class Line(NamedTuple):
     """The stock pool that it is meant for; 0 where nobody says."""
     decimal: bool = False
     unit: str = ""
+    unsaid: bool = False
+    """The delivery does not say how much of it was announced."""
 
     @property
     def missing(self) -> Decimal:
-        """What is still to come."""
+        """What is still to come, as far as anybody says it."""
         return max(ZERO, self.of - self.received)
+
+    @property
+    def is_open(self) -> bool:
+        """Something of it is still to come: where nobody says how much, until anything has."""
+        return self.received <= 0 if self.unsaid else self.missing > 0
+
+    @property
+    def to_come(self) -> Decimal | None:
+        """What is still to come; None where nobody says it."""
+        return None if self.unsaid else self.missing
 
 
 class Item(NamedTuple):
@@ -95,14 +107,15 @@ class Listed(NamedTuple):
     number: str
     supplier: str
     expected: Msg
-    of: Decimal
-    received: Decimal
+    of: Decimal | None
+    received: Decimal | None
+    """Both None where nobody says it."""
     state: str
     lines: int = 0
     complete: int = 0
     """Of its lines: all of them has come."""
     mixed: bool = False
-    """Pieces and measured goods in one: their quantities have no sum."""
+    """Pieces and measured goods in one, or lines without a quantity: there is no sum."""
 
 
 class Receiving(NamedTuple):
@@ -150,21 +163,31 @@ class Receiving(NamedTuple):
 
     @property
     def announced(self) -> Decimal:
-        """What the delivery should bring, in pieces: what is measured counts as one, whatever its unit."""
-        return sum((Decimal(int(line.of > 0)) if line.decimal else line.of for line in self.lines), ZERO)
+        """What the delivery should bring, in pieces: what is measured counts as one, whatever its unit, and every line
+        does where one of them says no quantity."""
+        ones = _are_ones(self.lines)
+        announced = (line for line in self.lines if _is_announced(line))
+        return sum((Decimal(1) if ones or line.decimal else line.of for line in announced), ZERO)
 
     @property
     def done(self) -> Decimal:
         """What of it is here, the item in hand included."""
-        here = (line for line in with_hand(self) if line.of > 0)
-        return sum((Decimal(int(not line.missing)) if line.decimal else line.of - line.missing for line in here), ZERO)
+        here = [line for line in with_hand(self) if _is_announced(line)]
+        ones = _are_ones(here)
+        full = (Decimal(int(not line.is_open)) if ones or line.decimal else line.of - line.missing for line in here)
+        return sum(full, ZERO)
+
+
+def _is_announced(line: Line) -> bool:
+    return line.unsaid or line.of > 0
+
+
+def _are_ones(lines: Iterable[Line]) -> bool:
+    """Whether lines are counted, since quantities have no sum."""
+    return any(line.unsaid for line in lines)
 
 
 Result = Turn[Receiving]
-
-
-HALFWAY = "halfway"
-"""The remark that a delivery was left with a part of it received; who left it is its text."""
 
 
 def halfway(state: Receiving, user: str) -> Remark:
@@ -211,6 +234,7 @@ def line_of(row: Mapping[str, Any]) -> Line:
         int(number(row.get("target_stock_pool"))),
         bool(row.get("allow_decimal")),
         str(row.get("unit") or ""),
+        row.get("quantity") is None,
     )
 
 
@@ -226,14 +250,21 @@ def is_announced(state: Receiving, product: str) -> bool:
     return any(line.product == product for line in state.lines)
 
 
+def is_unsaid(state: Receiving, product: str) -> bool:
+    """Whether the delivery names it, and does not say how much of it should come."""
+    return any(line.product == product and line.unsaid for line in state.lines)
+
+
 def missing_of(state: Receiving, product: str) -> Decimal:
     """What is still to come of a product, without what is in hand."""
     return sum((line.missing for line in state.lines if line.product == product), ZERO)
 
 
 def announced_of(state: Receiving, product: str) -> tuple[Decimal, Decimal]:
-    """(announced, received) of a product."""
+    """(announced, received) of a product; 0 was announced where it is not said of all its lines."""
     mine = [line for line in state.lines if line.product == product]
+    if is_unsaid(state, product):
+        return ZERO, sum((line.received for line in mine), ZERO)
     return sum((line.of for line in mine), ZERO), sum((line.received for line in mine), ZERO)
 
 
@@ -252,6 +283,23 @@ class Difference(NamedTuple):
     label: str
     of: Decimal
     came: Decimal
+    unsaid: bool = False
+    """Nobody says how much was announced: it differs where nothing came."""
+
+    @property
+    def differs(self) -> bool:
+        """Something else came than was announced."""
+        return self.is_short or self.is_over
+
+    @property
+    def is_short(self) -> bool:
+        """Less came than was announced."""
+        return self.came <= 0 if self.unsaid else self.came < self.of
+
+    @property
+    def is_over(self) -> bool:
+        """More came than was announced."""
+        return not self.unsaid and self.came > self.of
 
 
 def differences(state: Receiving) -> tuple[Difference, ...]:
@@ -259,13 +307,15 @@ def differences(state: Receiving) -> tuple[Difference, ...]:
     found: dict[str, Difference] = {}
     for line in state.lines:
         known = found.get(line.product) or Difference(line.product, line.label, ZERO, ZERO)
-        found[line.product] = known._replace(of=known.of + line.of, came=known.came + line.received)
+        found[line.product] = known._replace(
+            of=known.of + line.of, came=known.came + line.received, unsaid=known.unsaid or line.unsaid
+        )
     item = state.item
     if item:
         known = found.get(item.product) or Difference(item.product, item.label, ZERO, ZERO)
         found[item.product] = known._replace(came=known.came + item.quantity)
-    differing = [each for each in found.values() if each.of != each.came]
-    return tuple(sorted(differing, key=lambda each: (each.came < each.of, -abs(each.of - each.came), each.label)))
+    differing = [each for each in found.values() if each.differs]
+    return tuple(sorted(differing, key=lambda each: (each.is_short, -abs(each.of - each.came), each.label)))
 
 
 # What changes

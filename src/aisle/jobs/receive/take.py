@@ -20,6 +20,7 @@ from aisle.jobs.receive.receiving import (
     allotted,
     announced_of,
     is_announced,
+    is_unsaid,
     missing_of,
     remember,
     told,
@@ -211,7 +212,7 @@ def want(state: Receiving, item: Item, quantity: Decimal, context: Context) -> R
     if quantity % 1 and not item.decimal:
         return told(state, WRONG, "receive.whole", label=item.label, quantity=quantity)
     missing = missing_of(state, item.product)
-    if item.product in state.extra:
+    if item.product in state.extra or is_unsaid(state, item.product):
         return _doubted(state, item, quantity, context) or _take(state, item, quantity, context)
     if quantity > missing:
         return _too_many(state, item, quantity, missing)
@@ -277,7 +278,7 @@ def _take(state: Receiving, item: Item, quantity: Decimal, context: Context) -> 
     if not quantity:
         return told(state, INFO, "receive.none", *effects, label=item.label)
     of, received = announced_of(state, item.product)
-    id_ = "receive.taken" if of else "receive.taken_extra"
+    id_ = "receive.taken_alone" if is_unsaid(state, item.product) else "receive.taken" if of else "receive.taken_extra"
     return told(state, GOOD, id_, *effects, label=item.label, quantity=quantity + received, of=of)
 
 
@@ -323,7 +324,7 @@ def to_place(state: Receiving, place: str, context: Context) -> Result:
     if item is None or not item.quantity:
         return told(state._replace(place=place), GOOD, "receive.place_set", place=place)
     after = booked(state, place, context)
-    left = sum((line.missing for line in after.state.lines), ZERO)
+    left = any(line.is_open for line in after.state.lines)
     id_ = "receive.put" if left else "receive.put_last"
     args: dict[str, Any] = {"place": place, "quantity": item.quantity, "label": item.label}
     return told(after.state, GOOD, id_, *after.effects, Wish("location", place), **args)

@@ -16,11 +16,12 @@ from aisle.jobs.receive.receiving import (
     Way,
     announced_of,
     differences,
+    is_unsaid,
     lines_of,
     missing_of,
     with_hand,
 )
-from aisle.jobs.view import BACK, PAGES, Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, msg, raw, signed
+from aisle.jobs.view import BACK, PAGES, Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, amount, msg, raw, signed
 from aisle.jobs.view import Line as Shown
 from aisle.scan.meaning import Meaning
 
@@ -147,14 +148,24 @@ def _list(state: Receiving) -> ListWindow:
 
 def row_of(each: Listed) -> Row:
     """A delivery in a list."""
-    share = min(Decimal(1), each.received / each.of) if each.of > 0 else Decimal(int(each.state == "received"))
-    progress = (
-        lines_of_it(each.complete, each.lines)
-        if each.mixed
-        else msg("receive.came_of", done=each.received, total=each.of)
-    )
-    cells = (raw(each.supplier or each.number), coded(each.number), progress, each.expected)
-    return Row(each.number, cells, share)
+    cells = (raw(each.supplier or each.number), coded(each.number), _progress(each), each.expected)
+    return Row(each.number, cells, _share(each))
+
+
+def _progress(each: Listed) -> Msg:
+    if each.mixed:
+        return lines_of_it(each.complete, each.lines)
+    if each.received is None or each.of is None:
+        return amount(each.received)
+    return msg("receive.came_of", done=each.received, total=each.of)
+
+
+def _share(each: Listed) -> Decimal:
+    if each.mixed and each.lines:
+        return Decimal(each.complete) / each.lines
+    if each.received is None or each.of is None:
+        return Decimal(-1)
+    return min(Decimal(1), each.received / each.of) if each.of > 0 else Decimal(int(each.state == "received"))
 
 
 def coded(code: str) -> Msg:
@@ -163,8 +174,13 @@ def coded(code: str) -> Msg:
 
 
 def came(done: Decimal | int, total: Decimal | int) -> Msg:
-    """So much of so much; so much alone where nobody says of how much."""
+    """So much of so much; so much alone where nothing was announced."""
     return msg("progress.of", done=done, total=total) if total else msg("number", value=done)
+
+
+def came_of(line: Line) -> Msg:
+    """What came of a line; of one that says no quantity and of which nothing came there is no figure."""
+    return amount(None) if line.unsaid and line.is_open else came(line.received, line.of)
 
 
 def lines_of_it(done: int, total: int) -> Msg:
@@ -208,8 +224,8 @@ def _lines(state: Receiving) -> ListWindow:
 
 
 def _line(at: int, line: Line) -> Row:
-    share = min(Decimal(1), line.received / line.of) if line.of > 0 else Decimal(1)
-    cells = (raw(line.label), came(line.received, line.of), coded(line.container))
+    share = min(Decimal(1), line.received / line.of) if line.of > 0 else Decimal(int(not line.is_open))
+    cells = (raw(line.label), came_of(line), coded(line.container))
     return Row(str(at), cells, share)
 
 
@@ -230,7 +246,8 @@ def _check(state: Receiving) -> ListWindow:
 
 
 def _difference(each: Difference) -> Row:
-    return Row(each.product, (raw(each.label), came(each.came, each.of), signed(each.came - each.of)))
+    differs = amount(None) if each.unsaid else signed(each.came - each.of)
+    return Row(each.product, (raw(each.label), came(each.came, each.of), differs))
 
 
 def _paging(shown: int, total: int) -> tuple[Hint, ...]:
@@ -283,7 +300,7 @@ def _shown(state: Receiving) -> tuple[Shown, ...]:
         return Shown("product", raw(asked.label or asked.key)), Shown("quantity", quantity)
     item = state.item
     if item is None:
-        left = len({line.product for line in state.lines if line.missing})
+        left = len({line.product for line in state.lines if line.is_open})
         note = msg("receive.note_left", count=left) if left else msg("receive.note_all")
         place = msg("receive.unpacking", code=state.container) if state.container else to
         return (Shown("place", place), Shown("note", note))
@@ -303,7 +320,8 @@ def _quantity(state: Receiving, item: Item) -> Msg:
     if not of and received:
         return msg("receive.quantity_extra_with", quantity=item.quantity, all=item.quantity + received)
     if not of:
-        return msg("receive.quantity_extra", quantity=item.quantity)
+        alone = is_unsaid(state, item.product)
+        return msg("receive.quantity_alone" if alone else "receive.quantity_extra", quantity=item.quantity)
     if received:
         return msg("receive.quantity_with", quantity=item.quantity, all=item.quantity + received, of=whole)
     return msg("receive.quantity", quantity=item.quantity, of=whole)
@@ -327,9 +345,9 @@ def _coming(state: Receiving) -> tuple[Stop, ...]:
     """What is still to come, that of the open container first."""
     inside = state.container.casefold()
     mine = state.item.product if state.item else ""
-    left = [line for line in state.lines if line.missing and line.product != mine]
+    left = [line for line in state.lines if line.is_open and line.product != mine]
     left.sort(key=lambda line: (line.container.casefold() != inside, line.number))
-    return tuple(Stop(_ending(line.container), line.label, line.missing) for line in left[:COMING])
+    return tuple(Stop(_ending(line.container), line.label, line.to_come) for line in left[:COMING])
 
 
 def _ending(code: str) -> str:

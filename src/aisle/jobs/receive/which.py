@@ -50,7 +50,7 @@ def opens(state: Receiving, rows: tuple[Mapping[str, Any], ...], context: Contex
     if lines and rows[0].get("state") == "received":
         ways = (Way("go_on"), Way("other"))
         return told(state._replace(ways=ways), ASK, "receive.received_before", delivery=number_)
-    missing = len({line.product for line in lines if line.missing})
+    missing = len({line.product for line in lines if line.is_open})
     if inside:
         return _container(state, inside)
     return told(state, GOOD, "receive.opened", delivery=number_, supplier=supplier or number_, count=missing)
@@ -139,5 +139,5 @@ def scanned(state: Receiving, meanings: list[Meaning], context: Context) -> Resu
 def _container(state: Receiving, code: str) -> Result:
     mine = [line for line in state.lines if line.container.casefold() == code.casefold()]
     state = state._replace(container=mine[0].container)
-    missing = len({line.product for line in mine if line.missing})
+    missing = len({line.product for line in mine if line.is_open})
     return told(state, GOOD, "receive.container", code=state.container, count=missing)

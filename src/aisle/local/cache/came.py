@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 
 import apsw
 
@@ -23,7 +24,7 @@ SELECT r.order_number, r.raw ->> '$.receipt_lines' FROM json_each(?) e JOIN rece
 """
 
 Amount = int | float
-Line = tuple[int, Amount, Amount | None]
+Line = tuple[int, Amount | None, Amount | None]
 """Its number, how much was announced, and how much of it came, where the delivery says so."""
 
 
@@ -51,7 +52,12 @@ def settle(connection: apsw.Connection, numbers: Iterable[str]) -> None:
 
 def _is_there(lines: Sequence[Line], said: Mapping[int | None, Amount]) -> bool:
     came = [(quantity, said.get(line, 0) if received is None else received) for line, quantity, received in lines]
-    return all(received >= quantity for quantity, received in came) and any(received > 0 for _, received in came)
+    return all(has_come(received, of) for of, received in came) and any(received > 0 for _, received in came)
+
+
+def has_come(received: Amount | Decimal, of: Amount | Decimal | None) -> bool:
+    """Whether a line is done: all that was announced is there, or anything where it is not said how much was."""
+    return received > 0 if of is None else received >= of
 
 
 def _said(text: str) -> dict[int | None, Amount]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
+from aisle.code_forms import index_keys
 from aisle.jobs import store_time
 from aisle.local.cache.came import settle
 from aisle.local.cache.codes import Code, add_codes, drop_codes
@@ -16,7 +17,6 @@ from aisle.local.cache.products import names
 from aisle.local.cache.rows import Malformed, Raw, dumped, key, mapping, number, search_text, word
 from aisle.local.db import fetch
 from aisle.local.fold import natural
-from aisle.scan.codes import index_keys
 from aisle.scan.meaning import DELIVERY, PRODUCT
 from aisle.tuples import NamedTuple
 
@@ -30,9 +30,9 @@ class LineRow(NamedTuple):
     order_number: str
     line_number: int
     product_number: str
-    quantity: int | float
+    quantity: int | float | None
     received: int | float | None
-    """None where the delivery does not say it."""
+    """Both None where the delivery does not say it."""
     raw: str
 
 
@@ -97,7 +97,7 @@ def _line(order_number: str, at: int, given: object) -> LineRow:
     if line is not None and not isinstance(line, int):
         raise Malformed(f"line_number is {line!r}", "line_number")
     received = number(raw, "received_quantity")
-    quantity = number(raw, "quantity") or 0
+    quantity = number(raw, "quantity")
     return LineRow(
         order_number, at if line is None else line, word(raw, "product_number"), quantity, received, dumped(raw)
     )
@@ -196,7 +196,7 @@ def _write(connection: apsw.Connection, row: DeliveryRow, lines: Sequence[LineRo
         (
             name,
             row.expected,
-            store_time.local(row.expected) or LATE,
+            _due(row.expected),
             natural(name),
             row.text,
             row.codes,
@@ -210,6 +210,19 @@ def _write(connection: apsw.Connection, row: DeliveryRow, lines: Sequence[LineRo
         " VALUES (?, ?, ?, ?, ?, ?)",
         lines,
     )
+
+
+def _due(expected: str) -> str:
+    """When a delivery is expected, in the time of the store."""
+    return store_time.local(expected) or LATE
+
+
+def date_deliveries(connection: apsw.Connection) -> int:
+    """Computes anew when deliveries are expected, in the zone in which this process works; how many are different."""
+    rows = fetch(connection, "SELECT id, expected, due FROM delivery")
+    changed = [(new, id_) for id_, expected, due in rows if (new := _due(str(expected))) != due]
+    connection.executemany("UPDATE delivery SET due = ? WHERE id = ?", changed)
+    return len(changed)
 
 
 def write_receipts(connection: apsw.Connection, rows: Sequence[ReceiptRow]) -> tuple[str, ...]:

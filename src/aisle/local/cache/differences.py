@@ -15,9 +15,9 @@ from typing import Any
 import apsw
 
 from aisle.jobs.amounts import number
+from aisle.jobs.store_time import utc
 from aisle.local.cache.prices import prices_of
 from aisle.local.cache.products import names
-from aisle.local.cache.rows import utc
 from aisle.local.cache.schema_log import COUNTED, REASON, UNDONE
 from aisle.local.db import fetch
 from aisle.tuples import NamedTuple

@@ -20,8 +20,9 @@ def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
     """The cache of a home folder.
 
     The writer makes it, and empties one that is damaged or of an older version; the change feed of the new one goes on
-    above that of the old one. One of a newer program is left alone, whoever opens it. A reader gets it as it is. Raises
-    StorageError, also when there is none that can be read.
+    above that of the old one. It keeps days and times by the zone in which this process works. One of a newer program
+    is left alone, whoever opens it. A reader gets it as it is. Raises StorageError, also when there is none that can be
+    read.
     """
     path = folder / "cache.db"
     if not writer:
@@ -48,6 +49,9 @@ def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
             connection.execute("INSERT INTO sqlite_sequence VALUES ('change', ?)", (int(time.time() * 1000),))
             connection.execute(f"PRAGMA user_version={VERSION}").fetchall()
     connection.wal_autocheckpoint(LOG_PAGES)
+    from aisle.local.cache.zone import enter_zone  # with all that writes; no session pays for it
+
+    enter_zone(connection)
     return connection
 
 

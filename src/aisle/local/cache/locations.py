@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import apsw
 
+from aisle.code_forms import index_keys
 from aisle.local.cache.codes import add_codes, drop_codes
 from aisle.local.cache.products import names
 from aisle.local.cache.rows import LocationRow
 from aisle.local.cache.tags import keep_tags
 from aisle.local.db import fetch
-from aisle.scan.codes import index_keys
 from aisle.scan.meaning import LOCATION
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import apsw
 
 from aisle.jobs.codec import to_text
+from aisle.jobs.store_time import utc
 from aisle.local.cache.differences import Logged, keep_told
-from aisle.local.cache.rows import Raw, dumped, key, mapping, utc, word
+from aisle.local.cache.rows import Raw, dumped, key, mapping, word
 from aisle.local.cache.schema_log import UNDONE
 from aisle.local.db import fetch
 from aisle.local.host.home import short_hash
 from aisle.tuples import NamedTuple
 from aisle.words import kept
+
+MOMENTS = ("moved_on", "created_on", "updated_on")
+"""Fields with the time of an entry; the first one that says something stands."""
 
 NUMBERS = ("id", "product_number", "customer_order_number", "reference")
 """Fields in which a number is a name."""
@@ -47,9 +52,13 @@ def log_row(given: object) -> LogRow:
     """interface: Store product log entry. One without an id is known by all that it says."""
     raw = mapping(given)
     text = dumped(raw)
-    moment = utc(word(raw, "moved_on") or word(raw, "created_on") or word(raw, "updated_on"))
+    moment = _moment(raw)
     known = word(raw, "id") or f"#{short_hash(text.encode())}"
     return LogRow(known, moment, key(raw, "product_number"), word(raw, "app_user_name"), searched(raw), text)
+
+
+def _moment(raw: Raw) -> str:
+    return utc(next((said for name in MOMENTS if (said := word(raw, name))), ""))
 
 
 def searched(raw: Raw) -> str:
@@ -69,12 +78,33 @@ def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, 
         )
     )
     fresh = list({row.key: row for row in rows if known.get(row.key) != row.raw}.values())
-    # Sums are kept by triggers, and a row that is only replaced would leave none of what it was.
-    connection.executemany("DELETE FROM log WHERE key = ?", [(row.key,) for row in fresh if row.key in known])
+    _replace(connection, fresh, [row.key for row in fresh if row.key in known])
+    connection.execute(_FORGET, (since, min(since, losses), AT_ONCE))
+    return tuple(row.key for row in fresh)
+
+
+def _replace(connection: apsw.Connection, fresh: Sequence[LogRow], gone: Sequence[str]) -> None:
+    """Sums are kept by triggers, and a row that is only replaced would leave none of what it was."""
+    connection.executemany("DELETE FROM log WHERE key = ?", [(name,) for name in gone])
     connection.executemany(
         "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)",
         fresh,
     )
     keep_told(connection, (Logged(row.key, row.at, row.product_number, row.app_user_name, row.raw) for row in fresh))
-    connection.execute(_FORGET, (since, min(since, losses), AT_ONCE))
-    return tuple(row.key for row in fresh)
+
+
+_SAID = " WHEN ".join(f"raw ->> '{name}' <> '' THEN raw ->> '{name}'" for name in MOMENTS)
+_ZONELESS = f"""
+SELECT key, at, product_number, app_user_name, text, raw FROM (
+  SELECT *, CASE WHEN {_SAID} END AS said FROM log
+) WHERE said NOT LIKE '%Z' AND said NOT GLOB '*[+-][0-9][0-9]:[0-9][0-9]'
+"""  # noqa: S608 - names of our own
+
+
+def date_logs(connection: apsw.Connection) -> int:
+    """Computes anew when entries happened whose time names no zone: it is one of the zone in which this process works;
+    how many are different."""
+    rows = (LogRow(*map(str, row)) for row in fetch(connection, _ZONELESS))
+    changed = [row._replace(at=at) for row in rows if (at := _moment(json.loads(row.raw))) != row.at]
+    _replace(connection, changed, [row.key for row in changed])
+    return len(changed)

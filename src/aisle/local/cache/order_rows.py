@@ -5,6 +5,7 @@ Interface: Customer order, Order line, Line location.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from aisle.jobs import store_time
@@ -63,8 +64,7 @@ def order_row(given: object, lines: list[LineRow] | None) -> OrderRow:
     return OrderRow(
         order_number,
         CLOSED if closed else PICKED if flag(raw, "is_picked") else OPEN,
-        store_time.local(word(raw, "pickup_date"))
-        or min((line.pickup_date for line in lines or () if line.pickup_date), default=NO_DATE),
+        pickup_of(word(raw, "pickup_date"), (line.pickup_date for line in lines or ())),
         natural(order_number),
         search_text(order_number, word(raw, "reference"), *named),
         named[0] or named[1],
@@ -72,6 +72,11 @@ def order_row(given: object, lines: list[LineRow] | None) -> OrderRow:
         None if lines is None else sum(line.picked_quantity for line in lines),
         text,
     )
+
+
+def pickup_of(said: str, of_lines: Iterable[str]) -> str:
+    """When an order is picked up, in the time of the store: as it says itself, else the first of its lines."""
+    return store_time.local(said) or min((store_time.local(text) for text in of_lines if text), default=NO_DATE)
 
 
 def order_lines(given: object) -> list[LineRow]:
@@ -95,7 +100,6 @@ def _line(order_number: str, raw: Raw) -> LineRow:
     number(raw, "moved_quantity")
     picked = number(raw, "picked_quantity") or 0
     product, pickup, barcode = (word(raw, name) for name in ("product_number", "pickup_date", "barcode"))
-    pickup = store_time.local(pickup)
     in_hand, held = _laid(order_number, line_number, raw, picked)
     wrong = int(bool(wrong_of(raw)))
     return LineRow(order_number, line_number, product, dumped(raw), in_hand, wrong, held, picked, pickup, barcode)
@@ -112,7 +116,10 @@ def wrong_of(raw: Raw) -> tuple[str, Decimal, Decimal] | None:
         return "more", picked - ordered, ordered
     if moved > 0 and isinstance(entries, list) and entries:
         spots = (each for each in entries if isinstance(each, dict) and each.get("location_code"))
-        kept = sum((amount(each.get("quantity")) for each in spots if each.get("customer_order_number")), Decimal(0))
+        mine = [each.get("quantity") for each in spots if each.get("customer_order_number")]
+        if None in mine:
+            return None
+        kept = sum((amount(quantity) for quantity in mine), Decimal(0))
         if moved > kept:
             return "missing", moved - kept, kept
     return None
@@ -132,6 +139,8 @@ def _laid(
         code, quantity = word(entry, "location_code"), _amount(entry, "quantity")
         if not code or word(entry, "customer_order_number") != order_number:
             continue
+        if entry.get("quantity") is None:  # so much of it lies there as is in no hand
+            laid += Decimal(str(picked))
         laid += quantity
         if _amount(entry, "customer_order_line_number") in (0, line_number):
             held[code] = held.get(code, Decimal(0)) + quantity

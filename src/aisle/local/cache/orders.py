@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
 
+from aisle.code_forms import index_keys
 from aisle.local.cache.codes import add_codes, drop_codes
-from aisle.local.cache.order_rows import NO_DATE, LineRow, OrderRow
+from aisle.local.cache.order_rows import NO_DATE, LineRow, OrderRow, pickup_of
 from aisle.local.cache.products import chunks, names
 from aisle.local.cache.rows import forms
 from aisle.local.cache.schema_orders import CLAIMED, SHORTEST, STATUS
 from aisle.local.db import fetch
-from aisle.scan.codes import index_keys
 from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
 from aisle.tuples import NamedTuple
 
@@ -36,6 +37,9 @@ class _Known(NamedTuple):
     pickup: str
     text: str
 
+
+PART = 5000
+"""So many rows are in memory at once when all are looked through."""
 
 LONGEST = 40
 """Letters of a word of which parts are kept: a number is shorter."""
@@ -204,6 +208,29 @@ def _known(connection: apsw.Connection, numbers: Iterable[str]) -> dict[str, _Kn
         names(numbers),
     )
     return {number: _Known(*rest) for number, *rest in rows}
+
+
+_DATED = """
+SELECT o.id, o.pickup, o.raw ->> 'pickup_date',
+  (SELECT json_group_array(l.raw ->> 'pickup_date') FROM line l WHERE l.order_number = o.order_number)
+FROM orders o WHERE o.id > ? ORDER BY o.id LIMIT ?
+"""
+
+
+def date_orders(connection: apsw.Connection) -> int:
+    """Computes anew when orders are picked up, in the zone in which this process works; how many are different."""
+    last, count = 0, 0
+    while rows := fetch(connection, _DATED, last, PART):
+        last = rows[-1][0]
+        found = ((pickup_of(_text(said), map(_text, json.loads(lines))), old, id_) for id_, old, said, lines in rows)
+        changed = [(new, id_) for new, old, id_ in found if new != old]
+        connection.executemany("UPDATE orders SET pickup = ? WHERE id = ?", changed)
+        count += len(changed)
+    return count
+
+
+def _text(said: object) -> str:
+    return "" if said is None else str(said)
 
 
 def drop_orders(connection: apsw.Connection, numbers: Sequence[str]) -> tuple[str, ...]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import apsw
 
+from aisle.code_forms import index_keys
 from aisle.local.cache.codes import add_codes
 from aisle.local.cache.rows import PersonRow
 from aisle.local.db import fetch
-from aisle.scan.codes import index_keys
 from aisle.scan.meaning import PERSON
 
 

@@ -209,7 +209,7 @@ class _Stock:
         self._stock: list[tuple[Any, ...]] = []
         self._touched: list[tuple[float, int]] = []
         self._gone: list[tuple[int]] = []
-        self._places: list[tuple[int, int, str, float, bool]] = []
+        self._places: list[tuple[int, int, str, float | None, bool]] = []
         self._unfounded: list[tuple[int]] = []
         """Products of which there was less than none somewhere."""
         self._below: list[tuple[int, str, str, int]] = []

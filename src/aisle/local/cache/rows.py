@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from aisle.code_forms import index_keys
 from aisle.jobs.amounts import number as amount
 from aisle.local.cache.dumping import encoder
-from aisle.scan.codes import index_keys
 from aisle.tuples import NamedTuple
 from aisle.words import kept
 
@@ -65,9 +64,10 @@ class Spot(NamedTuple):
     """A place where a product lies."""
 
     location_code: str
-    quantity: float
+    quantity: float | None
+    """None where the service does not say it."""
     lies: bool
-    """Whether there is any of it, in all or in one of its pools."""
+    """Whether there is any of it, in all or in one of its pools; where nobody says how much, there is."""
 
 
 class StockRow(NamedTuple):
@@ -163,18 +163,6 @@ def figure(raw: Raw, name: str) -> int | float:
     if found is None:
         raise Malformed(f"{name} is missing", name)
     return found
-
-
-def utc(text: str) -> str:
-    """A moment in UTC, so that moments can be compared as texts; what is none, in UTC at least, is empty.
-
-    Without a zone it is the store's.
-    """
-    try:
-        moment = datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        return ""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def flag(raw: Raw, name: str, default: bool = False) -> bool:
@@ -342,8 +330,22 @@ def spots(places: Iterable[object]) -> tuple[Spot, ...]:
 
 
 def _spot(code: str, entries: Sequence[Raw]) -> Spot:
-    quantity = _sum(entries, "quantity")
+    if any(is_unsaid(entry) for entry in entries):
+        return Spot(code, None, True)
+    quantity = round(sum(_whole(entry) for entry in entries), _DIGITS)
     return Spot(code, quantity, bool(quantity) or any(_sum(entries, pool) for pool in _POOLS))
+
+
+def is_unsaid(entry: Raw) -> bool:
+    """Whether the entry of a place does not say how much lies there, neither in all nor by pool."""
+    return entry.get("quantity") is None and all(entry.get(pool) is None for pool in _POOLS)
+
+
+def _whole(entry: Raw) -> float:
+    """How much lies there in all; of an entry that says its pools alone their sum."""
+    if entry.get("quantity") is not None:
+        return _amount(entry["quantity"])
+    return sum(_amount(entry.get(pool)) for pool in _POOLS)
 
 
 def _sum(entries: Sequence[Raw], name: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.local.cache.schema_log import LOG
 from aisle.local.cache.schema_orders import ORDERS
 
-VERSION = 28
+VERSION = 29
 """Counted up with every change below."""
 
 ABSENT = "orders_absent"
@@ -23,7 +23,7 @@ WAREHOUSE = "ifnull(raw ->> 'isWarhouse', 0) IN (1, 'true')"
 AREA = "ifnull(raw ->> 'areaId', '')"
 """What a store is, and where, as conditions that have an index."""
 
-MISSING = "received IS NULL OR received < quantity"
+MISSING = "received IS NULL OR quantity IS NULL OR received < quantity"
 """A line of a delivery of which something may have to come yet."""
 
 
@@ -120,7 +120,7 @@ CREATE TABLE place (
   id INTEGER NOT NULL,
   n INTEGER NOT NULL,
   location_code TEXT NOT NULL,
-  quantity REAL NOT NULL,
+  quantity REAL,
   lies INTEGER NOT NULL,
   PRIMARY KEY (id, n)
 ) WITHOUT ROWID;
@@ -128,14 +128,17 @@ CREATE INDEX place_location ON place (location_code, id);
 CREATE TABLE place_tally (
   location_code TEXT PRIMARY KEY,
   products INTEGER NOT NULL,
-  quantity REAL NOT NULL
+  quantity REAL NOT NULL,
+  unsaid INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TRIGGER place_in AFTER INSERT ON place WHEN new.lies AND new.location_code <> '' BEGIN
-  INSERT INTO place_tally VALUES (new.location_code, 1, new.quantity)
-  ON CONFLICT DO UPDATE SET products = products + 1, quantity = quantity + excluded.quantity;
+  INSERT INTO place_tally VALUES (new.location_code, 1, ifnull(new.quantity, 0), new.quantity IS NULL)
+  ON CONFLICT DO UPDATE SET products = products + 1, quantity = quantity + excluded.quantity,
+    unsaid = unsaid + excluded.unsaid;
 END;
 CREATE TRIGGER place_out AFTER DELETE ON place WHEN old.lies BEGIN
-  UPDATE place_tally SET products = products - 1, quantity = quantity - old.quantity
+  UPDATE place_tally SET products = products - 1, quantity = quantity - ifnull(old.quantity, 0),
+    unsaid = unsaid - (old.quantity IS NULL)
   WHERE location_code = old.location_code;
   DELETE FROM place_tally WHERE location_code = old.location_code AND products = 0;
 END;
@@ -198,7 +201,7 @@ CREATE TABLE delivery_line (
   order_number TEXT NOT NULL,
   line_number INTEGER NOT NULL,
   product_number TEXT NOT NULL,
-  quantity NUMERIC NOT NULL,
+  quantity NUMERIC,
   received NUMERIC,
   raw TEXT NOT NULL,
   PRIMARY KEY (order_number, line_number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -81,6 +82,8 @@ class Operation(NamedTuple):
     """When it was begun anew, after it had been confirmed: the service was put back from an earlier copy."""
     keyed_since: float | None = None
     """When it was first sent under its key: the service keeps that for so long from then on."""
+    was_in: tuple[tuple[float, float], ...] = ()
+    """Between which moments what was read has it though it was begun anew: confirmed, and then begun anew."""
 
 
 STORE = "store"
@@ -160,6 +163,11 @@ def _said_often(text: Any) -> Any:
     return _read(text)
 
 
+def _moments(text: Any) -> tuple[tuple[float, float], ...]:
+    """Pairs of moments."""
+    return tuple((float(first), float(last)) for first, last in json.loads(text)) if text else ()
+
+
 def parts_of(text: Any) -> tuple[int, ...]:
     """What the table says of the entries that a body still holds."""
     return tuple(from_text(Any, str(text))) if text else ()
@@ -174,6 +182,7 @@ _READ: tuple[tuple[int, Callable[[Any], Any]], ...] = tuple(
         ("body", _read),
         ("parts", parts_of),
         ("evidence", lambda text: _read(text) if text else {}),
+        ("was_in", _moments),
     )
 )
 """Columns that are more than their text."""

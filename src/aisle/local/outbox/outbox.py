@@ -30,7 +30,7 @@ from aisle.local.outbox.operation import (
     author_of,
     fingerprint,
 )
-from aisle.local.outbox.remainder import LEFT, keep_remainder, more_left
+from aisle.local.outbox.remainder import CARRIED_S, LEFT, asking, carried_in, keep_remainder, more_left
 from aisle.local.outbox.replays import Replays
 from aisle.local.outbox.rows import is_last, kept
 from aisle.local.outbox.schema import OUTBOX
@@ -74,6 +74,10 @@ SELECT n, op_id FROM ready WHERE not_before <= ? AND principal IN (SELECT value 
 """
 _LOOK = 50
 """So many of those whose turn it is are looked at, at most."""
+
+_WAITING_IN = """
+SELECT o.* FROM op_lane l JOIN operation o ON o.n = l.n WHERE l.lane = ? AND o.state = 'queued' AND o.frozen IS NULL
+"""
 
 _ABOUT_GOODS = """
 SELECT 1 FROM op_lane l
@@ -327,6 +331,21 @@ class Outbox(Replays):
             elif left:  # said a second time: what was told of it the first time is nobody's hand's matter any more
                 op = self.get(op_id)
                 keep_remainder(self._db, op, more_left(op.answer, left), self._random)
+            if lines := carried_in(answer):
+                self._ask_later(self.get(op_id), lines)
+
+    def _ask_later(self, op: Operation, lines: frozenset[int]) -> None:
+        """What of these lines waits for other hosts is asked for when they have had time, unless it will be already."""
+        write = asking(op, lines)
+        if write is None:
+            return
+        waiting = self._all(_WAITING_IN, write.lanes[0])
+        if any(each.body == write.body for each in waiting):
+            return
+        intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
+        op_id = new_id(self._random)
+        self._insert(op_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), self._clock())
+        self._db.execute("UPDATE operation SET not_before = ? WHERE op_id = ?", (self._clock() + CARRIED_S, op_id))
 
     def reject(self, op_id: str, why: Told, evidence: Json = None) -> None:
         """The service refused it, for a reason that a person can read; its effect leaves the screens.

@@ -12,16 +12,20 @@ from typing import Any
 
 import apsw
 
+from aisle.jobs.base import Write
 from aisle.jobs.codec import to_text
 from aisle.local.host.ids import Random, new_id
 from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.rebase import BASE, PICKED
+from aisle.local.outbox.rebase import BASE, PICKED, has_base
 from aisle.local.outbox.state import REJECTED
 from aisle.local.reads.overlay import decimal
 from aisle.local.told import Told, left_over
 
 LEFT = "left"
 """Under which name it is kept with what was read before an operation was sent."""
+
+CARRIED, CARRIED_S = "carried", 600.0
+"""The lane of what asks for the rest of lines, and so long after a restore other hosts may come back before it does."""
 
 _SAID = ("line_number", "product_number", PICKED)
 """What has to be said of a line on which something found no room, so that a person can be told."""
@@ -75,6 +79,29 @@ def left_in(content: bytes | str) -> tuple[Mapping[str, Any], ...]:
         )
     except (ValueError, TypeError, KeyError):
         return ()
+
+
+def carried_in(content: bytes | str) -> frozenset[int]:
+    """The lines of which a service of ours says in an answer's body that something waits with them for other hosts."""
+    try:
+        return frozenset(int(row["line_number"]) for row in json.loads(content)["carried"])
+    except (ValueError, TypeError, KeyError):
+        return frozenset()
+
+
+def asking(op: Operation, lines: frozenset[int]) -> Write | None:
+    """The update that asks later what of these lines of a confirmed update still finds no room: its picker did nothing.
+
+    None where the update names none of them with a base.
+    """
+    order = op.body["orders"]
+    picked = [line for line in order.get("order_lines") or () if has_base(line) and int(line["line_number"]) in lines]
+    if not picked:
+        return None
+    names = ("line_number", "product_number", PICKED)
+    rows = [{**{name: line[name] for name in names}, BASE: line[PICKED]} for line in picked]
+    body = {"orders": {"order_number": order["order_number"], "order_lines": rows}}
+    return Write(op.operation, (f"{CARRIED}/{order['order_number']}",), op.path, {}, body)
 
 
 def more_left(before: str, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

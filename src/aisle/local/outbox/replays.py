@@ -18,6 +18,9 @@ from aisle.local.outbox.state import LOSE, REPLAY
 from aisle.local.told import NOTHING, told
 from aisle.tuples import NamedTuple
 
+UNKEYED_DAYS = 7
+"""How far back confirmed work without a key is looked for after a restore."""
+
 _AT_ONCE = 100
 """Operations in one transaction, so that no session waits for it."""
 
@@ -49,10 +52,18 @@ _UNKEYED_OF = (
     "SELECT * FROM operation WHERE state = 'done' AND keyed = 0 AND first_sent_at IS NOT NULL AND closed_by = ''"
     " AND operation IN (SELECT value FROM json_each(?)) AND confirmed_at >= ? ORDER BY confirmed_at DESC LIMIT ?"
 )
-_AGAIN = """
-UPDATE operation SET attempts = 0, first_sent_at = NULL, read_back_at = NULL, replayed_at = ?,
-  keyed_since = iif(?, NULL, coalesce(keyed_since, first_sent_at)) WHERE n = ?
+_WAS_IN = """
+UPDATE operation SET confirmed_at = min(confirmed_at, :now),
+  was_in = json_insert(iif(was_in = '', '[]', was_in), '$[#]', json_array(iif(live = 1, confirmed_at, 0), :now))
+WHERE n = :n AND confirmed_at IS NOT NULL
 """
+"""What was read back already is in all that was read until now: its own moment may be of another clock."""
+_AGAIN = """
+UPDATE operation SET attempts = 0, read_back_at = NULL, replayed_at = :now,
+  keyed_since = iif(:lost, NULL, coalesce(keyed_since, first_sent_at)),
+  first_sent_at = iif(:lost, NULL, min(first_sent_at, :now)) WHERE n = :n
+"""
+"""What the service may still have keeps the moment when it was sent: it may be in what is read."""
 
 
 class Replayed(NamedTuple):
@@ -84,13 +95,15 @@ class Replays(Doubtful):
             ops += self._all("SELECT * FROM operation WHERE op_id = ? AND state = 'done'", op_id)
         return self._replay(ops, (), how, lost=True).again
 
-    def replay_since(self, since: float, kept_since: float, how: str) -> Replayed:
+    def replay_since(self, since: float | None, kept_since: float, how: str) -> Replayed:
         """The same of all that was confirmed since that moment, whether the service has lost it or not. Keys that were
         sent before `kept_since` the service may have forgotten: they are left alone. What went without one is looked
-        for."""
+        for; where no moment is said, that of `UNKEYED_DAYS` days, for more would be for a person to settle."""
+        unkeyed_since = self._clock() - UNKEYED_DAYS * 86400 if since is None else since
+        since = since or 0.0
         ops = self._all(_SINCE, since, kept_since)
         all_of = self._all(_SINCE, since, 0.0)
-        return self._replay(ops, self._all(_UNKEYED, since), how)._replace(too_old=len(all_of) - len(ops))
+        return self._replay(ops, self._all(_UNKEYED, unkeyed_since), how)._replace(too_old=len(all_of) - len(ops))
 
     def confirmed_unkeyed(self, operations: Sequence[str], since: float, limit: int) -> list[Operation]:
         """What was confirmed without a key since that moment, of these operations, youngest first."""
@@ -116,9 +129,10 @@ class Replays(Doubtful):
 
     def _begin_again(self, op: Operation, *, lost: bool) -> None:
         now = self._clock()
+        self._db.execute(_WAS_IN, {"now": now, "n": op.n})
         if op.keyed:
             self._apply(op.op_id, REPLAY, why=NOTHING)
-            self._db.execute(_AGAIN, (now, lost, op.n))
+            self._db.execute(_AGAIN, {"now": now, "lost": lost, "n": op.n})
         else:
             times: dict[str, Any] = {"settles_at": now, "not_before": now}
             self._apply(op.op_id, LOSE, why=told("told.restored"), **times)

@@ -247,6 +247,11 @@ CREATE TABLE restore (
 """
 """What was said again after the service was put back from an earlier copy, and since when it keeps which keys."""
 
+_READ_BETWEEN = """
+ALTER TABLE operation ADD COLUMN was_in TEXT NOT NULL DEFAULT '';
+"""
+"""What was read while it was confirmed, before it was begun anew, has it: from when to when, once for each restore."""
+
 OUTBOX = (
     _FIRST,
     _LOGS,
@@ -262,4 +267,5 @@ OUTBOX = (
     _CLOCK,
     _HOLDS,
     _RESTORES,
+    _READ_BETWEEN,
 )

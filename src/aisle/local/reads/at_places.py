@@ -17,15 +17,34 @@ _STOCK = """
 SELECT p.product_number, s.raw, s.began FROM json_each(?) e
 JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
 """
+_PLACES = '"store_locations"'
+"""Stands in every stock entry that tells of places."""
 
 
 def with_stock(cache: apsw.Connection, pending: Pending, orders: Iterable[Row]) -> None:
-    """Adds to each line its `stock`: what lies of its product at each place, by code; none where nobody says."""
+    """Adds to each line its `stock`: what lies of its product at each place, by code. None where nobody says, and for
+    what comes from the warehouse, whose stock is not here."""
     lines = [line for order in orders for line in order["lines"]]
-    numbers = sorted({str(line["product_number"]) for line in lines})
-    found = {str(number): _laid(str(number), raw, began, pending) for number, raw, began in _read(cache, numbers)}
+    own = [line for line in lines if not _is_from_warehouse(line)]
+    numbers = sorted({str(line["product_number"]) for line in own})
+    read = ((str(number), raw, began) for number, raw, began in _read(cache, numbers) if _PLACES in raw)
+    found = {number: _laid(number, raw, began, pending) for number, raw, began in read}
     for line in lines:
-        line["stock"] = found.get(str(line["product_number"]), {})
+        line["stock"] = {}
+    for line in own:
+        line["stock"] = _at_own_place(line, found.get(str(line["product_number"])))
+
+
+def _at_own_place(line: Row, stock: dict[str, Decimal] | None) -> dict[str, Decimal]:
+    """With none at the place of the line where the store tells of places: one that is empty is in no list of them."""
+    place = str(line.get("preferred_location_code") or line.get("stock_location") or "")
+    return {} if stock is None else {**({place: Decimal(0)} if place else {}), **stock}
+
+
+def _is_from_warehouse(line: Row) -> bool:
+    beside = line.get("aisle")
+    told = (line, beside if isinstance(beside, dict) else {})
+    return any(each.get("is_picked_from_warehouse") in (True, "true") for each in told)
 
 
 def _read(cache: apsw.Connection, numbers: list[str]) -> list[tuple[str, str, float | None]]:

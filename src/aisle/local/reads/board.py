@@ -17,7 +17,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
-from aisle.local.cache.rows import utc
+from aisle.jobs.store_time import utc
 from aisle.local.cache.schema import ABSENT
 from aisle.local.db import fetch, fetch_one
 from aisle.local.reads.board_filter import IS_SHORT, SORTS, Filter, Key, conditions, filter_of, fits, key_of

@@ -7,7 +7,6 @@ every look. interface: Delivery order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 
 import apsw
 
@@ -16,7 +15,7 @@ from aisle.jobs.codec import to_text
 from aisle.local.cache.schema import MISSING
 from aisle.local.db import fetch
 from aisle.local.outbox.operation import Operation
-from aisle.local.reads.deliveries import lay_receipts, receipts_of, say_receipt
+from aisle.local.reads.deliveries import lay_receipts, missing_of, receipts_of, say_receipt
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.rows import Result, window
 from aisle.tuples import NamedTuple
@@ -54,6 +53,8 @@ class _Head(NamedTuple):
 def coming(cache: apsw.Connection, pending: Mapping[str, Iterable[Operation]], args: Mapping[str, Json]) -> Result:
     """The next deliveries that bring a product: `order_number`, `missing` and `datetime_expected`, the earliest first.
 
+    `missing` is None where nobody says it.
+
     `pending` is what is on its way of each product: receipts of it are laid over. The total counts these rows alone.
     """
     product = str(args["product_number"])
@@ -75,7 +76,8 @@ def _rows(cache: apsw.Connection, product: str, heads: Iterable[_Head], receipts
     lines: dict[str, list[Row]] = {head.number: [] for head in heads}
     silent: dict[str, list[Row]] = {}
     for number, line, quantity, received in fetch(cache, _LINES, product, to_text(list(lines))):
-        known = {"line_number": int(line), "product_number": product, "quantity": decimal(quantity)}
+        announced = None if quantity is None else decimal(quantity)
+        known = {"line_number": int(line), "product_number": product, "quantity": announced}
         lines[number].append({**known, "received": decimal(received)})
         if received is None:
             silent.setdefault(number, []).append(lines[number][-1])
@@ -85,11 +87,7 @@ def _rows(cache: apsw.Connection, product: str, heads: Iterable[_Head], receipts
         if head.number in silent:
             say_receipt(cache, head.number, silent[head.number])
         lay_receipts(mine, head.number, receipts, head.began)
-        missing = sum((_missing(line) for line in mine if line["product_number"] == product), Decimal(0))
-        if missing > 0:
+        missing = missing_of(line for line in mine if line["product_number"] == product)
+        if missing is None or missing > 0:
             rows.append({"order_number": head.number, "missing": missing, "datetime_expected": head.expected})
     return rows
-
-
-def _missing(line: Row) -> Decimal:
-    return max(Decimal(0), decimal(line["quantity"]) - decimal(line["received"]))

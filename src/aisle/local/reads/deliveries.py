@@ -14,7 +14,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
-from aisle.local.cache.came import RECEIVED
+from aisle.local.cache.came import RECEIVED, has_come
 from aisle.local.cache.deliveries import LATE
 from aisle.local.cache.schema import MISSING
 from aisle.local.db import fetch
@@ -43,8 +43,9 @@ ORDER BY l.order_number, l.line_number
 """
 
 _SUMS = """
-SELECT l.order_number, count(*), sum(l.quantity), sum(min(l.received, l.quantity)), sum(l.received >= l.quantity),
-sum(l.received IS NULL), max(coalesce(p.allow_decimal, 0)), max(l.received) > 0
+SELECT l.order_number, count(*), sum(l.quantity), sum(min(l.received, l.quantity)),
+sum(CASE WHEN l.quantity IS NULL THEN l.received > 0 ELSE l.received >= l.quantity END),
+sum(l.received IS NULL), max(coalesce(p.allow_decimal, 0)), sum(l.quantity IS NULL), max(l.received) > 0
 FROM json_each(?) e JOIN delivery_line l ON l.order_number = e.value
 LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
 """
@@ -104,7 +105,7 @@ class Sums(NamedTuple):
     complete: int = 0
     """Of its lines: all of them has come."""
     mixed: bool = False
-    """Measured goods beside others: the quantities have no sum that says anything."""
+    """Measured goods beside others, or a line that says no quantity: there is no sum that says anything."""
     begun: bool = True
     """Something came, announced or not."""
 
@@ -184,11 +185,22 @@ def expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]
     rows: list[Row] = []
     for head in sorted(heads, key=lambda each: (each.expected or LATE, natural(each.number))):
         mine = [line for line in lines[head.number] if line["product_number"] == product]
-        missing = sum((max(Decimal(0), line["quantity"] - line["received"]) for line in mine), Decimal(0))
-        if missing > 0:
+        missing = missing_of(mine)
+        if missing is None or missing > 0:
             rows.append({**_row(head, _summed(lines[head.number], head)), "missing": missing})
     first, size = window(args, SIZE)
     return rows[first : first + size], len(rows)
+
+
+def missing_of(lines: Iterable[Row]) -> Decimal | None:
+    """How much of these lines is still to come; None where one of which nothing came does not say it."""
+    found = Decimal(0)
+    for line in lines:
+        if line["quantity"] is not None:
+            found += max(Decimal(0), line["quantity"] - line["received"])
+        elif line["received"] <= 0:
+            return None
+    return found
 
 
 def _row(head: Head, of: Sums) -> Row:
@@ -233,10 +245,10 @@ def _sums(cache: apsw.Connection, numbers: str) -> dict[str, Sums]:
             decimal(received),
             full == lines,
             int(full),
-            lines > 1 and bool(measured),
+            bool(unsaid) or (lines > 1 and bool(measured)),
             bool(begun),
         )
-        for number, lines, quantity, received, full, silent, measured, begun in fetch(cache, _SUMS, numbers)
+        for number, lines, quantity, received, full, silent, measured, unsaid, begun in fetch(cache, _SUMS, numbers)
         if not silent
     }
 
@@ -244,14 +256,15 @@ def _sums(cache: apsw.Connection, numbers: str) -> dict[str, Sums]:
 def _summed(lines: Sequence[Row], head: Head) -> Sums:
     if not lines and loaded(head.raw).get("status") == RECEIVED:
         return Sums(0, Decimal(0), Decimal(1), full=True)
-    complete = sum(line["received"] >= line["quantity"] for line in lines)
+    complete = sum(has_come(line["received"], line["quantity"]) for line in lines)
+    said = [line for line in lines if line["quantity"] is not None]
     return Sums(
         len(lines),
-        sum((line["quantity"] for line in lines), Decimal(0)),
-        sum((min(line["received"], line["quantity"]) for line in lines), Decimal(0)),
+        sum((line["quantity"] for line in said), Decimal(0)),
+        sum((min(line["received"], line["quantity"]) for line in said), Decimal(0)),
         complete == len(lines),
         complete,
-        len(lines) > 1 and any(line["allow_decimal"] for line in lines),
+        len(said) < len(lines) or (len(lines) > 1 and any(line["allow_decimal"] for line in lines)),
         any(line["received"] > 0 for line in lines),
     )
 
@@ -288,7 +301,7 @@ def _line(
         "line_number": int(line),
         "product_number": product,
         "description": str(name or raw.get("description") or product or raw.get("barcode") or ""),
-        "quantity": decimal(quantity),
+        "quantity": None if quantity is None else decimal(quantity),
         "received": decimal(received),
         "container_barcode": str(raw.get("container_barcode") or ""),
         "customer_order_number": str(raw.get("customer_order_number") or ""),
@@ -353,11 +366,15 @@ def _receive(lines: list[Row], product: str, quantity: Decimal, entry: Mapping[s
         mine = [new_line(product)]
         lines.append(mine[0])
     for line in mine if quantity > 0 else reversed(mine):
-        room = max(Decimal(0), line["quantity"] - line["received"]) if quantity > 0 else -line["received"]
-        part = min(quantity, room) if quantity > 0 else max(quantity, room)
+        part = min(quantity, _room(line, quantity)) if quantity > 0 else max(quantity, -line["received"])
         line["received"] += part
         quantity -= part
     mine[-1]["received"] += quantity
+
+
+def _room(line: Row, quantity: Decimal) -> Decimal:
+    """How much of this more a line takes: all of it where it does not say how much was announced."""
+    return quantity if line["quantity"] is None else max(Decimal(0), line["quantity"] - line["received"])
 
 
 def new_line(product: str) -> Row:

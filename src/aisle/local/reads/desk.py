@@ -26,6 +26,7 @@ from aisle.local.reads import exceptions
 from aisle.local.reads import today as reads_today
 from aisle.local.reads.board import Board, absent
 from aisle.local.reads.history import history, outcomes
+from aisle.local.reads.overdrawn import Overdrawn
 from aisle.local.reads.overlay import Overlay, Row
 from aisle.local.reads.recounts import recounts
 from aisle.local.reads.rows import Result, window
@@ -40,6 +41,7 @@ class Desk:
         self._outbox = outbox
         self._overlay = overlay
         self._board = Board(outbox, overlay)
+        self._overdrawn = Overdrawn()
         self._named: Mapping[str, Callable[[apsw.Connection, Mapping[str, Json]], Result]] = {
             "board": self._board.read,
             "orders_by_number": self._board.orders,
@@ -47,7 +49,7 @@ class Desk:
             "history": lambda cache, args: history(cache, outbox, args),
             "outcomes": lambda _, args: outcomes(outbox, args),
             "differences": lambda cache, args: exceptions.differences(cache, outbox, args),
-            "impossible": exceptions.impossible,
+            "impossible": lambda cache, args: exceptions.impossible(cache, self._overdrawn, args),
             "stuck": self._stuck,
             "recounts": lambda cache, args: _windowed(recounts(cache, outbox), args),
             "exceptions": self._exceptions,
@@ -81,7 +83,7 @@ class Desk:
             "doubts": trouble(self._outbox)[1],
             "differences": differences,
             "value": value,
-            "impossible": exceptions.cannot_be(cache),
+            "impossible": exceptions.cannot_be(cache, self._overdrawn),
             "stuck": len(exceptions.stuck(cache, self._outbox, args)),
             "late": self._late(cache, str(args["now"])),
             "recounts": len(recounts(cache, self._outbox)),

@@ -10,21 +10,19 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
+from aisle.jobs.store_time import utc
 from aisle.local.cache.differences import difference_of, price_said
 from aisle.local.cache.order_rows import wrong_of
 from aisle.local.cache.prices import prices_of
-from aisle.local.cache.rows import utc
 from aisle.local.db import fetch
 from aisle.local.outbox.remarks import remarks
 from aisle.local.reads.logs import taken_back_here
 from aisle.local.reads.ordered import Key, stepped
+from aisle.local.reads.overdrawn import Overdraw, Overdrawn
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.rows import Result, loaded, moment, summed, window
 from aisle.local.reads.silence import last_heard
 from aisle.tuples import NamedTuple
-
-SETTLED_S = 120
-"""Seconds in which stock and orders that changed are both read again."""
 
 SIZE = 50
 """Rows of a window when nobody says how many."""
@@ -53,21 +51,6 @@ _WRONG = """
 FROM line l INDEXED BY line_wrong JOIN orders o ON o.order_number = l.order_number
 LEFT JOIN product p ON p.product_number = l.product_number WHERE l.wrong AND o.state < 2
 """
-
-_OVERDRAWN = f"""
-SELECT product_number, name, hand - whole + lying FROM (
-  SELECT l.product_number, p.name, sum(l.in_hand) AS hand, max(o.lines_began) AS seen, s.began,
-    ifnull(s.raw ->> 'most_likely_quantity', 0) AS whole,
-    (SELECT ifnull(sum(max(0, e.value ->> 'quantity')), 0) FROM json_each(s.raw, '$.store_locations') e) AS lying
-  FROM line l INDEXED BY line_in_hand JOIN orders o ON o.order_number = l.order_number
-  JOIN product p ON p.product_number = l.product_number JOIN stock s ON s.id = p.id
-  WHERE l.in_hand > 0 AND o.state < 2 GROUP BY l.product_number
-)
-WHERE hand > whole - lying AND (began >= seen OR seen < ifnull((SELECT last_ok FROM link), 0) - {SETTLED_S})
-AND product_number NOT IN (SELECT product_number FROM below) ORDER BY name, product_number
-"""  # noqa: S608 - a number of our own
-"""Goods in hand are of the stock, at no place. Stock and orders are read one after the other: stock that was read
-before its picks is believed once both must have been read again."""
 
 _AT_WORK = """
 SELECT order_number, CASE WHEN claimed THEN raw ->> 'claimed_on' END, first_began FROM orders INDEXED BY orders_at_work
@@ -156,12 +139,14 @@ def _difference(key: str, at: str, product: str, user: str, raw: str, name: str 
     }
 
 
-def impossible(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+def impossible(cache: apsw.Connection, overdrawn: Overdrawn, args: Mapping[str, Json]) -> Result:
     """Stock that cannot be: `below` none at a place (empty: in all of the store), more `picked` of a line than was
     ordered, or than its places hold, and more in hand for orders than there was (`overdrawn`). A window, or those of
     these `keys`."""
     below, wrong = _impossible(cache)
-    drawn = _overdrawn(cache)
+    drawn = [
+        _cannot("overdrawn", each.product_number, each.name, "", decimal(each.more)) for each in overdrawn.of(cache)
+    ]
     total = below + wrong + len(drawn)
     if args.get("keys"):
         all_ = (*_below(cache, 0, below, below), *_wrong(cache, 0, wrong), *drawn)
@@ -175,17 +160,9 @@ def impossible(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     return rows, total
 
 
-def cannot_be(cache: apsw.Connection) -> int:
+def cannot_be(cache: apsw.Connection, overdrawn: Overdrawn) -> int:
     """How many of them there are."""
-    return sum(_impossible(cache)) + len(_overdrawn(cache))
-
-
-def _overdrawn(cache: apsw.Connection) -> list[Row]:
-    """Products of which orders have more in hand than the stock has beside its places: more was taken than it had."""
-    return [
-        _cannot("overdrawn", str(product), str(name or product), "", decimal(quantity))
-        for product, name, quantity in fetch(cache, _OVERDRAWN)
-    ]
+    return sum(_impossible(cache)) + len(overdrawn.of(cache))
 
 
 def _impossible(cache: apsw.Connection) -> tuple[int, int]:
@@ -216,6 +193,10 @@ def _too_much(order: str, line: int, product: str, raw: str, name: str | None) -
     label = str(entry.get("description") or name or product)
     said = {"order_number": str(order), "line_number": int(line), "picked": decimal(entry.get("picked_quantity"))}
     return {**_cannot(kind, str(product), label, "", quantity), **said, "of": of}
+
+
+def _too_many_in_hand(found: Overdraw) -> Row:
+    return _cannot("overdrawn", found.product_number, found.name, "", decimal(found.more))
 
 
 def _cannot(kind: str, product: str, label: str, place: str, quantity: Decimal) -> Row:

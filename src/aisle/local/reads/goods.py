@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 
+from aisle.code_forms import tidy
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.jobs.window import COUNTED
@@ -15,7 +16,6 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.overlay_goods import Pending, lay_stock
 from aisle.local.reads.rows import Found, Result, loaded, location_orders, moment, pools, stock_places, walked, window
-from aisle.scan.codes import tidy
 from aisle.words import fold, sought
 
 SIZE = 20

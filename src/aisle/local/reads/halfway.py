@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import apsw
 
+from aisle.jobs.base import HALFWAY
 from aisle.jobs.codec import to_text
 from aisle.local.db import fetch
 from aisle.local.outbox.remarks import remarks
 from aisle.local.reads.rows import Result
-
-HALFWAY = "halfway"
-"""The topic of the remark."""
 
 _CAME = "SELECT order_number FROM delivery WHERE order_number IN (SELECT value FROM json_each(?)) AND came = 1"
 

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from aisle.jobs.base import Json
-from aisle.local.cache.rows import utc
+from aisle.jobs.store_time import utc
 from aisle.local.cache.schema_log import WORK
 from aisle.local.db import fetch
 from aisle.local.outbox.doubts import WORDS

@@ -15,7 +15,7 @@ import apsw
 from aisle.jobs import store_time
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
-from aisle.local.cache.rows import utc
+from aisle.jobs.store_time import utc
 from aisle.local.cache.schema_log import WORK
 from aisle.local.db import fetch, fetch_one
 from aisle.local.reads.logs import as_logged

@@ -17,8 +17,8 @@ import apsw
 from aisle.jobs import store_time
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
+from aisle.jobs.store_time import utc
 from aisle.local.cache.differences import name_of
-from aisle.local.cache.rows import utc
 from aisle.local.cache.schema_log import REASONED, TOLD, UNDONE
 from aisle.local.db import fetch
 from aisle.local.outbox.doubts import CONFIRMED, REFUSED, SETTLED, WORDS
@@ -84,7 +84,7 @@ def reasons(cache: apsw.Connection) -> Result:
 def count_log(cache: apsw.Connection, outbox: apsw.Connection, store: str, args: Mapping[str, Json]) -> Result:
     """A window on the day of `now` (ISO 8601), youngest first: of a `user`, of a product, with these words, or
     all; or the one with this `key`."""
-    midnight = _midnight(str(args["now"]))
+    midnight = store_time.midnight(str(args["now"]))
     since = utc(midnight.isoformat())
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
     noted = list(_noted(fetch(outbox, _NOTED, midnight.timestamp(), store, user, to_text(user))))
@@ -133,16 +133,12 @@ def _name(row: Row, said: str) -> str:
 
 def _twin(row: Row, logged: Mapping[str, Row]) -> str:
     """The entry of the service's log that says the same, for a service that does not number what it takes."""
-    same = ("product_number", "location_code", "app_user_name", "counted_quantity", "difference")
+    same = ["product_number", "location_code", "app_user_name", "counted_quantity"]
+    same += [] if row["difference"] is None else ["difference"]
     for key, other in logged.items():
         if other["key"] == key and all(row[name] == other[name] for name in same):
             return key
     return ""
-
-
-def _midnight(now: str) -> datetime:
-    """When the day began, in the time of the store."""
-    return store_time.midnight(now)
 
 
 def takes_back(row: Row) -> bool:
@@ -191,10 +187,12 @@ def as_logged(key: str, at: str, raw: Row) -> Row:
     """An entry of the service's log."""
     counted = raw.get("counted_quantity")
     expected, quantity = raw.get("expected_quantity"), raw.get("quantity")
-    difference = decimal(quantity)
+    pools = _pools(raw)
+    difference = None if quantity is None else decimal(quantity)
     if counted is not None and expected is not None:
         difference = decimal(counted) - decimal(expected)
-    pools = _pools(raw)
+    elif difference is None and counted is None and pools:
+        difference = sum(pools.values(), Decimal(0))
     pool = raw.get("stock_pool") or (next(iter(pools)) if len(pools) == 1 else 0)
     return {
         **_head(raw),
@@ -237,6 +235,12 @@ def _noted(rows: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
             yield _entry(operation, index, entry, ids[index] if index < len(ids) else "")
 
 
+def _difference(entry: Mapping[str, Any], counted: Decimal) -> Decimal | None:
+    """What a count changes the stock by; None where nobody said how much there was."""
+    expected = entry.get("expected_quantity")
+    return None if expected is None else counted - decimal(expected)
+
+
 def _ids(operation: Operation) -> list[str]:
     """The numbers that the service gave the entries, where it says so."""
     try:
@@ -262,7 +266,7 @@ def _entry(operation: Operation, index: int, entry: Mapping[str, Any], id_: str)
         "said": at,
         "pool": next(iter(pools)) if len(pools) == 1 else 0,
         "counted_quantity": quantity if counting else None,
-        "difference": quantity - decimal(entry.get("expected_quantity")) if counting else quantity,
+        "difference": _difference(entry, quantity) if counting else quantity,
         "reason": "",
         "source": str(entry.get("source") or ""),
         "word": WORDS[operation.state],

@@ -47,7 +47,7 @@ def homes(cache: apsw.Connection, pending: Pending, args: Mapping[str, Json]) ->
         {name: place[name] for name in ("product_number", "location_code", "location_order", "quantity")}
         for place in walked(found, orders)
     ]
-    rows.sort(key=lambda row: decimal(row["quantity"]) <= 0)
+    rows.sort(key=lambda row: row["quantity"] is not None and decimal(row["quantity"]) <= 0)
     rows += _preferred(cache, numbers, {(row["product_number"], row["location_code"]) for row in rows})
     return rows, len(rows)
 

@@ -7,7 +7,8 @@ this user or go first, then by pickup date and number, with progress, and whose 
 reads_walks); of those with words, a hundred at most. Where `lying` is asked for, before them those that are picked and
 not put down (aisle.local.reads.lying).
 `given` (user): see aisle.local.reads.walks.
-`order` (order_number): one row with `lines`; `lines_known` is False where only the header is here.
+`order` (order_number): one row with `lines`; `lines_known` is False where only the header is here. `order_to_pick`
+(order_number): the same, and of each line its `stock`, see aisle.local.reads.at_places.
 `product` (product_number): one row with stock by pool and place. `surrounding` (product_number): one row with the
 `stores` around. `holders` (product_number, first, size): orders that need or hold it. `search` (search, first, size):
 products, best first, 100 at most. `place` (location_code, size, product_number): one row with the `products` on it (so
@@ -44,6 +45,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
+from aisle.code_forms import guessed_keys, lookup_keys
 from aisle.jobs.base import Json
 from aisle.late import Late
 from aisle.local.db import fetch, fetch_one
@@ -62,8 +64,8 @@ from aisle.local.reads.places import place, places
 from aisle.local.reads.rows import Found, Result, in_use, loaded, pools, window
 from aisle.local.reads.unread import unread
 from aisle.local.reads.walk import Walk
-from aisle.scan.codes import guessed_keys, lookup_keys
-from aisle.scan.meaning import LOCATION, PERSON, PRODUCT, Candidate
+from aisle.scan.meaning import PERSON, Candidate
+from aisle.scan.resolve import fitting
 from aisle.tuples import NamedTuple
 from aisle.words import fold
 
@@ -150,7 +152,11 @@ def _orders(on: Ground, args: Args) -> Found:
 
 
 def _order(on: Ground, args: Args) -> Result:
-    found = _claimed(on, order(on.cache, on.overlay.orders(), str(args["order_number"])))
+    return _claimed(on, order(on.cache, on.overlay.orders(), str(args["order_number"])))
+
+
+def _order_to_pick(on: Ground, args: Args) -> Result:
+    found = _order(on, args)
     with_stock(on.cache, on.goods.pending(), found[0])
     return found
 
@@ -224,12 +230,11 @@ def _people(on: Ground, args: Args) -> Result:
 
 
 def _of_code(on: Ground, code: str) -> list[Candidate]:
-    """All that has this code, or the one product or location that a guess leads to."""
+    """All that has this code, or else the one thing that a guess leads to: beside a quantity, which of several was
+    meant cannot be asked."""
     found = on.find(lookup_keys(code))
-    if found:
-        return found
-    guessed = [each for each in on.find(guessed_keys(code)) if each.kind in (PRODUCT, LOCATION)]
-    return guessed[:1] if len({(each.kind, each.key) for each in guessed}) == 1 else []
+    guessed = () if found else fitting((each, each) for each in on.find(guessed_keys(code)))
+    return found or (list(guessed) if len(guessed) == 1 else [])
 
 
 def _store(on: Ground, args: Args) -> Result:
@@ -252,7 +257,8 @@ def _store(on: Ground, args: Args) -> Result:
 NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "orders": _orders,
     "given": lambda on, args: reads_walks.given(on.cache, on.outbox, args),
-    "order": lambda on, args: _order(on, args),
+    "order": _order,
+    "order_to_pick": _order_to_pick,
     "product": _product,
     "surrounding": lambda on, args: reads_goods.surrounding(on.cache, str(args["product_number"]), on.home.store),
     "holders": _holders,

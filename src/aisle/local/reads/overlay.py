@@ -229,7 +229,21 @@ def orders_of(operation: Operation) -> Iterator[str]:
 
 def is_in(operation: Operation, began: float | None) -> bool:
     """Whether a read that began at this moment has brought what the operation did; None: nobody knows when."""
-    return operation.confirmed_at is not None and began is not None and operation.confirmed_at < began
+    if began is None:
+        return False
+    confirmed_at = None if _is_lost(operation) else operation.confirmed_at
+    if confirmed_at is not None and confirmed_at < began:
+        return True
+    return any(confirmed < began <= anew for confirmed, anew in operation.was_in or ())
+
+
+def _is_lost(operation: Operation) -> bool:
+    """Whether the service does not have what it confirmed: it was put back from an earlier copy, and has not confirmed
+    it again. What it may still have keeps the moment when it was first sent."""
+    anew, sent = operation.replayed_at, operation.first_sent_at
+    if anew is None or (operation.confirmed_at or 0.0) > anew:
+        return False
+    return sent is None or sent > anew
 
 
 def may_be_in(operation: Operation, began: float | None) -> bool:

@@ -240,13 +240,14 @@ def _log(stock: Row, item: Mapping[str, Any], counted: bool) -> None:
     if not found or (code and entry is None and counted):  # nobody said what lay there before
         return
     row, total = (stock, "most_likely_quantity") if entry is None else (entry, "quantity")
-    if counted and not _has_pools(row, "most_likely_pool_" if entry is None else "stock_pool_") and not said.places:
+    if counted and not _has_pools(row, "most_likely_pool_" if entry is None else "stock_pool_"):
         if row.get(total) is None:
             row[total] = sum(found.values(), Decimal(0))
-        else:
+            return
+        if not said.places:
             pool = next(iter(found)) if len(found) == 1 else 0
             _change(stock, entry, pool, sum(found.values(), Decimal(0)) - decimal(row[total]), said)
-        return
+            return
     for pool, quantity in found.items():
         change = quantity - _there(row, pool, entry is None) if counted else quantity
         _change(stock, entry, pool, change, said)
@@ -286,7 +287,11 @@ def _entry(stock: Row, code: str) -> Row | None:
 
 
 def _add(row: Row, prefix: str, pool: int, change: Decimal) -> None:
+    """So much more; nobody knows how much there is then where nobody has said how much there was."""
+    is_place = prefix == "stock_pool_"
+    if is_place and row.get("quantity") is None and not _has_pools(row, prefix):
+        return
     if pool:
         row[f"{prefix}{pool}"] = decimal(row.get(f"{prefix}{pool}")) + change
-    if prefix == "stock_pool_":
-        row["quantity"] = decimal(row.get("quantity")) + change
+    if is_place and row.get("quantity") is not None:
+        row["quantity"] = decimal(row["quantity"]) + change

@@ -42,6 +42,8 @@ def _hand(line: Row, number: str) -> Decimal:
     """What of a line is picked, and neither moved nor at a place."""
     said = line.get("store_locations")
     lying = [each for each in said if isinstance(each, dict)] if isinstance(said, list) else []
-    mine = (each for each in lying if each.get("customer_order_number") == number and each.get("location_code"))
+    mine = [each for each in lying if each.get("customer_order_number") == number and each.get("location_code")]
+    if any(each.get("quantity") is None for each in mine):  # so much of it lies there as is in no hand
+        return Decimal(0)
     laid = sum((decimal(each.get("quantity")) for each in mine), Decimal(0))
     return max(Decimal(0), decimal(line.get("picked_quantity")) - max(decimal(line.get("moved_quantity")), laid))

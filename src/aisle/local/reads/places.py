@@ -19,7 +19,7 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.operation import Operation
 from aisle.local.reads.overlay import Row, decimal, orders_of
 from aisle.local.reads.overlay_goods import Goods, lay_held, lay_stock
-from aisle.local.reads.rows import Result, loaded, pools, summed, window
+from aisle.local.reads.rows import Result, loaded, pools, said_of, summed, window
 from aisle.local.reads.walk import Step, Walk
 from aisle.tuples import NamedTuple
 from aisle.words import fold
@@ -160,7 +160,7 @@ class _Here:
     def __init__(self, cache: apsw.Connection, goods: Goods, codes: Sequence[str], only: str = "") -> None:
         self._cache = cache
         self._pending = goods.pending()
-        self._said: dict[str, dict[str, tuple[bool, float]]] = {code: {} for code in codes}
+        self._said: dict[str, dict[str, tuple[bool, float | None]]] = {code: {} for code in codes}
         """Of each place what the stock list says of these products: whether any is there, and how much."""
         named = [*self._pending.named(), *([only] if only else [])]
         for code, number, lies, quantity in fetch(cache, _SAID, to_text(named), to_text(list(codes))) if named else ():
@@ -174,19 +174,20 @@ class _Here:
             laid = lay_stock(loaded(stock), number, self._pending.get(number, ()), began)
             for code in codes:
                 row = _row(about, laid.get("price"), lying_of(laid, code)) if number in reckoned[code] else {}
-                if row.get("quantity") or row.get("pools"):
+                if row and (row["quantity"] is None or row["quantity"] or row["pools"]):
                     self._reckoned[code].append((str(about[1]), number, row))
 
     def sums(self, code: str) -> Row:
-        """How many products lie there (`products`), and how much in all (`quantity`)."""
-        tally = fetch_one(self._cache, "SELECT products, quantity FROM place_tally WHERE location_code = ?", code)
-        products, quantity = tally or (0, 0.0)
+        """How many products lie there (`products`), and how much in all (`quantity`; None where nobody says it)."""
+        sql = "SELECT products, quantity, unsaid FROM place_tally WHERE location_code = ?"
+        products, quantity, unsaid = fetch_one(self._cache, sql, code) or (0, 0.0, 0)
         said = [quantity for lies, quantity in self._said[code].values() if lies]
         rows = [row for *_, row in self._reckoned[code]]
-        return {
-            "products": products - len(said) + len(rows),
-            "quantity": sum((row["quantity"] for row in rows), summed(float(quantity) - sum(said))),
-        }
+        found = {"products": products - len(said) + len(rows)}
+        if unsaid > said.count(None) or any(row["quantity"] is None for row in rows):
+            return {**found, "quantity": None}
+        rest = summed(float(quantity) - sum(each for each in said if each is not None))
+        return {**found, "quantity": sum((row["quantity"] for row in rows), rest)}
 
     def rows(self, code: str, size: int) -> list[Row]:
         """The products by name, `size` at most where it is not negative."""
@@ -207,7 +208,8 @@ class _Here:
 class Lying(NamedTuple):
     """What of a product lies at a place: in all, and by pool."""
 
-    quantity: Decimal
+    quantity: Decimal | None
+    """None where nobody says it."""
     pools: dict[str, Decimal]
     tags: list[str]
     """Those of the place, as the stock list has them."""
@@ -221,8 +223,9 @@ def lying_of(stock: Row, code: str) -> Lying:
         for pool, quantity in pools(entry, "stock_pool_").items():
             by_pool[pool] = by_pool.get(pool, Decimal(0)) + decimal(quantity)
     tags: list[Any] = next((entry["tags"] for entry in entries if isinstance(entry.get("tags"), list)), [])
+    said = [said_of(entry, "stock_pool_") for entry in entries]
     return Lying(
-        sum((decimal(entry.get("quantity")) for entry in entries), Decimal(0)),
+        None if None in said else sum((quantity for quantity in said if quantity is not None), Decimal(0)),
         {pool: quantity for pool, quantity in by_pool.items() if quantity},
         [str(tag) for tag in tags],
     )

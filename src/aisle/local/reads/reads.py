@@ -78,6 +78,8 @@ class Reads:
         self.is_outdated = False
         """Whether that one was made by a newer program: nothing of the store is known to this one any more."""
         self._file: FileId = None
+        self._openings = 0
+        """How often a cache was opened."""
         self._cache = self._opened()
 
     def _opened(self) -> apsw.Connection:
@@ -90,6 +92,7 @@ class Reads:
         else:
             self._there, self.is_outdated = True, False
             self._file = file_id(self._home.cache)
+        self._openings += 1
         self._shifted = self._linked = None
         self._standings, self._walks = Standings(), Walks()
         return found
@@ -116,7 +119,7 @@ class Reads:
     # Codes
 
     def find(self, keys: Iterable[str]) -> list[Candidate]:
-        """All that is stored under any of these keys (`aisle.scan.codes.lookup_keys`), in the order of the keys."""
+        """All that is stored under any of these keys (`aisle.code_forms.lookup_keys`), in the order of the keys."""
         wanted = list(keys)
         found: list[Candidate] = self._safely(lambda: self._found(wanted))
         return found
@@ -189,6 +192,11 @@ class Reads:
     def data_version(self) -> tuple[int, int]:
         """Changes when another process has written to the cache or the outbox; costs microseconds."""
         return self._safely(self._version), self._overlay.data_version()
+
+    def cache_version(self) -> tuple[int, int]:
+        """Changes when another process has written to the cache, or another cache was opened; costs microseconds."""
+        version: int = self._safely(self._version)
+        return self._openings, version
 
     def changes(self, since: int) -> tuple[int, list[tuple[str, str]]]:
         """(position, what changed after position `since`): (topic, key) each, once; an empty key is the whole topic.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 import apsw
@@ -62,6 +62,12 @@ def _receipt(number: str, kind: str, raw: Row) -> Row:
         "supplier_name": str(raw.get("supplier_name") or raw.get("supplier_code") or ""),
         "at": max(moments, default="") or str(raw.get("datetime_created") or ""),
         "lines": len(lines),
-        "received_quantity": sum((decimal(line.get("received_quantity")) for line in lines), Decimal(0)),
-        "shipped_quantity": sum((decimal(line.get("shipped_quantity")) for line in lines), Decimal(0)),
+        "received_quantity": _sum(lines, "received_quantity"),
+        "shipped_quantity": _sum(lines, "shipped_quantity"),
     }
+
+
+def _sum(lines: Iterable[Row], name: str) -> Decimal | None:
+    """The sum of a field of all lines; None where one of them does not say it."""
+    found = [line.get(name) for line in lines]
+    return None if None in found or not found else sum((decimal(value) for value in found), Decimal(0))

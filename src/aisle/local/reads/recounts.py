@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import apsw
 
 from aisle.jobs.base import Json
-from aisle.local.cache.rows import utc
+from aisle.jobs.store_time import utc
 from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.remarks import remarks
 from aisle.local.reads.overlay import Row

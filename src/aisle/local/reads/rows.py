@@ -123,17 +123,25 @@ def line_places(raw: Mapping[str, Any]) -> list[Row]:
 def kept_places(raw: Mapping[str, Any]) -> list[Row]:
     """The places where goods of an order line are kept. interface: Line location."""
     return [
-        {"location_code": str(entry["location_code"]), "quantity": decimal(entry.get("quantity"))}
+        {"location_code": str(entry["location_code"]), "quantity": said_of(entry, "most_likely_pool_")}
         for entry in place_entries(raw)
         if entry.get("location_code") and entry.get("customer_order_number")
     ]
+
+
+def said_of(entry: Mapping[str, Any], pool_prefix: str) -> Decimal | None:
+    """How much lies at a place: in all, else in all its pools; None where the entry says neither."""
+    if entry.get("quantity") is not None:
+        return decimal(entry["quantity"])
+    said = [entry[name] for _, name in _pool_names(pool_prefix) if entry.get(name) is not None]
+    return sum((decimal(quantity) for quantity in said), Decimal(0)) if said else None
 
 
 def _place(entry: Mapping[str, Any], code: str, pool_prefix: str) -> Row:
     return {
         "location_code": str(entry[code]),
         "location_order": entry.get("location_order"),
-        "quantity": decimal(entry.get("quantity")),
+        "quantity": said_of(entry, pool_prefix),
         "pools": pools(entry, pool_prefix),
         "default_stock_pool": entry.get("default_stock_pool"),
     }

@@ -68,6 +68,8 @@ def elsewhere(
         code = str(place["location_code"])
         kept = held.get(code, [])
         still = lay_held([dict(one) for one in kept], code, number, pending.get(number, ()), began)
+        if place["quantity"] is None:
+            continue  # nobody says whether any of it lies there
         whole = decimal(place["quantity"]) - sum((one["quantity"] for one in still), Decimal(0))
         pool, free = _free(place, kept, allowed, whole)
         if free > 0 and code.casefold() != str(args.get("place") or "").casefold():

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import apsw
 
 from aisle.jobs.codec import to_text
-from aisle.local.cache.rows import utc
+from aisle.jobs.store_time import utc
 from aisle.local.db import fetch
 
 _LOGGED = """

@@ -52,7 +52,8 @@ def spot(cache: apsw.Connection, goods: Goods, walk: Walk, gone: Gone, args: Map
     if place.is_used():
         return _told(tags, is_used=True)
     lying = list(place.lying(place.numbers))
-    return _told(tags or next((each.tags for each in lying if each.tags), []), sum(each.quantity > 0 for each in lying))
+    tags = tags or next((each.tags for each in lying if each.tags), [])
+    return _told(tags, sum(each.quantity is None or each.quantity > 0 for each in lying))
 
 
 def _told(tags: list[str], goods: int = 0, *, is_used: bool = False) -> Result:
@@ -97,4 +98,4 @@ class _Place:
             lying_of(lay_stock(loaded(raw), number, self._pending.get(number, ()), began), self._code)
             for number, raw, began in (fetch(self._cache, _STOCK, to_text(list(numbers))) if numbers else ())
         )
-        return (each for each in found if each.quantity or each.pools)
+        return (each for each in found if each.quantity is None or each.quantity or each.pools)

@@ -9,7 +9,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.chain.store_product_fields import BASE, said_of
-from aisle.local.cache.rows import utc
+from aisle.jobs.store_time import utc
 from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.doubts import WORDS
 from aisle.local.outbox.operation import Operation, as_operation

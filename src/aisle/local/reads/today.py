@@ -2,7 +2,7 @@
 
 `today` (now): one row of orders, work, link, courier and cache. `today_hours` (now): what each person did, hour by
 hour. `today_places` (now, kind): what happened at each place, in the order of feet. `today_terminals`: who works where
-on this host. A day begins at midnight of this host, to the hour.
+on this host. A day begins at midnight of the store, to the hour.
 """
 
 from __future__ import annotations
@@ -62,11 +62,6 @@ Late = Callable[[str], int]
 """How many orders are late at a moment."""
 
 
-def midnight(now: str) -> datetime:
-    """When the day began, in the time of the store."""
-    return store_time.midnight(now)
-
-
 def _hour(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H")
 
@@ -74,7 +69,7 @@ def _hour(moment: datetime) -> str:
 def today(cache: apsw.Connection, outbox: apsw.Connection, late: Late, args: Mapping[str, Json]) -> Result:
     """See above."""
     now = str(args["now"])
-    began = midnight(now)
+    began = store_time.midnight(now)
     ends = began + timedelta(days=1)
     states = {str(status): int(count) for status, count in fetch(cache, "SELECT status, n FROM status_tally")}
     day = (began.date().isoformat(), ends.date().isoformat())
@@ -154,7 +149,7 @@ def _courier(cache: apsw.Connection) -> float:
 def hours(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """See above: `user`, `name`, `here` (known on this host only), and `hours`: by the hour since midnight, how much of
     each kind."""
-    began = midnight(str(args["now"]))
+    began = store_time.midnight(str(args["now"]))
     found: dict[tuple[str, bool], dict[int, dict[str, int]]] = {}
     moments: dict[str, int] = {}
     for user, hour, kind, count in fetch(cache, _HOURS, _hour(began)):
@@ -209,7 +204,7 @@ class Places:
 
     def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
         """`today_places`: `place` and `n`; those that the list of places does not have come last."""
-        began, kind = midnight(str(args["now"])), str(args["kind"])
+        began, kind = store_time.midnight(str(args["now"])), str(args["kind"])
         if kind == "short":
             since = began.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
             counted = dict(fetch(cache, _SHORTS, since))

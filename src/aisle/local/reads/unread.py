@@ -8,8 +8,9 @@ import apsw
 
 from aisle.jobs.view import Lack, LeftOut
 from aisle.local.db import fetch
+from aisle.local.told import REPEATED
 
-LISTS = ("headers", "lines", "locations", "deliveries", "products")
+SHOWN_LISTS = ("headers", "lines", "locations", "deliveries", "products")
 """Lists of the first sync that pages show, in its order."""
 
 _TABLES = {
@@ -41,18 +42,18 @@ def lacking(cache: apsw.Connection) -> tuple[tuple[Lack, ...], tuple[LeftOut, ..
     missing, reasons, left_out = (json.loads(each or "[]") for each in (rows[0] if rows else ("", "", "")))
     why = {str(name): str(told) for name, told in reasons}
     lists = tuple(Lack(str(name), why.get(str(name), "")) for name in missing)
-    return lists, tuple(LeftOut(str(name), int(count), str(field)) for name, count, field in left_out)
+    return lists, tuple(LeftOut(str(name), int(rows), str(why), why == REPEATED) for name, rows, why in left_out)
 
 
 def unread(cache: apsw.Connection) -> tuple[str, ...]:
-    """Those of `LISTS`, and `logs` for the store's log; empty once all was read. A list that the service would never
-    let be read is among them, whatever else was read."""
+    """Those of `SHOWN_LISTS`, and `logs` for the store's log; empty once all was read. A list that the service would
+    never let be read is among them, whatever else was read."""
     completed, cursor, logs = fetch(cache, _STATE)[0]
     log = () if logs else ("logs",)
     if completed:
-        return (*(name for name in _missing(cache) if name in LISTS and not _has_rows(cache, name)), *log)
-    left = LISTS if cursor is None else tuple(str(name) for (name,) in fetch(cache, _LEFT, cursor))
-    return (*(name for name in LISTS if name in left), *log)
+        return (*(name for name in _missing(cache) if name in SHOWN_LISTS and not _has_rows(cache, name)), *log)
+    left = SHOWN_LISTS if cursor is None else tuple(str(name) for (name,) in fetch(cache, _LEFT, cursor))
+    return (*(name for name in SHOWN_LISTS if name in left), *log)
 
 
 def _missing(cache: apsw.Connection) -> tuple[str, ...]:

@@ -70,6 +70,7 @@ _OF: Mapping[str, Told] = {
     "logs": _whole("log"),
     "losses": _whole("log"),
     "order": _named("order", "order_number"),
+    "order_to_pick": _named("order", "order_number"),
     "orders": _whole("order"),
     "orders_by_number": _all_of("order", "orders"),
     "outcomes": _whole(OUTBOX),

@@ -303,7 +303,7 @@ class Desk(ABC):
         """One drained queue is one moment: what came in one read happened together."""
         self._queue = Queue(self._clock(), seen)
         self._known = None
-        self._ear.forget()
+        self._ear.forget(is_held=bool(self._held.lines))
 
     @property
     def has_pass(self) -> bool:

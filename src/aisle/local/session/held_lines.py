@@ -75,7 +75,7 @@ def is_idle(desk: Desk, items: Sequence[Decoded]) -> bool:
 
 
 def _hold(desk: Desk, item: Line | Key | Escape, at: float) -> None:
-    """Adds an input to its scan. A key in the middle of one is none: only Enter alone may be meant."""
+    """Adds an input to its scan. Enter counts as an empty line of the scan; other keys inside a scan do nothing."""
     if desk._held.scan != item.scan:
         _decide(desk, at, Quiet(desk._held.scan, 0.0, is_over=True))
         is_late = (item.first if isinstance(item, Line) else at) < desk._unknown_until

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from aisle.jobs import COUNTING
+from aisle.jobs import COUNTING, numbers
 from aisle.jobs.base import priced
-from aisle.jobs.numbers import SHORTEST
 from aisle.jobs.view import Msg, msg
 from aisle.local.reads.reads import Reads
 from aisle.local.session.stack import Level
@@ -46,6 +45,8 @@ def measured(label: Thing, quantity: Decimal) -> Thing:
 
 def is_number(reads: Reads, said: Quantity) -> bool:
     """Whether what was said for a quantity is the number of something in the store."""
-    if said.value % 1 or len(f"{said.value:f}") < SHORTEST:
+    asked = numbers.asked(said.value, said.code)
+    if asked is None:
         return False
-    return bool(reads.query("named", {"code": said.code or f"{said.value:f}"})[1])
+    rows, _ = reads.query(asked.name, asked.args)
+    return bool(numbers.meanings(rows, said.value, ()))

@@ -132,7 +132,8 @@ def _tell_restore(desk: Desk) -> None:
     """The service was put back from an earlier copy: what it lost is sent again, and figures may change meanwhile."""
     count = desk._lookout.restored()
     if count is not None and not by_itself.is_busy(desk):
-        by_itself.say(desk, Verdict(INFO, msg("session.restored", count=count)))
+        said = msg("session.restored", count=count) if count else msg("session.restored_whole")
+        by_itself.say(desk, Verdict(INFO, said))
         desk._lookout.told_restore()
 
 

@@ -18,8 +18,10 @@ ALARMS = ("session.not_saved", "session.rest_lost", "session.no_file")
 
 def try_again(desk: Desk) -> None:
     """Looks whether something can be kept again, where it could not; the alarm ends then."""
-    alarmed = desk._verdict is not None and desk._verdict.text.id in ALARMS
-    if not (alarmed or desk._keeper.has_failed):
+    alarm = desk._verdict.text if desk._verdict and desk._verdict.text.id in ALARMS else None
+    if not (alarm or desk._keeper.has_failed):
         return
-    if desk._keeper.try_again() and alarmed:
-        desk._verdict = Verdict(INFO, msg("session.saves_again"))
+    if desk._keeper.try_again() and alarm:
+        # Where the alarm was about this host alone, there is nothing to do again.
+        lost = alarm.id != "session.no_file"
+        desk._verdict = Verdict(INFO, msg("session.saves_again" if lost else "session.can_save"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from aisle.code_forms import checks, lookup_keys
 from aisle.jobs.base import Event, Heard, Start, listens, passes
 from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_text
@@ -23,9 +24,8 @@ from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
 from aisle.local.session.screen import frame
 from aisle.local.session.stack import Outcome
 from aisle.local.session.terms import ALIASES, CURSOR
-from aisle.scan.codes import checks, lookup_keys
 from aisle.scan.decoder import LONGEST_LINE
-from aisle.scan.grammar import COMMANDS, aim_of, is_lookup
+from aisle.scan.grammar import COMMANDS, PRINTED_LETTERS, aim_of, is_lookup
 from aisle.scan.inputs import BY_HAND_S, Decoded, Key, Line, Typed
 from aisle.scan.meaning import (
     PERSON,
@@ -121,7 +121,7 @@ def is_code(desk: Desk, text: str, *, is_one: bool = False) -> bool:
     if hidden(desk._stack.levels, text) or is_lookup(text):
         return False
     aim = aim_of(text)
-    if aim.symbol or checks(text) or text.upper() in COMMANDS:
+    if aim.symbol or checks(text) or text.upper() in (*COMMANDS, *PRINTED_LETTERS):
         return True
     is_number = not is_one and len(text) < SHORTEST_NUMBER and text.isdecimal()
     return not is_number and isinstance(_understand(desk, text), Thing | Either)

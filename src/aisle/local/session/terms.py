@@ -108,6 +108,7 @@ class Terms(NamedTuple):
             restricted=new.restricted,
             pools=new.pools,
             language=new.language,
+            time_zone=new.time_zone,
             theme=new.theme,
             keys=new.keys,
             shown=new.shown,

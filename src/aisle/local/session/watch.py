@@ -27,9 +27,10 @@ from aisle.settings import (
     terminal_name,
     terminal_since,
 )
+from aisle.settings.time_zone import enter
 from aisle.tuples import NamedTuple
 
-AT_ONCE = (*Policy._fields, "bell_good", "restricted_codes", "pools", "language", "theme", "keys")
+AT_ONCE = (*Policy._fields, "bell_good", "restricted_codes", "pools", "language", "time_zone", "theme", "keys")
 """Settings that are in force as soon as they are read; all others are from the next start on."""
 
 _SWITCHES = {
@@ -119,6 +120,8 @@ class Watch:
         try:
             loaded = self._again(self._loaded.given)
             terms = terms_of(loaded.settings, loaded.sources)
+            if not loaded.wrong:
+                enter(terms.time_zone)
         except SettingsError as error:
             return self._told_wrong(str(error))
         if loaded.wrong:

@@ -42,18 +42,26 @@ async def update_customer_order(ctx: Context, call: Call) -> bytes:
         return DONE
     ledger = Ledger(Book(ctx, ctx.here))
     logs = LogWriter(ledger)
-    left = await _change(ledger, logs, order, body, list(zip(lines, said, strict=True)))
+    rows = await _change(ledger, logs, order, body, list(zip(lines, said, strict=True)))
     for line in order.lines:
         await line.save(ctx, ledger.store, last=True)
     await order.save(ctx, ledger.store, last=True)
     await ledger.finish()
     await logs.store_all()
-    return dumps({"success": True, "message": " ".join(map(_told, left)), "left": left}) if left else DONE
+    return _answer(rows) if rows else DONE
+
+
+def _answer(rows: list[Body]) -> bytes:
+    """Answer what of the picks found no room, and what waits with its line until all hosts have said their part."""
+    left = [row for row in rows if "left" in row]
+    told: Body = {"message": " ".join(map(_told, left)), "left": left} if left else {}
+    carried = [row for row in rows if "carried" in row]
+    return dumps({"success": True} | told | ({"carried": carried} if carried else {}))
 
 
 def _reopened(order: Order, body: Body) -> Body:
-    """What was picked for an order before a restore is heard of after somebody else's word that ended it: the goods go
-    the way that the others of the order went."""
+    """Opens an order that has ended, so that picks which a restore has lost can be stored. Returns the body that ends
+    it again afterwards: their goods leave the store or go back like all others of the order."""
     if not order.is_active:
         order.is_active = True
         body = {**body, "is_active": False}
@@ -112,7 +120,7 @@ def _refuse_news(order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]) 
 async def _change(
     ledger: Ledger, logs: LogWriter, order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]
 ) -> list[Body]:
-    """Carry it out; what of the picks found no room on their lines."""
+    """Carry it out; what of the picks found no room on their lines, or waits with them."""
     ctx = ledger.ctx
     rejected = body.get("is_rejected", order.is_rejected)
     if rejected != order.is_rejected:
@@ -165,7 +173,7 @@ async def _close(ledger: Ledger, logs: LogWriter, order: Order, body: Body) -> N
 
 
 async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Body, field: str) -> list[Body]:
-    """Change one line; what of a pick found no room on it, and who has it."""
+    """Change one line; what of a pick found no room on it, and who has it, or what waits with it."""
     product = await ledger.book.product(line.product_number, f"{field}.product_number")
     line.from_warehouse = raw.get("is_picked_from_warehouse", line.from_warehouse)
     pool = order_pool(raw["stock_pool"], f"{field}.stock_pool") if "stock_pool" in raw else None
@@ -186,6 +194,8 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
     await keep_reason(logs, line, raw, place)
     if not left:
         return []
+    if ledger.ctx.replay is not None:
+        return [{"line_number": line.line_number, "carried": plain(left)}]
     return [line.as_answer() | {"left": plain(left)} | ({"picked_username": others} if others else {})]
 
 
@@ -193,17 +203,19 @@ async def _rebased(ledger: Ledger, line: OrderLine, raw: Body, field: str, *, wh
     """What a picker did, done to the line as it stands.
 
     After a restore hosts come back in any order. What finds no room before another one has said his part waits for that
-    with the line, so that it does not matter who is first.
+    with the line, so that it does not matter who is first. A later update whose picker did nothing asks for the rest.
     """
-    ctx, key = ledger.ctx, (ledger.store, *line.key)
-    if ctx.replay is None:
+    replay, key = ledger.ctx.replay, (ledger.store, *line.key)
+    if replay is None and raw.get("picked_quantity") != raw["base_picked_quantity"]:
         return rebased(line, raw, field, whole=whole)
-    row = await ctx.tx.one(sql.CARRIED_PICK, *key)
+    row = await ledger.ctx.tx.one(sql.CARRIED_PICK, *key)
     carried = int(row[0]) if row else 0
-    found = rebased(line, raw, field, whole=whole, more=carried - ctx.replay.left.get(line.line_number, 0))
-    if found.left != carried:
-        await ctx.tx.run(sql.CARRIED_PICK_SET, *key, found.left)
-    return found._replace(left=0)
+    known = replay.left.get(line.line_number, 0) if replay else 0
+    found = rebased(line, raw, field, whole=whole, more=carried - known)
+    waits = found.left if replay else 0
+    if waits != carried:
+        await ledger.ctx.tx.run(sql.CARRIED_PICK_SET, *key, waits)
+    return found
 
 
 def _refuse_rejected(line: OrderLine, raw: Body, field: str) -> None:

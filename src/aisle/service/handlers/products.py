@@ -8,11 +8,12 @@ from typing import Any
 
 from aisle.service.amounts import INT32, int32
 from aisle.service.answers import DONE, against_rule, dumps, malformed
-from aisle.service.barcodes import asked_keys, stored_keys
+from aisle.service.barcodes import asked_keys
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import compact, loaded, without_none
 from aisle.service.limits import check_code
 from aisle.service.pages import asked_page
+from aisle.service.product_codes import SEPARATORS, codes_of
 from aisle.service.sql import core
 from aisle.service.sql import products as sql
 from aisle.service.sql.compose import Query, filtered, paged, searched
@@ -64,7 +65,6 @@ PRODUCTS = "product"
 GONE = "store_product_gone"
 """The counter of a store's products whose entry is gone, because the product was deleted."""
 _DAY = re.compile(r"\d{4}(-?)\d{2}\1\d{2}(?!\d)", re.ASCII)
-_SEPARATORS = re.compile(r"[\s,;|]+")
 
 
 async def known_products(ctx: Context, numbers: Iterable[str]) -> dict[str, Body]:
@@ -187,14 +187,6 @@ async def _as_in_store(ctx: Context, store_number: str, rows: list[str]) -> list
     return found
 
 
-def codes_of(item: Body) -> list[str]:
-    """Every code that stands for this product: its own, further ones, those of its units."""
-    codes = [item.get("barcode", ""), item.get("purchase_unit_barcode", "")]
-    codes += _SEPARATORS.split(item.get("barcodes_array", ""))
-    codes += [unit.get("unit_barcode") or "" for unit in item.get("units") or []]
-    return list(dict.fromkeys(key for code in codes for key in stored_keys(code)))
-
-
 def said_of(value: Any) -> Iterator[object]:
     """Every value that stands somewhere in what the catalogue says of a product."""
     if isinstance(value, (dict, list)):
@@ -228,7 +220,7 @@ def _row(item: Body, now: str) -> tuple[object, ...]:
         compact(item["price"]) if "price" in item else "",
         item.get("attention_code", ""),
         search_key(
-            (item["product_name"], item["barcode"], *_SEPARATORS.split(item.get("barcodes_array", "")), *codes_of(item))
+            (item["product_name"], item["barcode"], *SEPARATORS.split(item.get("barcodes_array", "")), *codes_of(item))
         ),
         compact({name: item[field] for field, name in _ENTRY.items() if field in item} | _grouped(item)),
         compact(item),

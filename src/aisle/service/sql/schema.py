@@ -240,6 +240,13 @@ GRAMS = "CREATE INDEX product_gram ON product (search)"
 # Measures of products, as words of their own: `200g` and `200 g` are one (`text.measured`, by each engine in its way).
 MEASURED = "UPDATE product SET search = measured(search, product_name), detail = measured(detail, product_name)"
 
+# The keys of all barcodes, as the program makes them now (`product_codes.keys_of`); PostgreSQL has it done for it.
+CODES_ANEW = (
+    "INSERT INTO product_code (code, product_number) SELECT k.value, p.product_number"
+    " FROM product p, json_each(code_keys(p.item)) k WHERE p.deleted_on IS NULL ON CONFLICT DO NOTHING"
+)
+_CODES = ("DELETE FROM product_code", CODES_ANEW)
+
 # What the log has named a reason last, and a store's entries of a reason without those of others.
 _REASONS = (
     "CREATE INDEX stock_log_reasons ON stock_log (store_number, reason_code, seq) WHERE reason_code IS NOT NULL",
@@ -301,4 +308,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _CATEGORIES,
     _FIELDS,
     _HISTORY,
+    _CODES,
 )

@@ -25,15 +25,18 @@ OF_DELIVERIES = ("description", "reason_code")
 
 
 def _sqlite(table: str, names: Sequence[str]) -> str:
-    """Nulls of a patch are left out of what it makes."""
-    members = ", ".join("'" + name + "', json_extract(data, '$." + name + "')" for name in names)
-    return "".join(("UPDATE ", table, " SET item = json_patch(item, json_object('aisle', json_object(", members, ")))"))
+    """Nulls of a patch are left out of what it makes; a row that says none of the names stays as it is."""
+    said = ["json_extract(data, '$." + name + "')" for name in names]
+    members = ", ".join("'" + name + "', " + value for name, value in zip(names, said, strict=True))
+    patch = "json_patch(item, json_object('aisle', json_object(" + members + ")))"
+    return "".join(("UPDATE ", table, " SET item = ", patch, " WHERE coalesce(", ", ".join(said), ") IS NOT NULL"))
 
 
 def _postgres(table: str, names: Sequence[str]) -> str:
     members = ", ".join("'" + name + "', data::jsonb -> '" + name + "'" for name in names)
-    told = "jsonb_build_object('aisle', jsonb_strip_nulls(jsonb_build_object(" + members + ")))"
-    return "".join(("UPDATE ", table, " SET item = (item::jsonb || ", told, ")::text"))
+    aside = "jsonb_strip_nulls(jsonb_build_object(" + members + "))"
+    told = "jsonb_build_object('aisle', " + aside + ")"
+    return "".join(("UPDATE ", table, " SET item = (item::jsonb || ", told, ")::text WHERE ", aside, " <> '{}'"))
 
 
 IN_DIALECT: dict[str, str] = {

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import apsw
 
 from aisle.errors import StorageError
+from aisle.service.product_codes import keys_of
 from aisle.service.sql.schema import GRAMS, MEASURED, MIGRATIONS, NARROW, REFOLDED
 from aisle.service.storage import grams
 from aisle.service.text import measured, refolded
@@ -19,6 +22,7 @@ def migrate(connection: apsw.Connection) -> None:
         )
     connection.create_scalar_function("refolded", lambda *said: refolded(str(said[0])), 1, deterministic=True)
     connection.create_scalar_function("measured", lambda *said: measured(*map(str, said)), 2, deterministic=True)
+    connection.create_scalar_function("code_keys", lambda *said: json.dumps(keys_of(str(said[0]))), 1)
     while version < len(MIGRATIONS):
         _apply(connection, version + 1, MIGRATIONS[version])
         version = _version(connection)  # another process may have done more of it meanwhile

@@ -7,7 +7,9 @@ import re
 import asyncpg
 
 from aisle.errors import StorageError
-from aisle.service.sql.schema import GRAMS, MEASURED, MIGRATIONS, REFOLDED
+from aisle.service.product_codes import keys_of
+from aisle.service.sql.products import CODE_ADD
+from aisle.service.sql.schema import CODES_ANEW, GRAMS, MEASURED, MIGRATIONS, REFOLDED
 from aisle.service.sql.schema_fields import IN_DIALECT
 from aisle.service.storage import grams
 from aisle.service.text import measured, refolded
@@ -46,6 +48,8 @@ async def _apply(connection: asyncpg.Connection, number: int, statements: tuple[
                 await _refold(connection, *statement.split()[1:4:2])
             elif statement == MEASURED:
                 await _measure(connection)
+            elif statement == CODES_ANEW:
+                await _key_codes(connection)
             elif text := dialect(statement):
                 await connection.execute(text)
         await connection.execute("INSERT INTO schema_version (version) VALUES ($1)", number)
@@ -77,6 +81,18 @@ async def _measure(connection: asyncpg.Connection) -> None:
             await _put(connection, changed)
             changed.clear()
     await _put(connection, changed)
+
+
+async def _key_codes(connection: asyncpg.Connection) -> None:
+    """The keys of the barcodes of all products, some of them at a time."""
+    items = connection.cursor("SELECT product_number, item FROM product WHERE deleted_on IS NULL", prefetch=_TEXTS)
+    keys: list[tuple[str, str]] = []
+    async for number, item in items:
+        keys += [(key, number) for key in keys_of(item)]
+        if len(keys) >= _TEXTS:
+            await connection.executemany(CODE_ADD, keys)
+            keys.clear()
+    await connection.executemany(CODE_ADD, keys)
 
 
 async def _put(connection: asyncpg.Connection, texts: list[tuple[str, str, str]]) -> None:
@@ -126,7 +142,7 @@ def dialect(statement: str) -> str:
         return grams.POSTGRES
     if statement in IN_DIALECT:
         return IN_DIALECT[statement]
-    if _LEFT_OUT.match(statement) or statement in (*REFOLDED, MEASURED):
+    if _LEFT_OUT.match(statement) or statement in (*REFOLDED, MEASURED, CODES_ANEW):
         return ""
     if statement.startswith(("CREATE TABLE", "ALTER TABLE")):
         return re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', statement)

@@ -63,10 +63,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.stock_changes": ("Bewegungen", "Bewegungen", "Bestandsänderungen"),
     "list.unreadable": ("Nicht lesbar", "Nicht lesbar: {what}"),
     "list.unreadable_why": ("Nicht lesbar", "Nicht lesbar: {what}", "Nicht lesbar: {what}. {why:~}"),
+    "list.repeated": (
+        "{count} doppelt",
+        "{count:Zeile|Zeilen} doppelt: {what}",
+        "{count:Zeile|Zeilen} doppelt: {what}; die letzte zählt",
+    ),
     "list.left_out": (
         "{count} ausgelassen",
-        "{count:Zeile|Zeilen} ausgelassen: {what} ({why:~})",
-        "{count:Zeile|Zeilen} nicht verwendbar: {what} ({why:~})",
+        "{count:Zeile|Zeilen} ausgelassen: {what}",
+        "{count:Zeile|Zeilen} nicht verwendbar: {what}",
     ),
     "list.logs": "Einträge des Logbuchs",
     "list.awaited": ("Noch nicht da.", "Noch nicht da: {what}."),
@@ -254,10 +259,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} ist noch unbekannt: Filiale wird noch geladen",
     ),
     "session.saves_again": (
-        "Speichert wieder",
-        "Speichern geht wieder. Nochmal scannen",
-        "Speichern geht wieder. Nicht Gespeichertes bitte nochmal scannen",
+        "Ungesichertes neu",
+        "Speichern geht wieder. Ungesichertes neu scannen",
+        "Speichern geht wieder. Nur was nicht gesichert ist, nochmal scannen",
     ),
+    "session.can_save": ("Speichert wieder", "Speichern geht wieder"),
     "session.not_saved": (
         "{why}",
         "Ungesichert: {why}",
@@ -369,6 +375,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Dienst restauriert",
         "Älterer Stand des Dienstes: {count} erneut",
         "Der Dienst wurde aus einer älteren Kopie wiederhergestellt; was fehlt, wird neu gesendet: {count}",
+    ),
+    "session.restored_whole": (
+        "Dienst restauriert",
+        "Älterer Stand des Dienstes: von hier fehlt nichts",
+        "Der Dienst wurde aus einer älteren Kopie wiederhergestellt; von diesem Gerät fehlt nichts",
     ),
     "session.other_file": ("Fremde Dateien!", "Neu anmelden: {why:~}", "Neu anmelden. {why:~}"),
     "session.no_file": (

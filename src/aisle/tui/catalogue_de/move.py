@@ -71,6 +71,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.go_on": "Weiter",
     "move.also_at": ("{place}", "{place} (≈ {quantity})"),
     "move.way_from": ("{place} ({quantity})", "Von {place}, wo {quantity:liegt|liegen}"),
+    "move.way_from_unsaid": ("{place} (?)", "Von {place}, Menge unbekannt"),
     "move.way_nowhere": ("Ohne Platz", "Es liegt an keinem Platz"),
     "move.way_fit": ("Nimm {quantity}", "Die {quantity} laut Buch umlagern"),
     "move.way_over": ("Doch {quantity}", "Trotzdem {quantity} umlagern", "Trotzdem {quantity} × {label:~} umlagern"),

@@ -63,10 +63,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.stock_changes": ("stock changes", "stock changes", "what changed in stock"),
     "list.unreadable": ("No {what}", "The {what} cannot be read"),
     "list.unreadable_why": ("No {what}", "No {what}: {why:~}", "The {what} cannot be read: {why:~}"),
+    "list.repeated": (
+        "{count} twice",
+        "{count:row|rows} twice: {what}",
+        "{count:row|rows} of {what} there twice; the last one counts",
+    ),
     "list.left_out": (
         "{count} left out",
-        "{count:row|rows} of {what} left out ({why:~})",
-        "{count:row|rows} of {what} cannot be used ({why:~})",
+        "{count:row|rows} of {what} left out",
+        "{count:row|rows} of {what} cannot be used",
     ),
     "list.logs": "log entries",
     "list.awaited": ("Not here yet.", "The {what} are not here yet."),
@@ -244,10 +249,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} is not known yet: still fetching the store",
     ),
     "session.saves_again": (
-        "Saved again",
-        "Saving works again. Scan again",
-        "Saving works again. Scan again what was not saved",
+        "Redo the unsaved",
+        "Saving works again. Redo what was not saved",
+        "Saving works again. Scan again what was not saved, and only that",
     ),
+    "session.can_save": ("Saving works", "Saving works again"),
     "session.not_saved": (
         "{why}",
         "Not saved: {why}",
@@ -359,6 +365,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Service restored",
         "Older copy of the service: {count} sent again",
         "The service was put back from an earlier copy; what it lost is sent again: {count}",
+    ),
+    "session.restored_whole": (
+        "Service restored",
+        "Older copy of the service: nothing of this host is missing",
+        "The service was put back from an earlier copy; nothing of this host is missing",
     ),
     "session.other_file": ("Not your files!", "Sign in again: {why:~}", "Sign in again. {why:~}"),
     "session.no_file": (

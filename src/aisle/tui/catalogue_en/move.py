@@ -71,6 +71,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.go_on": "Go on",
     "move.also_at": ("{place}", "{place} (≈ {quantity})"),
     "move.way_from": ("{place} ({quantity})", "From {place}, where {quantity:lies|lie}"),
+    "move.way_from_unsaid": ("{place} (?)", "From {place}, quantity unknown"),
     "move.way_nowhere": ("No place", "It lies at no place"),
     "move.way_fit": ("Move {quantity}", "Move the {quantity} of the books"),
     "move.way_over": (

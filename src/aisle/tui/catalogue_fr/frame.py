@@ -63,10 +63,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.stock_changes": ("mouvements", "mouvements", "mouvements de stock"),
     "list.unreadable": ("Illisible", "Illisible : {what}"),
     "list.unreadable_why": ("Illisible", "Illisible : {what}", "Illisible : {what}. {why:~}"),
+    "list.repeated": (
+        "{count} en double",
+        "{count:ligne|lignes} en double : {what}",
+        "{count:ligne|lignes} en double : {what} ; la dernière compte",
+    ),
     "list.left_out": (
         "{count} ignorées",
-        "{count:ligne ignorée|lignes ignorées} : {what} ({why:~})",
-        "{count:ligne inutilisable|lignes inutilisables} : {what} ({why:~})",
+        "{count:ligne ignorée|lignes ignorées} : {what}",
+        "{count:ligne inutilisable|lignes inutilisables} : {what}",
     ),
     "list.logs": "entrées du journal",
     "list.awaited": ("Pas encore là.", "Pas encore là : {what}."),
@@ -251,10 +256,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} n'est pas encore connu : chargement en cours",
     ),
     "session.saves_again": (
-        "Enregistre",
-        "Enregistrement rétabli. Rescanner",
-        "Enregistrement rétabli. Rescanner ce qui n'a pas été enregistré",
+        "Non gardé : refaire",
+        "Enregistrement rétabli. Refaire ce qui n'est pas gardé",
+        "Enregistrement rétabli. Rescanner ce qui n'a pas été gardé, et rien d'autre",
     ),
+    "session.can_save": ("Enregistre", "Enregistrement rétabli"),
     "session.not_saved": (
         "{why}",
         "Non gardé : {why}",
@@ -366,6 +372,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Serveur restauré",
         "Copie ancienne du serveur : {count} renvoyées",
         "Le serveur a été restauré d'une copie ancienne ; ce qui manque est renvoyé : {count}",
+    ),
+    "session.restored_whole": (
+        "Serveur restauré",
+        "Copie ancienne du serveur : rien d'ici ne manque",
+        "Le serveur a été restauré d'une copie ancienne ; rien de cet appareil ne manque",
     ),
     "session.other_file": ("Autre fichier !", "Se reconnecter : {why:~}", "Il faut se reconnecter. {why:~}"),
     "session.no_file": (

@@ -80,6 +80,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.go_on": "Suite",
     "move.also_at": ("{place}", "{place} (≈ {quantity})"),
     "move.way_from": ("{place} ({quantity})", "De {place}, qui en a {quantity}"),
+    "move.way_from_unsaid": ("{place} (?)", "De {place}, quantité inconnue"),
     "move.way_nowhere": ("Sans lieu", "Il n'a pas d'emplacement"),
     "move.way_fit": ("Dépl. {quantity}", "Déplacer les {quantity} théoriques"),
     "move.way_over": (

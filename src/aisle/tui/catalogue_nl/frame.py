@@ -63,10 +63,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.stock_changes": ("mutaties", "mutaties", "voorraadmutaties"),
     "list.unreadable": ("Geen {what}", "Niet te lezen: {what}"),
     "list.unreadable_why": ("Geen {what}", "Geen {what}: {why:~}", "Niet te lezen: {what}. {why:~}"),
+    "list.repeated": (
+        "{count} dubbel",
+        "{count:regel|regels} dubbel: {what}",
+        "{count:regel|regels} dubbel in {what}; de laatste telt",
+    ),
     "list.left_out": (
         "{count} overgeslagen",
-        "{count:regel|regels} overgeslagen: {what} ({why:~})",
-        "{count:regel|regels} onbruikbaar in {what} ({why:~})",
+        "{count:regel|regels} overgeslagen: {what}",
+        "{count:regel|regels} onbruikbaar in {what}",
     ),
     "list.logs": "boekingen van het logboek",
     "list.awaited": ("Nog niet hier.", "Nog niet hier: {what}."),
@@ -247,10 +252,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} is nog niet bekend: de winkel wordt nog opgehaald",
     ),
     "session.saves_again": (
-        "Opslaan werkt",
-        "Opslaan werkt weer. Scan opnieuw",
-        "Opslaan werkt weer. Scan opnieuw wat niet is opgeslagen",
+        "Onbewaard: opnieuw",
+        "Opslaan werkt weer. Herhaal wat niet bewaard is",
+        "Opslaan werkt weer. Scan opnieuw wat niet bewaard is, en alleen dat",
     ),
+    "session.can_save": ("Opslaan werkt", "Opslaan werkt weer"),
     "session.not_saved": (
         "{why}",
         "Niet bewaard: {why}",
@@ -362,6 +368,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Server hersteld",
         "Oudere kopie van de server: {count} opnieuw",
         "De server is teruggezet naar een eerdere kopie; wat ontbreekt, wordt opnieuw verzonden: {count}",
+    ),
+    "session.restored_whole": (
+        "Server hersteld",
+        "Oudere kopie van de server: van hier ontbreekt niets",
+        "De server is teruggezet naar een eerdere kopie; van dit apparaat ontbreekt niets",
     ),
     "session.other_file": ("Vreemd bestand!", "Meld opnieuw aan: {why:~}", "Meld opnieuw aan. {why:~}"),
     "session.no_file": (

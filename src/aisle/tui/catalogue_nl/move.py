@@ -77,6 +77,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.go_on": "Verder",
     "move.also_at": ("{place}", "{place} (≈ {quantity})"),
     "move.way_from": ("{place} ({quantity})", "Van {place}, met {quantity}"),
+    "move.way_from_unsaid": ("{place} (?)", "Van {place}, aantal onbekend"),
     "move.way_nowhere": ("Geen plek", "Het ligt op geen plek"),
     "move.way_fit": ("Verpl. {quantity}", "Verplaats de {quantity} van het systeem"),
     "move.way_over": (

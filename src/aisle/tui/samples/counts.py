@@ -248,7 +248,7 @@ def _log_entry(text: str) -> Frame:
 
 def _log_undo(text: str) -> Frame:
     entry = _entries(text)[2]
-    verdict = Verdict(ASK, msg("count_log.sure", label=entry.label, quantity=-entry.difference))
+    verdict = Verdict(ASK, msg("count_log.sure", label=entry.label, quantity=-(entry.difference or Decimal(0))))
     return _frame(CountLogJob().view(Log(entry=entry, asking=True)), verdict, Link("live", 4.0), 28)
 
 

@@ -21,11 +21,11 @@ from aisle.tui.screens.step import Box
 from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from aisle.tui.screens import chart, detail, lacking, list_window, unread
+    from aisle.tui.screens import chart, detail, list_window, missing_lists, unread
 else:
     chart = Late("aisle.tui.screens.chart")
     detail = Late("aisle.tui.screens.detail")
-    lacking = Late("aisle.tui.screens.lacking")
+    missing_lists = Late("aisle.tui.screens.missing_lists")
     list_window = Late("aisle.tui.screens.list_window")
     unread = Late("aisle.tui.screens.unread")
 
@@ -47,7 +47,7 @@ def paint(frame: Frame, columns: int, rows: int, plain: bool = False) -> Painted
     """The frame as lines for a screen of any size from 1x1 on; `plain` for a terminal without UTF-8."""
     columns, rows = max(1, columns), max(1, rows)
     frame = unread.told(frame) if frame.link.unread else frame
-    frame = lacking.told(frame) if frame.link.lacking or frame.link.left_out else frame
+    frame = missing_lists.told(frame) if frame.link.lacking or frame.link.left_out else frame
     voice = Voice(plain, frame.language)
     margin = 1 if columns >= MARGIN_COLUMNS else 0
     box = Box(columns - 2 * margin, rows, voice)

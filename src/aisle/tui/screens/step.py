@@ -207,7 +207,11 @@ def _beside(step: Step, word: str, room: int, box: Box, count: int) -> list[Line
 
 def _has_room(stop: Stop, cells: int, voice: Voice, name: int = LEGIBLE) -> bool:
     """Whether there is room for what it is, or for so many cells of that, beside its place."""
-    return width(voice.raw(stop.place)) + width(voice.number(stop.quantity)) + 4 + name <= cells
+    return width(voice.raw(stop.place)) + width(_quantity(stop, voice)) + 4 + name <= cells
+
+
+def _quantity(stop: Stop, voice: Voice) -> str:
+    return "" if stop.quantity is None else voice.number(stop.quantity)
 
 
 def stop_lines(stops: Sequence[Stop], cells: int, voice: Voice, shown: int = MANY) -> list[Line]:
@@ -215,7 +219,7 @@ def stop_lines(stops: Sequence[Stop], cells: int, voice: Voice, shown: int = MAN
     cut, it can be told from all the others."""
     first = stops[:shown]
     places = [voice.raw(stop.place) for stop in first]
-    quantities = [voice.number(stop.quantity) for stop in first]
+    quantities = [_quantity(stop, voice) for stop in first]
     last = max((width(quantity) for quantity in quantities), default=0)
     column = min(max((width(place) for place in places), default=0), max(cells // 2, min(12, cells - last - 2)))
     room = cells - last - 2 - (column + 2 if column else 0)
