@@ -589,3 +589,21 @@ def test_what_is_picked_and_not_sent_yet_is_in_hand_and_at_no_place(home: Home) 
                 say(session, "19")
             say(session, "d")
         assert session._frame().view.name == "count.start", "nobody is asked for what is in the tote"
+
+
+@pytest.mark.parametrize("asked", ["1", "2", "3", " 1 ", "0001", "42"])
+def test_a_stray_number_offers_nobody(home: Home, asked: str) -> None:
+    with _writer(home) as cache:
+        cache.put_people([goods.person("0001423", "Joanna Berg")])
+    with at(home) as session:
+        frame = say(session, asked)
+        assert told(frame) == (WRONG, "sign_in.number")
+        assert not getattr(frame.view, "choices", ())
+        assert frame.user == ""
+
+
+def test_a_number_that_is_all_of_an_id_signs_in(home: Home) -> None:
+    with _writer(home) as cache:
+        cache.put_people([goods.person("0001423", "Joanna Berg")])
+    with at(home) as session:
+        assert say(session, "0001423").user == "Joanna Berg"

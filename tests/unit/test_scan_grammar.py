@@ -146,7 +146,9 @@ GRAMMAR: dict[str, Rule] = {
     "12,": amount("12"),
     "1234.567": fraction("1234.567", "1234.567"),
     "12345.678": always(CODE),
-    "1.2345": lambda open_: Refused("input.decimal", "1.2345") if open_.quantity else CODE,
+    "1.2345": lambda open_: (
+        Refused("input.places" if open_.decimals else "input.decimal", "1.2345") if open_.quantity else CODE
+    ),
     "-1": signed("-1"),
     "+3": signed("+3"),
     "b": always(Back()),
@@ -489,6 +491,22 @@ def test_what_nobody_knows_is_multiplied_where_how_many_is_asked() -> None:
     assert said("1.2.3x4", asked) == Unknown("1.2.3x4")
     for code in (f"3x{EAN}", f"3*{EAN[:-1]}0"):
         assert not isinstance(said(code, asked), Quantity)
+
+
+@pytest.mark.parametrize("text", ["1,2345", "0,0005", "1.2345", "0.00001", "12.0005", "2x1,2345", "1,0000"])
+def test_a_quantity_of_goods_by_measure_has_three_decimals(text: str) -> None:
+    assert said(text, Open(quantity=True, decimals=True)) == Refused("input.places", text)
+    assert said(text, Open(quantity=True)) == Refused("input.decimal", text)
+
+
+@pytest.mark.parametrize(
+    "text", ["1,5kg", "1.5 kg", "250g", "250 G", "2l", "0,5 L", "100 ml", "3 lb", "12oz", "1.5 m", "2 m²", "1,5 KG."]
+)
+def test_a_number_with_a_unit_is_no_search_where_how_many_is_asked(text: str) -> None:
+    for decimals in (False, True):
+        assert said(text, Open(quantity=True, decimals=decimals)) == Refused("input.unit", text)
+        assert said(text, Open(quantity=True, decimals=decimals, choices=2, keys="yx")) == Refused("input.unit", text)
+    assert not isinstance(said(text), Refused), "where no quantity is open, it may be a part of a name"
 
 
 def test_only_whole_ones_of_what_is_sold_by_the_piece() -> None:

@@ -31,6 +31,15 @@ NUMBER_OF = ("is_product", "is_location", "is_delivery", "is_order", "is_referen
 """Kinds of ways on that say what digits are the number of."""
 
 
+MEANT_AS_QUANTITY = 3
+"""Digits of an unknown number up to which it was meant as a quantity."""
+
+
+def is_no_code(code: str) -> bool:
+    """Digits too few for a code: somebody meant a quantity where none is open."""
+    return code.isdecimal() and code.isascii() and len(code) <= MEANT_AS_QUANTITY
+
+
 def asked(value: Decimal, code: str) -> Query | None:
     """The question what these digits are the number of; None where they can only be a quantity."""
     if value != value.to_integral_value() or not value or not (code or "0").isdigit():

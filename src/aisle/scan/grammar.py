@@ -99,8 +99,9 @@ _CARRIED, _WHOLE, _BARE, _CONTENT, _SPLIT, _NOISY, _GUESSED = range(7)
 def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | tuple[Reading, ...]:
     """What the text of a line says at a step that has this open; `table` holds the restricted codes (`patterns`).
 
-    Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.times,
-    input.by_hand, input.page, input.nothing, input.letters. A session has input.moved and input.after beside them.
+    Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.places,
+    input.times, input.by_hand, input.page, input.nothing, input.letters. A session has input.moved
+    and input.after beside them.
     """
     if len(text) >= LONGEST_LINE:
         return Refused("input.long", text[:40])
@@ -195,7 +196,7 @@ def no_choice(open_: Open) -> str:
 def reckoned(text: str, decimals: bool) -> Said | None:
     """The quantity that `3*4` or `3x4` comes to; None where that is no multiplication of numbers: so many of a code.
 
-    Message ids of a `Refused`: input.decimal, input.quantity, input.times (a factor is 0).
+    Message ids of a `Refused`: input.decimal, input.places, input.quantity, input.times (a factor is 0).
     """
     text = text.replace(" ", "")
     factors = re.split("[*xX×]", text) if _FACTORS.fullmatch(text) else ()
@@ -214,8 +215,10 @@ def reckoned(text: str, decimals: bool) -> Said | None:
 def _quantity(value: Decimal, text: str, decimals: bool, code: str = "") -> Said:
     exponent = value.as_tuple().exponent
     places = -exponent if isinstance(exponent, int) else 0
-    if places > 0 and (not decimals or places > DECIMALS):
+    if places > 0 and not decimals:
         return Refused("input.decimal", text)
+    if places > DECIMALS:
+        return Refused("input.places", text)
     return Quantity(value, code)
 
 

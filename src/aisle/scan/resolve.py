@@ -181,6 +181,8 @@ def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:
         return Refused(refusal, text)
     if open_.quantity and (said := reckoned(text, open_.decimals)):
         return said
+    if open_.quantity and _is_measured(text):
+        return Refused("input.unit", text)
     # A list follows two digits as soon as they are typed; one may have been meant as the number of a row.
     if open_.choices and code.isdigit() and len(code) < (2 if open_.finds else 3) and not open_.search:
         return Refused(no_choice(open_), text)
@@ -188,3 +190,9 @@ def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:
     if not multiplied and (is_words(text) or (open_.text and not code.isdigit())):
         return Text(code)
     return Unknown(code)
+
+
+def _is_measured(text: str) -> bool:
+    """Whether a text is a number with a unit behind it, as somebody types a weight."""
+    text = text.strip(" ")
+    return text[:1].isdigit() and is_measured(text)

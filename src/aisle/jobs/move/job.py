@@ -130,6 +130,8 @@ class MoveJob:
                 return _quantity(state, value, code)
             case Command(letter):
                 return _command(state, letter, context)
+            case Unknown(code) if numbers.is_no_code(code) and state.phase in ("from", "take", "load", "put"):
+                return told(state, WRONG, "pick.no_quantity", code=code)
             case Unknown(code) | Text(code):
                 return told(state, WRONG, "move.unknown", code=code)
         return Turn(state)

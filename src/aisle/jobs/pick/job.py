@@ -53,7 +53,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 20
+    version = 21
     journalled = True
     asks_which = True
 
@@ -235,7 +235,7 @@ def _answered(state: Picking, kind: str, row: Mapping[str, Any], context: Contex
     if kind == pick_why.STRANGER:
         return pick_why.told_foreign(state, row, context.now)
     if kind == pick_why.THERE:
-        return pick_why.told_elsewhere(state, row)
+        return pick_take.told_there(state, row, context)
     if kind == pick_put.PICKUPS:
         return pick_put.told_pickups(state, row)
     return pick_put.told_spot(state, row, context)

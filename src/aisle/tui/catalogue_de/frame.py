@@ -128,6 +128,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Die Namen der Filiale sind noch nicht da. Kurz warten, oder weiter als „{asked:~}“.",
     ),
     "sign_in.not_this": ("{what:~}?", "Das ist {what:~}; Ausweis scannen oder Namen eingeben"),
+    "sign_in.number": (
+        "Kein Name: {asked:~}",
+        "{asked:~} ist kein Name",
+        "{asked:~} ist kein Name und kein Ausweis. Ausweis scannen oder Namen eingeben.",
+    ),
     "sign_in.is_it": ("Richtig?", "Richtig so?", "„{asked:~}“ ist nicht der ganze Name. Richtig so?"),
     "sign_in.done": ("{name:~}", "Angemeldet: {name:~}"),
     "what.order": "Auftrag {what}",
@@ -475,6 +480,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nur ganze Zahlen",
         "{text:~} geht nicht: nur ganze",
         "{text:~} geht hier nicht: nur ganze Zahlen",
+    ),
+    "input.places": (
+        "Max. 3 Dezimalen",
+        "{text:~}: höchstens drei Dezimalen",
+        "{text:~} geht nicht: höchstens drei Dezimalstellen",
+    ),
+    "input.unit": (
+        "Nur die Zahl",
+        "{text:~}: nur die Zahl",
+        "{text:~} ist hier keine Menge: die Zahl ohne Einheit eingeben",
     ),
     "input.times": ("{text:~} von was?", "{text:~} geht nicht; 12* tippen und scannen"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),

@@ -128,6 +128,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "The people of the store are not here yet. Wait a moment, or go on as “{asked:~}”.",
     ),
     "sign_in.not_this": ("{what:~}?", "That is {what:~}; scan your badge or type your name"),
+    "sign_in.number": (
+        "No name: {asked:~}",
+        "{asked:~} is no name",
+        "{asked:~} is no name and no badge. Scan your badge or type your name.",
+    ),
     "sign_in.is_it": ("Is it you?", "Is that you?", "“{asked:~}” is not the whole name. Is that you?"),
     "sign_in.done": ("{name:~}", "Signed in: {name:~}"),
     "what.order": "order {what}",
@@ -465,6 +470,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Whole ones only",
         "{text:~} will not do: only whole ones",
         "{text:~} will not do here: whole numbers only",
+    ),
+    "input.places": (
+        "3 decimals at most",
+        "{text:~}: three decimals at most",
+        "{text:~} will not do: three decimals at most",
+    ),
+    "input.unit": (
+        "Only the number",
+        "{text:~}: only the number",
+        "{text:~} is no quantity here: type the number without its unit",
     ),
     "input.times": ("{text:~} what?", "{text:~} will not do; type 12* and scan"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),

@@ -128,6 +128,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Les noms du magasin ne sont pas encore là. Attendre un instant, ou continuer comme « {asked:~} ».",
     ),
     "sign_in.not_this": ("{what:~} ?", "C'est {what:~} ; scanner le badge ou taper son nom"),
+    "sign_in.number": (
+        "Pas un nom",
+        "{asked:~} n'est pas un nom",
+        "{asked:~} n'est ni un nom ni un badge. Scanner le badge ou taper le nom.",
+    ),
     "sign_in.is_it": ("Est-ce ça ?", "Est-ce bien ça ?", "« {asked:~} » n'est pas le nom entier. Est-ce celui-ci ?"),
     "sign_in.done": ("{name:~}", "Connecté : {name:~}"),
     "what.order": ("cde {what}", "la commande {what}"),
@@ -468,6 +473,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Entiers seuls",
         "{text:~} : entiers seulement",
         "{text:~} ne va pas ici : nombres entiers seulement",
+    ),
+    "input.places": (
+        "3 décimales max.",
+        "{text:~} : trois décimales au plus",
+        "{text:~} ne va pas : trois décimales au plus",
+    ),
+    "input.unit": (
+        "Le nombre seul",
+        "{text:~} : le nombre seul",
+        "{text:~} n'est pas une quantité ici : taper le nombre sans unité",
     ),
     "input.times": ("{text:~} quoi ?", "{text:~} ne va pas ; taper 12* et scanner"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),

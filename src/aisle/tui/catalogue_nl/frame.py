@@ -128,6 +128,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "De mensen van de winkel zijn er nog niet. Wacht even, of ga verder als “{asked:~}”.",
     ),
     "sign_in.not_this": ("{what:~}?", "Dat is {what:~}; scan de badge of typ een naam"),
+    "sign_in.number": (
+        "Geen naam: {asked:~}",
+        "{asked:~} is geen naam",
+        "{asked:~} is geen naam en geen badge. Scan je badge of typ je naam.",
+    ),
     "sign_in.is_it": ("Klopt dat?", "Is dat goed?", "“{asked:~}” is niet de hele naam. Is dit de juiste?"),
     "sign_in.done": ("{name:~}", "Aangemeld: {name:~}"),
     "what.order": "order {what}",
@@ -468,6 +473,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Alleen hele",
         "{text:~} kan niet: alleen hele",
         "{text:~} kan hier niet: alleen hele aantallen",
+    ),
+    "input.places": (
+        "Max. 3 decimalen",
+        "{text:~}: hooguit drie decimalen",
+        "{text:~} kan niet: hooguit drie decimalen",
+    ),
+    "input.unit": (
+        "Alleen het getal",
+        "{text:~}: alleen het getal",
+        "{text:~} is hier geen aantal: typ het getal zonder eenheid",
     ),
     "input.times": ("{text:~} wat?", "{text:~} kan niet; typ 12* en scan"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),
