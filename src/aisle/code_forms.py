@@ -23,6 +23,7 @@ _GTIN_ELEMENT = re.compile(r"\(0[12]\) ?([\d ]{8,20})|0[12](\d{14})", re.ASCII)
 _ELEMENT_LENGTH = 16
 """Digits of a GTIN with its identifier."""
 _PARTED = re.compile(r"[0-9Xx]+(?:[ \-.]+[0-9Xx]+)+")
+_ISSN = re.compile(r"(\d{4})-?(\d{3})([\dXx])", re.ASCII)
 _PARTING = str.maketrans("", "", " -.\t")
 _DASHES = "‐‑‒–—―−﹣"
 _BLANKS = "\xa0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t"
@@ -39,7 +40,7 @@ def tidy(code: str) -> str:
     Digits of every script and full-width characters become ASCII; the asterisks of Code 39, the `(01)` of a printed
     GTIN, and blanks, hyphens and points inside a number with a right check digit go.
     """
-    text = (code if code.isascii() else _ascii(code)).strip()
+    text = plain(code).strip()
     if text.isalnum() and len(text) != _ELEMENT_LENGTH:
         return text
     if stars := _STARS.fullmatch(text):
@@ -52,16 +53,22 @@ def tidy(code: str) -> str:
     return text
 
 
-def _ascii(text: str) -> str:
+def plain(text: str) -> str:
+    """Turns digits of every script, full-width characters, dashes and blanks into their ASCII forms.
+
+    Characters without width go. Unlike NFKC it leaves `²` and `½` alone: they are no digits of a quantity.
+    """
+    if text.isascii():
+        return text
     import unicodedata
 
-    def plain(char: str) -> str:
+    def ascii_of(char: str) -> str:
         digit = unicodedata.decimal(char, None)
         if digit is not None:
             return str(digit)
         return chr(ord(char) - 0xFEE0) if "！" <= char <= "～" else char
 
-    return "".join(map(plain, text.translate(_PLAIN)))
+    return "".join(map(ascii_of, text.translate(_PLAIN)))
 
 
 def _is_number(digits: str) -> bool:
@@ -108,6 +115,7 @@ def lookup_keys(text: str) -> tuple[str, ...]:
         keys += [neat, neat.casefold(), canonical(neat)]
     if _are_digits(neat):
         keys += [canonical(other) for other in (upc_e_expanded(neat), *_shortened(neat)) if other]
+        keys += sscc_forms(neat)
     return _unique(keys)
 
 
@@ -119,7 +127,8 @@ def guessed_keys(text: str) -> tuple[str, ...]:
     """
     neat = tidy(text)
     bare = neat.replace(" ", "") if any(map(str.isdigit, neat)) else neat
-    keys = _unique([canonical(bare), *_guessed(bare)])
+    bare = re.sub(r"^(?i:issn|isbn):?(?=[\dX-]+$)", "", bare)
+    keys = _unique([canonical(bare), *_guessed(bare), *(_of_add_on(neat) if bare == neat else ())])
     certain = lookup_keys(text)
     return tuple(key for key in keys if key not in certain)
 
@@ -130,6 +139,7 @@ def _guessed(code: str) -> Iterator[str]:
         return
     if isbn := isbn_13(code):
         yield canonical(isbn)
+    yield from issn_13(code)
     if not _are_digits(code):
         return
     yield from _of_upc(code)
@@ -139,7 +149,11 @@ def _guessed(code: str) -> Iterator[str]:
         yield from _of_upc(full)
     if checks(code) and not checks(code[:-1]) and len(code) > 8:
         yield canonical(code[:-1])  # stored without its check digit
-    for base in add_on_bases(code):
+
+
+def _of_add_on(code: str) -> Iterator[str]:
+    """Keys of what stands before an add-on, which is digits right behind it."""
+    for base in add_on_bases(code) if _are_digits(code) else ():
         yield canonical(base)
         yield from _of_upc(base)
 
@@ -221,6 +235,30 @@ def isbn_13(code: str) -> str:
     if len(code) != 10 or not _are_digits(body) or code[9:].upper() != isbn_10_check(body):
         return ""
     return f"978{body}{check_digit('978' + body)}"
+
+
+def issn_13(code: str) -> Iterator[str]:
+    """Every EAN-13 of an ISSN (`1234-5679` or without its hyphen), the one of variant 00 first; none where its check
+    digit is wrong."""
+    found = _ISSN.fullmatch(code)
+    if found is None:
+        return
+    body = found[1] + found[2]
+    rest = -sum(weight * int(digit) for weight, digit in zip(range(8, 1, -1), body, strict=True)) % 11
+    if found[3].upper() != ("X" if rest == 10 else str(rest)):
+        return
+    for variant in range(100):
+        serial = f"977{body}{variant:02}"
+        yield serial + check_digit(serial)
+
+
+def sscc_forms(code: str) -> tuple[str, ...]:
+    """The number of a logistic unit with the zero that it begins with, and without; empty where it is none."""
+    if not _are_digits(code) or len(code) not in (17, 18) or check_digit(code[:-1]) != code[-1]:
+        return ()
+    if len(code) == 17:
+        return ("0" + code,)
+    return (code[1:],) if code[0] == "0" else ()
 
 
 def upc_e_expanded(code: str) -> str:

@@ -288,7 +288,7 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "loss.reason loss.one_at_a_time",
     ),
     "move.from": (
-        "move.from move.unknown",
+        "move.from pick.no_quantity",
         "move.from move.order_has_nothing",
         "move.from move.unknown",
         "move.from input.letter",
@@ -302,7 +302,7 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "move.leave move.answer_first",
     ),
     "move.load": (
-        "move.load move.unknown",
+        "move.load pick.no_quantity",
         "move.load move.order_has_nothing",
         "move.load move.unknown",
         "move.load input.letter",
@@ -323,7 +323,7 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "move.put move.now",
     ),
     "move.take": (
-        "move.take move.unknown",
+        "move.take pick.no_quantity",
         "move.take move.order_has_nothing",
         "move.take move.unknown",
         "move.take input.letter",
@@ -338,7 +338,7 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
     ),
     "move.take/over": (
         "move.take move.taken",
-        "move.take move.answer_first",
+        "move.take move.say_first",
         "move.take move.over",
         "move.take move.taken",
         "move.take move.over",
@@ -442,7 +442,7 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "receive.goods receive.taken",
     ),
     "receive.goods/chosen": (
-        "receive.goods receive.unknown",
+        "receive.goods pick.no_quantity",
         "receive.goods receive.not_this",
         "receive.goods receive.unknown",
         "receive.goods input.letter",
@@ -533,7 +533,7 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "walk walk.product",
     ),
     "walk/claimed": (
-        "walk walk.added",
+        "walk walk.many",
         "walk walk.added",
         "walk walk.unknown",
         "walk walk.added",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -42,6 +43,19 @@ OPEN = (
     "store_product.sure",
 )
 """Steps where a number is a quantity, and where it is an answer."""
+
+NUMBER = "100009"
+"""The number of a product that is on no order."""
+
+STALLED = (
+    "EPC payment",
+    "EPC payment, CRLF",
+    "Swiss QR bill",
+    "vCard",
+    "calendar",
+    "an AIM prefix",
+)
+"""Payloads whose first line is nothing by itself."""
 
 SHORT = ("numbers", "a number and a known code", "a known code and a number", "a known code, a lot and a date", "keys")
 UNKNOWN = (WRONG, "input.lines")
@@ -116,6 +130,97 @@ def _cuts(payload: str, dice: Random) -> list[int]:
     """Where reads end: not with a line, for a code of the store that comes alone in a read counts at once."""
     places = [dice.randrange(1, len(payload)) for _ in range(dice.randint(1, 6))]
     return [place for place in places if not payload[place - 1].isspace()] or [1]
+
+
+@pytest.mark.parametrize("stall", [0.11, 0.15, 0.3, 0.8])
+@pytest.mark.parametrize("way", ["home", *OPEN], indirect=True)
+def test_a_scan_whose_lines_a_link_parts_changes_nothing(home: Home, way: str, stall: float) -> None:
+    with forgetful(home, way) as (_session, scanner):
+        for name, pace in product(STALLED, (0.0, 0.001, 0.003)):
+            first, *lines = PAYLOADS[name].splitlines()
+            scanner.write(f"{first}\n", pace)
+            scanner.rest(stall)
+            before = standing(scanner.session)
+            for line in lines:
+                scanner.write(f"{line}\n", pace)
+                scanner.rest(stall)
+                assert standing(scanner.session) == before, (name, pace, line)
+            scanner.rest(1.5)
+
+
+@pytest.mark.parametrize("stall", [0.15, 0.3, 0.8])
+def test_a_number_that_a_person_types_after_an_unknown_scan_is_the_quantity(home: Home, stall: float) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send(f"{BARCODES[0]}\r")
+        scanner.write("BCD\n", 0.002)
+        scanner.rest(stall)
+        scanner.send("17\r", 0.1)
+        assert session._stack.top.state.item.counted == 17
+
+
+@pytest.mark.parametrize("stall", [0.15, 0.3, 0.8])
+@pytest.mark.parametrize("pace", [0.0, 0.002])
+def test_a_code_after_an_unknown_scan_counts(home: Home, stall: float, pace: float) -> None:
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        scanner = Scanner(session)
+        scanner.write("BCD\n", 0.002)
+        scanner.rest(stall)
+        assert told(scanner.send(f"{BARCODES[2]}\r", pace)) == (GOOD, "pick.taken")
+
+
+def test_a_number_a_while_after_an_unknown_scan_is_the_quantity(home: Home) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send(f"{BARCODES[0]}\r")
+        scanner.write("BCD\n", 0.002)
+        scanner.rest(1.2)
+        scanner.send("17\r", 0.002)
+        assert session._stack.top.state.item.counted == 17
+
+
+BURSTS = {
+    "a barcode and a product's number": (f"{BARCODES[2]}\n{NUMBER}\n", 1),
+    "a product's number twice": (f"{NUMBER}\n{NUMBER}\n", 0),
+    "a product's number and a barcode": (f"{NUMBER}\n{BARCODES[2]}\n", 1),
+    "a product's number three times, and a barcode": (f"{NUMBER}\n" * 3 + f"{BARCODES[2]}\n", 1),
+    "a barcode and an unknown one": (f"{BARCODES[2]}\n4000000000006\n", 1),
+    "an unknown barcode and one that is known": (f"4000000000006\n{BARCODES[2]}\n", 1),
+    "a location and a product's number": (f"A-3\n{NUMBER}\n", 0),
+    "a barcode and the number of an order": (f"{BARCODES[2]}\n4102\n", 1),
+    "a barcode and a short number": (f"{BARCODES[2]}\n12\n", None),
+    "a product's number and a short number": (f"{NUMBER}\n12\n", None),
+    "a short number and a barcode": (f"12\n{BARCODES[2]}\n", None),
+    "a product's number and an unknown one": (f"{NUMBER}\n999999\n", None),
+    "a product's number and words": (f"{NUMBER}\nmilk\n", None),
+}
+"""Lines in one write, and how much of the order they pick; None: refused as a whole."""
+
+
+@pytest.mark.parametrize("name", BURSTS)
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\t"])
+def test_known_codes_in_one_write_are_scans_of_their_own(home: Home, name: str, end: str) -> None:
+    data, taken = BURSTS[name]
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_products([goods.product(NUMBER, "Elsewhere", "5012345678900")])
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        before = session._frame().view.done  # type: ignore[union-attr]
+        frame = Scanner(session).send(data.replace("\n", end))
+        assert (told(frame) == UNKNOWN) == (taken is None)
+        assert frame.view.name.startswith("pick.")
+        assert frame.view.done - before == (taken or 0)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("data", ["4101\n4102\n", "4102\n4101\n", f"4102\n{BARCODES[0]}\n", "A-1\n4101\n"])
+@pytest.mark.parametrize("way", ["home", *OPEN[:-1]], indirect=True)
+def test_known_numbers_in_one_write_are_not_refused_as_a_whole(home: Home, way: str, data: str) -> None:
+    with begin(home, way) as session:
+        stand(home, session, way)
+        assert told(Scanner(session).send(data)) != UNKNOWN
 
 
 def test_a_code_that_comes_alone_in_a_read_counts_and_the_rest_of_its_scan_is_refused(home: Home) -> None:

@@ -331,8 +331,21 @@ def test_twelve_times_and_then_the_scan(home: Home) -> None:
     assert sent(home)[3] == 3, "a number of its own is the younger one"
 
 
-@pytest.mark.parametrize("drop", ["b", "n", "u", "7", "milk", "0*", "?A-2", ""])
-def test_what_is_no_code_drops_the_multiplier(home: Home, drop: str) -> None:
+@pytest.mark.parametrize("other", ["n", "u", "7", "milk", "0*", "99999", "AISLE:9", "9520001100222€", "-5*", ""])
+def test_the_multiplier_waits_until_it_is_used_or_taken_back(home: Home, other: str) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", "12*")
+        frame = say(session, other)
+        assert frame.typed == "12*"
+        assert told(frame)[1] in ("session.times_kept", "session.times")
+        assert say(session, other).typed == "12*"
+        assert say(session, BARCODES[1]).typed == ""
+        say(session, BARCODES[0])
+    assert sent(home) == {2: Decimal(12), 1: Decimal(1)}
+
+
+@pytest.mark.parametrize("drop", ["b", "?A-2"])
+def test_the_multiplier_is_taken_back_or_goes_with_its_page(home: Home, drop: str) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", "12*")
         frame = say(session, drop)
@@ -356,7 +369,8 @@ def test_a_multiplier_that_a_page_to_read_has_no_use_for_is_not_dropped_in_silen
     with at(home, user="U1") as session:
         say(session, "2", f"?{BARCODES[1]}", "12*")
         frame = say(session, said)
-        assert (told(frame)[1], frame.typed) in ((id_, "") for id_ in ("session.times_dropped", "session.times_unused"))
+        gone = [(id_, "") for id_ in ("session.times_dropped", "session.times_unused")]
+        assert (told(frame)[1], frame.typed) in [*gone, ("session.times_kept", "12*")]
 
 
 def test_a_multiplier_is_for_the_job_below_a_page_to_read(home: Home) -> None:
@@ -575,3 +589,21 @@ def test_what_is_picked_and_not_sent_yet_is_in_hand_and_at_no_place(home: Home) 
                 say(session, "19")
             say(session, "d")
         assert session._frame().view.name == "count.start", "nobody is asked for what is in the tote"
+
+
+@pytest.mark.parametrize("asked", ["1", "2", "3", " 1 ", "0001", "42"])
+def test_a_stray_number_offers_nobody(home: Home, asked: str) -> None:
+    with _writer(home) as cache:
+        cache.put_people([goods.person("0001423", "Joanna Berg")])
+    with at(home) as session:
+        frame = say(session, asked)
+        assert told(frame) == (WRONG, "sign_in.number")
+        assert not getattr(frame.view, "choices", ())
+        assert frame.user == ""
+
+
+def test_a_number_that_is_all_of_an_id_signs_in(home: Home) -> None:
+    with _writer(home) as cache:
+        cache.put_people([goods.person("0001423", "Joanna Berg")])
+    with at(home) as session:
+        assert say(session, "0001423").user == "Joanna Berg"

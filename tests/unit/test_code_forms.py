@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.code_forms import check_digit, checks, index_keys, upc_a_shortened, upc_e_expanded
+from aisle.code_forms import check_digit, checks, index_keys, lookup_keys, upc_a_shortened, upc_e_expanded
 from aisle.scan.grammar import are_readings, keys_of, readings
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Candidate, Either, Meaning, Open, Refused, Said, Thing, Unknown
 from aisle.scan.resolve import resolve
@@ -96,7 +96,9 @@ SENT_AND_STORED = [
     (f"{EAN}05", EAN),
     (f"{EAN}51299", EAN),
     (f"{ISSN}05", ISSN),
-    (f"{ISSN} 05", ISSN),
+    (f"]E0{ISSN} 05", ISSN),
+    ("1234-5679", ISSN),
+    ("ISSN 1234-5679", ISSN),
     (f"]E0{ISSN}05", ISSN),
     (f"]E3{ISSN}05", ISSN),
     ("03600029145212", "036000291452"),
@@ -264,3 +266,11 @@ def test_what_is_not_known_through_another_keyboard_is_named(text: str) -> None:
 )
 def test_words_are_no_code_through_another_keyboard(text: str) -> None:
     assert not isinstance(what(text), Refused)
+
+
+def test_a_logistic_unit_is_found_without_the_zero_that_it_begins_with() -> None:
+    for body in ("09520001000000001", "00000000000000001", "03401234500000000"):
+        sscc = body + check_digit(body)
+        assert sscc in lookup_keys(sscc[1:])
+        assert sscc[1:] in lookup_keys(sscc)
+    assert not {"0" + key for key in lookup_keys("95200010000000019")} & {*lookup_keys("95200010000000018")}

@@ -274,6 +274,31 @@ def test_what_is_weighed_takes_fractions() -> None:
     assert hand.entries[0]["stock_pool_1"] == Decimal("2.50")
 
 
+@pytest.mark.parametrize(
+    ("units", "told"),
+    [
+        (("", ""), "count.differ_value"),
+        (("kg", "kg"), "count.differ_value"),
+        (("kg", "KG "), "count.differ_value"),
+        (("kg", ""), "count.differ_apart_value"),
+        (("kg", "g"), "count.differ_apart_value"),
+        (("g", "ml"), "count.differ_apart_value"),
+        (("l", "ml"), "count.differ_apart_value"),
+        (("m", "m²"), "count.differ_apart_value"),
+        (("piece", "kg"), "count.differ_apart_value"),
+        (("g", "100 g"), "count.differ_apart_value"),
+    ],
+)
+@pytest.mark.parametrize("price", [Decimal("2.50"), None])
+def test_only_quantities_of_one_unit_are_added_up(units: tuple[str, str], told: str, price: Decimal | None) -> None:
+    rows = [product(f"P{n}", 1, unit=unit, allow_decimal=True, price=price) for n, unit in enumerate(units, 1)]
+    hand = Hand({"A-1": rows}, policy=LOOSE)
+    hand.place("A-1")
+    for number in (1, 2):
+        hand.scan(f"P{number}", "2.5")
+    assert hand.say("d") == (told if price else told.removesuffix("_value"))
+
+
 def test_what_was_not_scanned_is_asked_about_one_by_one_and_never_zeroed_by_itself() -> None:
     hand = Hand(FIVE)
     hand.place("A-1")

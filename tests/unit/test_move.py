@@ -553,3 +553,12 @@ def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched() -> N
     assert hand.say("w") == "move.everything"
     assert hand.say("B-1") == "move.moved_many"
     assert len(hand.sent[-1].body) == MOST + 49
+
+
+@pytest.mark.parametrize("number", ["1", "2", "5", "7", "12", "40", "99", "100", "250", "999"])
+@pytest.mark.parametrize("before", [(), ("A-1",), ("A-1", "P1", "B-1")], ids=["at first", "at a place", "after a move"])
+def test_a_number_where_no_quantity_is_open_is_told_as_one(number: str, before: tuple[str, ...]) -> None:
+    hand = Hand()
+    hand.say(*before)
+    assert hand.feed(Unknown(number)) == "pick.no_quantity"
+    assert hand.feed(Unknown(f"{number}0000")) == "move.unknown"

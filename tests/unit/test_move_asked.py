@@ -17,9 +17,10 @@ def test_goods_that_are_asked_about_with_empty_hands_are_not_left_for_another_sc
     assert hand.scan("P1", "7") in ("move.over", "move.not_here")
     asked, choices = hand.state, hand.choices
     for code in ("B-1", place, "4101", "P3"):
-        assert hand.say(code) == "move.answer_first", code
+        assert hand.say(code) == "move.say_first", code
         assert hand.verdict is not None
         assert hand.verdict.kind == WRONG
+        assert dict(hand.verdict.text.args) == {"label": "Product P1", "quantity": 7}
     assert (hand.state, hand.choices) == (asked, choices)
     hand.say("y", "B-1")
     assert hand.items[0][:2] == ("P1", 7)
@@ -30,8 +31,9 @@ def test_whose_goods_are_is_said_before_another_scan() -> None:
     hand = Hand()
     hand.store.goods["P4", "PU", 1, "4102", 1] += 1
     assert hand.say("PU", "P4") == "move.whose"
-    for code in ("A-2", "4101", "P4"):
-        assert hand.say(code) == "move.answer_first", code
+    for code in ("A-2", "4101"):
+        assert hand.say(code) == "move.say_first", code
+    assert hand.say("P4") == "move.answer_first"
     hand.say("e", "A-2")
     assert hand.items == [("P4", 1, ("PU", 0, "4101", 2), ("A-2", 0, "4101", 2))]
 
@@ -83,7 +85,7 @@ def test_what_is_asked_about_and_none_is_left_of_grows_with_each_scan() -> None:
     hand.say("A-1", "P1", "a", "B-1")
     assert hand.say("P1") == "move.none_left"
     assert hand.say("P1") == "move.over"
-    assert hand.say("B-1") == "move.answer_first"
+    assert hand.say("B-1") == "move.say_first"
     hand.say("y")
     assert hand.held == {"P1": 2}
 
@@ -114,7 +116,7 @@ def test_digits_that_are_the_number_of_what_is_asked_about_are_one_more_of_it() 
     hand.say("A-1")
     hand.scan("110003", "6")
     assert hand.say("=110003", "=110003") == "move.over"
-    assert hand.say("=110004") == "move.answer_first"
+    assert hand.say("=110004") == "move.say_first"
     hand.say("y")
     assert hand.held == {"110003": 8}
 
@@ -142,3 +144,17 @@ def test_what_is_on_the_cart_from_a_place_counts_when_more_of_it_is_scanned_ther
     hand.say("y", "A-1", "A-2")
     assert hand.say("P1") == "move.taken"
     assert hand.held == {"P1": 3}
+
+
+@pytest.mark.parametrize("said", ["A-2", "B-1", "4101", "P3", "u", "w", "c"])
+def test_what_is_asked_about_is_named_beside_other_goods_in_hand(said: str) -> None:
+    hand = Hand()
+    hand.say("A-1", "P3")
+    assert hand.scan("P1", "7") == "move.over"
+    choices = [dict(choice.args) for choice in hand.view.choices if choice.id == "move.way_over"]
+    assert choices == [{"quantity": 7, "label": "Product P1"}]
+    hand.say(said)
+    assert hand.verdict is not None
+    if said != "c":
+        assert dict(hand.verdict.text.args) == {"label": "Product P1", "quantity": 7}
+    assert hand.held == {"P3": 1}

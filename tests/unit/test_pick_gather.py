@@ -384,3 +384,34 @@ def test_orders_of_another_walk_come_in_by_themselves_once() -> None:
     hand.feed(Command("u"))
     hand.feed(Changed("outbox", ""))
     assert hand.gathered == []
+
+
+@pytest.mark.parametrize("count", ["1", "2", "9", "12"])
+@pytest.mark.parametrize("code", ["5000", "99999", "7"])
+def test_a_number_while_something_is_asked_is_asked_back(count: str, code: str) -> None:
+    hand = Hand()
+    hand.scan("4101")
+    hand.scan("4102")
+    if code == "7":
+        hand.scan("4101")
+    else:
+        hand.feed(Unknown(code))
+    asked = hand.state.ways
+    assert asked
+    assert hand.feed(Unknown(count)) == "walk.many"
+    assert len(hand.state.chosen) == 2, "no order came in"
+    assert hand.state.ways[: len(asked)] == asked, "what was asked keeps its letters"
+    hand.feed(Choice(len(asked) + 1))
+    assert len(hand.state.chosen) == 2 + min(int(count), MOST - 2)
+    assert hand.state.ways == asked, "it is still to be answered"
+
+
+def test_the_last_number_beside_a_question_is_the_one_that_is_asked() -> None:
+    hand = Hand()
+    hand.scan("4101")
+    hand.feed(Unknown("5000"))
+    hand.feed(Unknown("9"))
+    hand.feed(Unknown("2"))
+    assert [(way.kind, way.key) for way in hand.state.ways] == [("is_tote", "5000"), ("many", "2")]
+    assert hand.feed(Choice(1)) == "walk.tote"
+    assert (len(hand.state.chosen), hand.state.ways) == (1, ())

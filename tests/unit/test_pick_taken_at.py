@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.jobs.base import Closed
-from aisle.scan.meaning import LOCATION, Back, Choice, Command, Quantity
+from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, Back, Choice, Command, Quantity
 from tests.unit.picks import Hand, line, picked
 
 FLAKES, SPICE, SALT = "110010", "110044", "110050"
@@ -117,7 +117,8 @@ def test_the_place_that_is_chosen_is_booked_and_shown(choice: int) -> None:
     hand = redirected()
     hand.scan(FLAKES)
     place = places(hand)[choice - 1]
-    assert hand.feed(Choice(choice)) == "pick.taken"
+    assert hand.feed(Choice(choice)) == "pick.from_place"
+    assert place in hand.told
     assert booked(hand) == [(1, Decimal(1), place)]
     assert hand.view.lines[0].text.args == (("place", place),)
     assert hand.scan(FLAKES) == "pick.taken"
@@ -215,3 +216,130 @@ def test_where_places_are_verified_the_scan_of_the_place_says_it() -> None:
     )
     assert hand.scan(FLAKES) == "pick.place_first"
     assert not booked(hand)
+
+
+def citrus(*, picked_quantity: int = 1, **more: Any) -> Hand:
+    """The place of the stop is E-1, one of three is taken, and A-1 was scanned: it is asked if they come from there."""
+    hand = Hand(line(1, FLAKES, 3, preferred_location_code="E-1", picked_quantity=0), **more)
+    hand.books["lying A-1"] = {"pools": {"1": Decimal(4)}}
+    hand.scan("E-1", kind=LOCATION)
+    for _ in range(picked_quantity):
+        hand.scan(FLAKES)
+    assert hand.scan("A-1", kind=LOCATION) == "pick.wrong_place"
+    return hand
+
+
+@pytest.mark.parametrize("verified", [False, True])
+@pytest.mark.parametrize("is_scanned", [False, True])
+@pytest.mark.parametrize("total", [2, 3])
+@pytest.mark.parametrize("choice", [1, 2])
+def test_a_total_is_kept_for_the_place_that_is_chosen(
+    verified: bool, is_scanned: bool, total: int, choice: int
+) -> None:
+    hand = citrus(verified=verified)
+    if is_scanned:
+        assert hand.scan(FLAKES) == "pick.taken_where"
+    before = booked(hand)
+    assert hand.feed(Quantity(Decimal(total))) == "pick.total_where"
+    assert str(total) in hand.told
+    assert booked(hand) == before, "a number chooses no place"
+    place = places(hand)[choice - 1]
+    assert hand.feed(Choice(choice)) == "pick.from_place"
+    assert place in hand.told
+    assert booked(hand)[len(before) :] == [(1, Decimal(total), place)]
+
+
+@pytest.mark.parametrize("verified", [False, True])
+@pytest.mark.parametrize("is_scanned", [False, True])
+@pytest.mark.parametrize("value", [0, 1, 4, 12, 4102, 8888888])
+def test_a_total_that_cannot_be_leaves_the_question(verified: bool, is_scanned: bool, value: int) -> None:
+    hand = citrus(verified=verified)
+    if is_scanned:
+        hand.scan(FLAKES)
+    before, view = booked(hand), hand.view.choices
+    assert hand.feed(Quantity(Decimal(value))) == "pick.where_first_number"
+    assert booked(hand) == before
+    assert hand.view.choices == view
+
+
+def test_the_last_total_wins() -> None:
+    hand = citrus()
+    hand.feed(Quantity(Decimal(2)))
+    hand.feed(Quantity(Decimal(3)))
+    hand.feed(Choice(2))
+    assert booked(hand)[-1] == (1, Decimal(3), "A-1")
+
+
+def test_a_total_is_of_the_product_that_is_asked_about() -> None:
+    """Spice is on the screen and in hand; flakes were scanned last."""
+    hand = skipped(**lies("A-01-3", "A-04-1"))
+    hand.scan(SPICE)
+    hand.scan(FLAKES)
+    before = booked(hand)
+    hand.feed(Quantity(Decimal(3)))
+    assert booked(hand) == before
+    hand.feed(Choice(2))
+    assert booked(hand)[len(before) :] == [(1, Decimal(3), "A-01-3")]
+
+
+@pytest.mark.parametrize("place", ["A-04-1", "A-01-3", "a-01-3", "C-1"])
+@pytest.mark.parametrize("scans", [1, 2])
+def test_the_scan_of_a_place_answers(place: str, scans: int) -> None:
+    hand = skipped(**lies("A-01-3", "A-04-1"))
+    hand.books["lying C-1"] = {"pools": {"1": Decimal(4)}}
+    for _ in range(scans):
+        hand.scan(FLAKES)
+    assert hand.scan(place, kind=LOCATION) == "pick.from_place"
+    assert [(number, quantity, at.casefold()) for number, quantity, at in booked(hand)] == [
+        (1, Decimal(scans), place.casefold())
+    ]
+
+
+def test_a_place_where_nothing_of_it_is_booked_is_asked_too() -> None:
+    hand = skipped(**lies("A-01-3", "A-04-1"))
+    hand.scan(FLAKES)
+    assert hand.scan("C-1", kind=LOCATION) == "pick.taken_where"
+    assert places(hand) == ["A-04-1", "A-01-3", "C-1"]
+    hand.feed(Choice(3))
+    assert booked(hand) == [(1, Decimal(1), "C-1")]
+
+
+def test_a_place_of_a_pool_that_is_not_for_it_leaves_the_question() -> None:
+    hand = skipped(picking_stock_pool_array=[1], **lies("A-01-3", "A-04-1"))
+    hand.books["lying C-1"] = {"pools": {"9": Decimal(4)}}
+    hand.scan(FLAKES)
+    assert hand.scan("C-1", kind=LOCATION) == "pick.wrong_pool"
+    assert places(hand) == ["A-04-1", "A-01-3"]
+    assert not booked(hand)
+
+
+@pytest.mark.parametrize(("kind", "key"), [(PRODUCT, SPICE), (PRODUCT, "999999"), (ORDER, "4102"), (PERSON, "U1")])
+def test_any_other_scan_leaves_the_question(kind: str, key: str) -> None:
+    hand = skipped(**lies("A-01-3", "A-04-1"))
+    hand.scan(FLAKES)
+    assert hand.scan(key, kind=kind) == "pick.where_first"
+    assert not booked(hand)
+    hand.feed(Choice(2))
+    assert booked(hand) == [(1, Decimal(1), "A-01-3")]
+
+
+def test_a_scan_after_another_place_is_asked_where_places_are_verified() -> None:
+    hand = citrus(verified=True)
+    before = booked(hand)
+    assert hand.scan(FLAKES) == "pick.taken_where"
+    assert booked(hand) == before
+    assert hand.feed(Choice(2)) == "pick.from_place"
+    assert booked(hand)[-1] == (1, Decimal(2), "A-1")
+
+
+@pytest.mark.parametrize("value", ["1.5", "0.25"])
+def test_a_weight_is_kept_for_the_place_that_is_chosen(value: str) -> None:
+    hand = walk(allow_decimal=True, unit="kg")
+    hand.feed(Closed("short", {"kind": "elsewhere", "place": "BR-04", "pool": 2, "label": "Corn flakes"}))
+    hand.scan(SPICE)
+    assert hand.scan(FLAKES) == "pick.weigh_where"
+    before = booked(hand)
+    assert hand.feed(Quantity(Decimal(value))) == "pick.total_where"
+    assert booked(hand) == before
+    hand.feed(Choice(1))
+    assert booked(hand)[-1] == (1, Decimal(value), "BR-04")

@@ -247,11 +247,11 @@ def test_goods_that_were_put_at_a_wrong_place_are_in_hand_again_and_go_to_anothe
 def test_why_not_offers_ways_on() -> None:
     hand = Hand()
     hand.say("D-1")
-    assert hand.feed(Unknown("999")) == "receive.unknown"
+    assert hand.feed(Unknown("99999")) == "receive.unknown"
     assert [choice.id for choice in hand.view.choices] == ["receive.way_find", "receive.way_aside"]
     hand.feed(Choice(1))
-    assert hand.effects[-1] == Start("lookup", {"search": "999"})
-    hand.feed(Unknown("999"))
+    assert hand.effects[-1] == Start("lookup", {"search": "99999"})
+    hand.feed(Unknown("99999"))
     assert hand.say("n") == "receive.set_aside"
     assert hand.feed(Thing((Meaning(PERSON, "ben", "Ben"),))) == "receive.not_this"
     assert hand.scan("P1", "0.5") == "receive.whole"
@@ -480,3 +480,12 @@ def test_none_in_all_leaves_none_in_hand_whatever_is_asked() -> None:
     assert hand.say("=0") == "receive.none"
     hand.say("DOCK")
     assert not hand.sent
+
+
+@pytest.mark.parametrize("number", ["1", "2", "5", "7", "12", "40", "99", "100", "250", "999"])
+def test_a_number_where_no_quantity_is_open_is_told_as_one(number: str) -> None:
+    hand = Hand()
+    hand.say("D-1")
+    assert hand.feed(Unknown(number)) == "pick.no_quantity"
+    assert not hand.view.choices
+    assert hand.feed(Unknown(f"{number}0000")) == "receive.unknown"

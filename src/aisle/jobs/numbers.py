@@ -31,6 +31,15 @@ NUMBER_OF = ("is_product", "is_location", "is_delivery", "is_order", "is_referen
 """Kinds of ways on that say what digits are the number of."""
 
 
+MEANT_AS_QUANTITY = 3
+"""Digits of an unknown number up to which it was meant as a quantity."""
+
+
+def is_no_code(code: str) -> bool:
+    """Digits too few for a code: somebody meant a quantity where none is open."""
+    return code.isdecimal() and code.isascii() and len(code) <= MEANT_AS_QUANTITY
+
+
 def asked(value: Decimal, code: str) -> Query | None:
     """The question what these digits are the number of; None where they can only be a quantity."""
     if value != value.to_integral_value() or not value or not (code or "0").isdigit():
@@ -41,6 +50,12 @@ def asked(value: Decimal, code: str) -> Query | None:
 def meant(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> Meaning | None:
     """What the digits are the number of, best of these kinds; rows of the read `named`."""
     return next(iter(meanings(rows, value, kinds)), None)
+
+
+def is_likely(rows: Iterable[Mapping[str, Any]], value: Decimal) -> bool:
+    """Whether digits that the store knows (rows of the read `named`) are that number without a question: nobody means
+    so many, and nothing of the number was guessed."""
+    return value > LIKELY and not any(row.get("is_guess") for row in rows)
 
 
 def meanings(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> tuple[Meaning, ...]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from aisle.scan.escapes import CUT_S, KEYPAD, MORE, WHOLE, Sequence, own_of
+from aisle.scan.escapes import BROKEN, CUT_S, KEYPAD, MORE, WHOLE, Sequence, is_key, own_of
 from aisle.scan.inputs import APART_S, BY_HAND_S, Decoded, Escape, Key, Line, Typed
-from aisle.scan.separators import F8, GS, begins_message
+from aisle.scan.separators import F8, GS, KEY, begins_message
 
 LONGEST_LINE: Final = 4096
 """Characters of a line that are kept; a line of that length was cut and is to be refused."""
@@ -21,6 +21,8 @@ MOST_PAUSES: Final = 256
 """Pauses inside a line that are remembered; nobody types on for longer."""
 SUFFIX_S: Final = 0.25
 """A second, different terminator within this time belongs to the first (a scanner that sends TAB and CR)."""
+INSIDE: Final = 8
+"""Characters of a line after which a key in the middle of it is the scanner's, where it comes at scanner pace."""
 LATE_S: Final = 3.0
 """How long the rest of an escape sequence may lag behind an ESC that was taken for the Esc key."""
 PASTE_S: Final = 2.0
@@ -59,6 +61,11 @@ class Decoder:
         self._pauses: list[float] = []
         self._pressed = 0
         """Characters of the line, those that were erased again included; all but one of a read had no pause."""
+        self._inside: list[Escape | None] = []
+        """Keys and controls that came behind the last character at scanner pace; None for a control or Backspace."""
+        self._inside_at = 0.0
+        self._erased = 0
+        """How many of them are Backspace."""
         self._end = ""
         self._ended = 0.0
         self._sequence: Sequence | None = None
@@ -68,8 +75,8 @@ class Decoder:
 
     @property
     def waiting(self) -> bool:
-        """Whether `tick` could settle something: an escape sequence is open."""
-        return self._sequence is not None
+        """Whether `tick` could settle something: an escape sequence is open, or a key came in the middle of a line."""
+        return self._sequence is not None or bool(self._inside)
 
     def feed(self, data: bytes, t: float) -> list[Decoded]:
         """What a read at `t` (monotonic seconds) says; at most one `Typed`, and that at the end."""
@@ -86,6 +93,8 @@ class Decoder:
     def tick(self, t: float) -> list[Decoded]:
         """Nothing was read for a while (0.1 s): an ESC that stands alone is the Esc key."""
         sequence = self._sequence
+        if self._inside and t - self._inside_at >= BY_HAND_S:
+            self._leave_inside()
         if sequence is not None and sequence.lone:
             self._sequence = None
             self._escape_key()
@@ -121,6 +130,7 @@ class Decoder:
     def _add(self, text: str, t: float) -> None:
         if self._high:
             self._settle_high()
+        self._settle_inside(t)
         self._mark(t, len(text))
         self._text = (self._text + text)[:LONGEST_LINE]
 
@@ -147,6 +157,7 @@ class Decoder:
 
     def _add_high(self, data: bytes, t: float) -> None:
         """UTF-8, also in pieces; a byte that cannot be UTF-8 is read as Latin-1."""
+        self._settle_inside(t)
         self._mark(t)
         pending, self._high = self._high + data, b""
         while pending:
@@ -168,12 +179,15 @@ class Decoder:
         self._append(pending.decode("latin-1"))
 
     def _append(self, text: str) -> None:
-        kept = "".join(char for char in text if not "\x80" <= char <= "\x9f")
+        mark = KEY if begins_message(self._text) else ""
+        kept = "".join(mark if "\x80" <= char <= "\x9f" else char for char in text)
         self._text = (self._text + kept)[:LONGEST_LINE]
 
     def _control(self, byte: int, t: float) -> None:
         if byte in _IGNORED:
             self._dropped, self._dropped_at = (self._dropped + chr(byte))[:MOST_DROPPED], t
+            if self._is_inside(t) and (chr(byte) not in _NOISE or begins_message(self._text)):
+                self._add_inside(None, t)
             return
         if self._high:
             self._settle_high()
@@ -185,6 +199,11 @@ class Decoder:
             self._erase(t)
 
     def _terminate(self, end: str, t: float) -> None:
+        if self._inside:
+            if self._erased and begins_message(self._text) and t - self._inside_at < BY_HAND_S:
+                self._text += KEY
+                self._erased = 0
+            self._leave_inside()
         last, self._end = self._end, end
         self._leads = ""
         ended, self._ended = self._ended, t
@@ -209,11 +228,53 @@ class Decoder:
             self._out.append(Key("enter"))
 
     def _erase(self, t: float) -> None:
-        if self._text:
+        if self._text and self._is_inside(t):
+            self._add_inside(None, t)
+            self._erased += 1
+        elif self._text:
+            self._leave_inside()
             self._mark(t)
             self._text, self._apart = self._text[:-1], 0
         elif not (self._paste and t - self._seen <= PASTE_S):
             self._key_back()
+
+    # Keys and controls in the middle of a line
+
+    def _is_inside(self, t: float) -> bool:
+        """Whether a key at `t` comes in the middle of a scan: some scanners press one for a separator."""
+        if self._high or not (len(self._text) >= INSIDE or begins_message(self._text)):
+            return False
+        last = self._inside_at if self._inside else self._seen
+        return t - last < BY_HAND_S and self._pace() < BY_HAND_S
+
+    def _add_inside(self, key: Escape | None, t: float) -> None:
+        self._inside.append(key)
+        self._inside_at = t
+
+    def _press_inside(self, key: Escape, t: float) -> None:
+        """Where a separator may follow, the key waits until it is known to be none."""
+        if begins_message(self._text):
+            self._add_inside(key, t)
+        else:
+            self._out.append(key)
+            self._add_inside(None, t)
+
+    def _settle_inside(self, t: float) -> None:
+        """A further character came: what stands before it belongs to the scan, unless a person has pressed it."""
+        if not self._inside:
+            return
+        if t - self._inside_at < BY_HAND_S:
+            self._text += KEY
+            self._inside, self._erased = [], 0
+        else:
+            self._leave_inside()
+
+    def _leave_inside(self) -> None:
+        """What stands behind the last character is what it would be anywhere: keys, and Backspace."""
+        self._out += [key for key in self._inside if key is not None]
+        if self._erased:
+            self._text, self._apart = self._text[: -self._erased], 0
+        self._inside, self._erased = [], 0
 
     def _key_back(self) -> None:
         self._end = ""
@@ -237,6 +298,8 @@ class Decoder:
             return data, pos + 1
         self._sequence = None
         whole = progress is WHOLE
+        if progress is BROKEN and not sequence.late and self._is_inside(sequence.at):
+            self._add_inside(None, t)
         again, rest = (self._whole(sequence, t), pos + 1) if whole else (self._replayed(sequence, chr(byte)), pos)
         return (again + data[rest:], 0) if again else (data, rest)
 
@@ -258,6 +321,8 @@ class Decoder:
             return KEYPAD[text[2]].encode()
         elif text == F8 and begins_message(self._text):
             return GS.encode()
+        elif is_key(text) and self._is_inside(sequence.at):
+            self._press_inside(Escape(text), t)
         else:
             self._out.append(Escape(text))
             self._leads, self._led_at = own_of(text), t

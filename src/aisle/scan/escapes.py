@@ -38,6 +38,16 @@ KEYPAD: Final = {
 """What the keys of a numeric keypad in application mode stand for, by the last letter of their `ESC O x`."""
 
 
+_KEY = re.compile(
+    r"\x1b(?:O\d?[A-DFHP-S]|\[\[[A-E]|\[(?!20[01]~)(?:\d{1,3}(?:;\d{1,2}){0,2})?[A-DFHPQSZ~u]|\[1;[2-8]R)", re.ASCII
+)
+
+
+def is_key(text: str) -> bool:
+    """Whether a whole sequence is a key that was pressed, and no answer or report of the terminal."""
+    return _KEY.fullmatch(text) is not None
+
+
 def own_of(text: str) -> str:
     """What of a whole sequence may be the first characters of a code: all but its ESC, from the last of its numbers on,
     where a key with such an end was cut off right before it. Nothing of what no code begins with."""

@@ -11,9 +11,9 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from aisle.code_forms import checks, guessed_keys, lookup_keys, tidy
+from aisle.code_forms import checks, guessed_keys, lookup_keys, tidy, upc_e_expanded
 from aisle.scan.decoder import LONGEST_LINE
-from aisle.scan.faults import LAYOUT
+from aisle.scan.faults import CODE_NUMBER, LAYOUT, NOISE
 from aisle.scan.meaning import (
     PRODUCT,
     Back,
@@ -28,6 +28,7 @@ from aisle.scan.meaning import (
     Said,
     Times,
 )
+from aisle.scan.spelling import spelt
 from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -77,6 +78,12 @@ _FEW: Final = re.compile(r"[\d.,]+(?:\*(?:\d{1,2}|\d*[.,]\d+))+", re.ASCII)
 """Factors of which no one thinks as a code: `3*4`, `2*0,5`."""
 _SIGNED: Final = re.compile(r"[+-][\d.,]+", re.ASCII)
 _SIGNED_TIMES: Final = re.compile(r"([+-][\d.,]+\*).*", re.DOTALL | re.ASCII)
+_ADD_ON: Final = re.compile(r"(\d{8}|\d{12,13})[ \-+](?:\d{2}|\d{5})", re.ASCII)
+"""An EAN or UPC and its add-on, as scanners send them that part the two."""
+_BEHIND: Final = re.compile(r"(?P<code>\d{8,14})[ \t;,/|+&]+\d{1,5}(?:[.,]\d{1,3})?", re.ASCII)
+_BEFORE: Final = re.compile(r"(?=[\d.,]*[1-9])\d{1,4}(?:[.,]\d{1,3})?[ \t;,/|+&]+(?P<code>\d{8,14})", re.ASCII)
+_RIGHT: Final = re.compile(r"(?<!\d)\d{8,14}(?!\d)", re.ASCII)
+"""So many digits as a code has."""
 _UNSEEN: Final = (
     "".join(
         chr(code)
@@ -92,8 +99,9 @@ _CARRIED, _WHOLE, _BARE, _CONTENT, _SPLIT, _NOISY, _GUESSED = range(7)
 def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | tuple[Reading, ...]:
     """What the text of a line says at a step that has this open; `table` holds the restricted codes (`patterns`).
 
-    Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.times,
-    input.by_hand, input.page, input.nothing, input.letters. A session has input.moved and input.after beside them.
+    Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.places,
+    input.times, input.by_hand, input.page, input.nothing, input.letters. A session has input.moved
+    and input.after beside them.
     """
     if len(text) >= LONGEST_LINE:
         return Refused("input.long", text[:40])
@@ -102,6 +110,7 @@ def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | 
         return Move("enter")
     if not text.strip(_UNSEEN):
         return Refused("input.nothing", text)
+    text = spelt(text, is_free=open_.text).strip(" ")
     aim = _AIM.fullmatch(text)
     name = (aim["code"] if aim and not aim["typed"] else text).upper()
     if name in COMMANDS:
@@ -187,7 +196,7 @@ def no_choice(open_: Open) -> str:
 def reckoned(text: str, decimals: bool) -> Said | None:
     """The quantity that `3*4` or `3x4` comes to; None where that is no multiplication of numbers: so many of a code.
 
-    Message ids of a `Refused`: input.decimal, input.quantity.
+    Message ids of a `Refused`: input.decimal, input.places, input.quantity, input.times (a factor is 0).
     """
     text = text.replace(" ", "")
     factors = re.split("[*xX×]", text) if _FACTORS.fullmatch(text) else ()
@@ -196,6 +205,8 @@ def reckoned(text: str, decimals: bool) -> Said | None:
     if any(len(re.split("[.,]", each)[0]) > LONGEST_FACTOR for each in factors[1:]):
         return None
     value = math.prod((_decimal(each) for each in factors), start=Decimal(1))
+    if not value:
+        return Refused("input.times", text)
     if value >= 10**LONGEST_QUANTITY:
         return Refused("input.quantity", text)
     return _quantity(value if value % 1 else value.quantize(Decimal(1)), text, decimals, code=text)
@@ -204,8 +215,10 @@ def reckoned(text: str, decimals: bool) -> Said | None:
 def _quantity(value: Decimal, text: str, decimals: bool, code: str = "") -> Said:
     exponent = value.as_tuple().exponent
     places = -exponent if isinstance(exponent, int) else 0
-    if places > 0 and (not decimals or places > DECIMALS):
+    if places > 0 and not decimals:
         return Refused("input.decimal", text)
+    if places > DECIMALS:
+        return Refused("input.places", text)
     return Quantity(value, code)
 
 
@@ -260,6 +273,8 @@ def _code(text: str, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
 def _scanned(aim: re.Match[str], table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
     """A scanner that says what it read: a code for certain, and digits before it were typed."""
     code = aim["code"][:13] if aim["symbol"] == _EAN_ADD_ON else aim["code"]
+    if aim["symbol"][0] == "E" and (add_on := _ADD_ON.fullmatch(code)):
+        code = add_on[1]
     ways = _codes(code, table, sure=aim["symbol"] in _GS1_SYMBOLS, splits=False)
     return _times(aim["typed"], ways) if aim["typed"] else ways
 
@@ -276,6 +291,8 @@ def _times(number: str, ways: tuple[Reading, ...]) -> Said | tuple[Reading, ...]
     times = _decimal(number)
     if not times:
         return Refused("input.times", number + "*")
+    if ways and ways[-1].refusal == CODE_NUMBER:
+        return Refused(CODE_NUMBER, ways[-1].code)
     return tuple(
         way._replace(
             times=way.times * times,
@@ -289,6 +306,8 @@ def _times(number: str, ways: tuple[Reading, ...]) -> Said | tuple[Reading, ...]
 
 def _codes(code: str, table: tuple[Pattern, ...], *, sure: bool = False, splits: bool = True) -> tuple[Reading, ...]:
     """Every way to read a code, in the order of their ranks."""
+    if _has_number_beside(code):
+        return (Reading((code, code.casefold()), code), Reading((), code, rank=_GUESSED, refusal=CODE_NUMBER))
     ways = [Reading(lookup_keys(code), code, rank=_WHOLE)]
     if table:
         ways += _restricted(code, table)
@@ -360,6 +379,8 @@ def _of_gtin(carried: Carried, rank: int) -> Reading:
         carried.measures,
         rank=rank,
         price=carried.price,
+        asks=carried.has_no_net,
+        has_pieces=carried.pieces is not None,
     )
 
 
@@ -399,10 +420,23 @@ def _split(code: str) -> list[Reading]:
 
 
 def _noisy(code: str) -> list[Reading]:
-    """A right code with what a bad line or a mistaken character set put before it, into it or behind it: the bracket of
-    an answer of the terminal that went no further, too."""
-    bare = "".join(char for char in code if char.isascii()).removeprefix("]")
-    return [Reading(lookup_keys(bare), bare, rank=_NOISY)] if checks(bare) else []
+    """A right code behind the bracket of an answer of the terminal that went no further. Signs around a code that are
+    no ASCII may have said something else, such as a multiplier: they are refused."""
+    if code.isascii():
+        bare = code.removeprefix("]")
+        return [Reading(lookup_keys(bare), bare, rank=_NOISY)] if checks(bare) else []
+    is_code = checks("".join(filter(str.isdigit, filter(str.isascii, code)))) or _RIGHT.search(code)
+    return [Reading((), code, rank=_NOISY, refusal=NOISE)] if is_code else []
+
+
+def _has_number_beside(code: str) -> bool:
+    """Whether it is a code with a right check digit and a number, in either order, with a blank or the like between:
+    an add-on is digits right behind its code, and nobody knows whether the number was meant to multiply."""
+    found = _BEHIND.fullmatch(code) or _BEFORE.fullmatch(code)
+    if found is None:
+        return False
+    bare = found["code"]
+    return checks(bare) or (len(bare) == 8 and upc_e_expanded(bare) != "")
 
 
 def _padded(code: str, digits: int) -> bool:

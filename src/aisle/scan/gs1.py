@@ -43,6 +43,10 @@ measures of logistic units (33nn, 34nn, 353 to 355, 362, 363, 367 to 369) are no
 _PRICES: Final = ("390", "391", "392", "393")
 _CURRENCY: Final = ("391", "393")
 """Of those the ones that begin with a currency."""
+_MEASURED: Final = ("31", "32", "33", "34", "35", "36", "39")
+"""What identifiers of measures of any kind begin with, and those of prices."""
+_PER_MEASURE: Final = ("8005",)
+"""Price of one unit of measure."""
 _FIGURES: Final = ("00", "01", "02", "30", "37", *_UNITS)
 """Identifiers that must not be there twice with two values."""
 _HRI: Final = re.compile(r"\((\d{2,4})\)\s*([^(]+)")
@@ -78,6 +82,9 @@ class Carried(NamedTuple):
     """AI 30 or 37."""
     measures: tuple[Measure, ...] = ()
     """Net weight, length, area or volume, each in the unit of its application identifier."""
+    has_no_net: bool = False
+    """It has a measure, gross or logistic, or the price of one unit of measure, and neither a net quantity nor a
+    price of the whole."""
     price: Decimal | None = None
     """In whatever currency the label is in (AI 390 to 393)."""
     batch: str = ""
@@ -116,12 +123,15 @@ def carried(text: str, sure: bool = False) -> Carried | None:
         return None
     if not sure and not ((not gtin or checks(gtin)) and (not sscc or check_digit(sscc[:-1]) == sscc[-1])):
         return None
+    measures, price = _measures(values), _price(values)
+    is_measured = any(ai[:2] in _MEASURED or ai in _PER_MEASURE for ai in values)
     return Carried(
+        has_no_net=is_measured and not measures and price is None,
         gtin=gtin,
         sscc=sscc,
         pieces=_whole(values.get("30") or values.get("37", "")),
-        measures=_measures(values),
-        price=_price(values),
+        measures=measures,
+        price=price,
         batch=values.get("10", ""),
         expiry=iso_date(values.get("17") or values.get("15", "")),
     )
@@ -167,13 +177,14 @@ def _split(text: str) -> Message:
     while rest:
         known = identifier_at(rest)
         if known is None:
-            return Message(_first(found), NO_SEPARATOR if found and GS not in text else BROKEN)
+            is_sign = found and GS not in text and not rest[:1].isdigit()
+            return Message(_first(found), NO_SEPARATOR if is_sign else BROKEN)
         body = rest[len(known.ai) :]
         value = body.split(GS, 1)[0]
         if known.is_predefined:
             value = value[: known.longest]
         if not known.takes(value):
-            runs_on = not known.is_predefined and value and GS not in text
+            runs_on = not known.is_predefined and GS not in text and known.begins(value)
             return Message(_first(found), NO_SEPARATOR if runs_on else BROKEN)
         found.append((known.ai, value))
         rest = body[len(value) :].lstrip(GS)

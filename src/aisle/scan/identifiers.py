@@ -76,6 +76,11 @@ class Identifier:
             return False
         return not self._is_date or bool(iso_date(value[:6]))
 
+    def begins(self, value: str) -> bool:
+        """Whether a value of it may end inside this text: what comes after that belongs to the next identifier."""
+        longest = min(self.longest, len(value) - 1)
+        return any(self.takes(value[:length]) for length in range(longest, 0, -1))
+
 
 def identifier_at(text: str) -> Identifier | None:
     """The application identifier that a message begins with."""

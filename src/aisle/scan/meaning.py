@@ -123,6 +123,10 @@ class Reading(NamedTuple):
     """The shop's own scale printed that price: what is sold by measure has a quantity by it and its price per unit."""
     is_guess: bool = False
     """Something was left out of the code or added: it counts only where exactly one product or location fits."""
+    asks: bool = False
+    """It has a measure or a price and no net quantity: of what is sold by measure nobody knows how much it is."""
+    has_pieces: bool = False
+    """It says how many pieces there are, which is no weight and no length."""
     layout: str = ""
     """Keyboard layout through which the code came, and was read back."""
     refusal: str = ""

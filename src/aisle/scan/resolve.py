@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final, TypeVar
 
-from aisle.scan.faults import BROKEN, NO_SEPARATOR
+from aisle.scan.faults import BROKEN, CODE_NUMBER, NO_SEPARATOR
 from aisle.scan.grammar import DECIMALS, is_lookup, is_words, no_choice, reckoned
 from aisle.scan.meaning import (
     LOCATION,
@@ -23,6 +23,7 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
+from aisle.scan.spelling import spelt
 from aisle.scan.units import converted, is_measured, weighed
 
 Meant = TypeVar("Meant")
@@ -46,6 +47,7 @@ def resolve(
     Message ids of a `Refused`: input.decimal, input.choice, input.letters, input.quantity, and
     those of a reading's `refusal`.
     """
+    text = spelt(text, is_free=open_.text)
     found: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         found.setdefault(candidate.code, []).append(candidate)
@@ -63,7 +65,7 @@ def resolve(
 
 def _guessed(ways: tuple[Reading, ...], found: dict[str, list[Candidate]], lookup: bool) -> Said | None:
     """The one product or location that a guess leads to, or a question; None where there is none, or too many."""
-    if any(way.refusal in (NO_SEPARATOR, BROKEN) for way in ways):
+    if any(way.refusal in (NO_SEPARATOR, BROKEN, CODE_NUMBER) for way in ways):
         return None
     things = fitting(
         (candidate, thing)
@@ -117,6 +119,8 @@ def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
         return None
     untold = measure is None and candidate.kind == PRODUCT
     label = way.measures[0] if way.measures and untold and is_by_measure else None
+    no_net = bool(label or way.price or way.asks or (way.has_pieces and is_measured(candidate.unit)))
+    asks = untold and is_by_measure and no_net
     return Meaning(
         candidate.kind,
         candidate.key,
@@ -128,8 +132,8 @@ def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
         way.expiry,
         way.price if untold else None,
         label,
-        candidate.unit if label or way.price else "",
-        untold and is_by_measure and bool(label or way.price),
+        candidate.unit if asks or way.price else "",
+        asks,
         way.layout,
     )
 
@@ -177,6 +181,8 @@ def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:
         return Refused(refusal, text)
     if open_.quantity and (said := reckoned(text, open_.decimals)):
         return said
+    if open_.quantity and _is_measured(text):
+        return Refused("input.unit", text)
     # A list follows two digits as soon as they are typed; one may have been meant as the number of a row.
     if open_.choices and code.isdigit() and len(code) < (2 if open_.finds else 3) and not open_.search:
         return Refused(no_choice(open_), text)
@@ -184,3 +190,9 @@ def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:
     if not multiplied and (is_words(text) or (open_.text and not code.isdigit())):
         return Text(code)
     return Unknown(code)
+
+
+def _is_measured(text: str) -> bool:
+    """Whether a text is a number with a unit behind it, as somebody types a weight."""
+    text = text.strip(" ")
+    return text[:1].isdigit() and is_measured(text)

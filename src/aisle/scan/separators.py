@@ -10,6 +10,9 @@ from typing import Final
 GS: Final = "\x1d"
 """What scanners send for FNC1."""
 
+KEY: Final = "\x1c"
+"""Stands in a line for a key or a control that came in the middle of it at scanner pace."""
+
 F8: Final = "\x1b[19~"
 """What a terminal sends for the key F8, which some scanners press for it."""
 

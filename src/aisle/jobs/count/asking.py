@@ -122,6 +122,8 @@ def summary(state: Counting) -> Result:
     units = sum((item.difference for item in state.differing), Decimal(0))
     value = sum((item.value for item in state.differing), Decimal(0))
     id_ = "count.differ_value" if value else "count.differ"
+    if len({item.unit.strip().casefold() for item in state.differing}) > 1:  # kg and pieces have no sum
+        id_ = "count.differ_apart_value" if value else "count.differ_apart"
     return told(state, ASK, id_, count=len(state.differing), units=units, value=priced(round(value, 2)))
 
 

@@ -271,7 +271,7 @@ def _named(state: Losing, rows: tuple[Mapping[str, Any], ...], context: Context)
     found = numbers.meant(rows, value, (LOCATION, PRODUCT))
     if found is None:
         return _quantity(state, value, context)
-    if value > numbers.LIKELY:
+    if numbers.is_likely(rows, value):
         if loss_view.digits(state):
             return _told(state, WRONG, "count.answer_first", what=found.label or found.key)
         return _thing(_unasked(state), (found,))

@@ -207,7 +207,7 @@ def named(state: Counting, rows: tuple[Mapping[str, Any], ...], context: Context
     found = numbers.meant(rows, value, (LOCATION, PRODUCT))
     if found is None:
         return _believed(state, value, context)
-    if value > numbers.LIKELY:
+    if numbers.is_likely(rows, value):
         return unanswered(state, Thing((found,))) if is_asked(state) else thing(state, (found,), context)
     state = state._replace(ways=(Next("quantity", f"{value:f}"), _other(found)))
     return Turn(state, (), Verdict(ASK, numbers.question(found, value)))

@@ -113,6 +113,8 @@ class SignInJob:
         exact = [person for person in people if _is_called(person, asked, whole=True)]
         if len(exact) == 1:
             return _enter(exact[0])
+        if people and asked.strip().isdecimal():  # part of an id; nobody is found by a stray digit
+            return Turn(SigningIn(), (), Verdict(WRONG, msg("sign_in.number", asked=asked)))
         if len(people) == 1:
             return self._one(people[0], asked)
         if people:

@@ -130,6 +130,8 @@ class MoveJob:
                 return _quantity(state, value, code)
             case Command(letter):
                 return _command(state, letter, context)
+            case Unknown(code) if numbers.is_no_code(code) and state.phase in ("from", "take", "load", "put"):
+                return told(state, WRONG, "pick.no_quantity", code=code)
             case Unknown(code) | Text(code):
                 return told(state, WRONG, "move.unknown", code=code)
         return Turn(state)
@@ -245,7 +247,8 @@ def _named(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context)
     if move_take.is_whose_asked(state):
         return told(state, WRONG, "move.answer_first", what=found.label or found.key)
     most = part.quantity if state.phase == "put" else max(part.books, ZERO)
-    if value > numbers.LIKELY or value > max(most, LIKELY):
+    is_guess = any(row.get("is_guess") for row in rows)
+    if numbers.is_likely(rows, value) or (value > max(most, LIKELY) and not is_guess):
         return _thing(state, (found,), context)
     ways = (Way("amount", part.product, value, part.line), Way(f"is_{found.kind}", found.key))
     pending = state.pending if is_goods else None

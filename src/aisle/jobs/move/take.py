@@ -275,7 +275,9 @@ def of_how_many(state: Moving) -> Part | None:
 def unanswered(state: Moving, meaning: Meaning) -> Result:
     """A scan while goods are asked about: so many more of them, or nothing before they are settled."""
     asked, part = state.pending, _asked_about(state)
-    if asked is None or part is None or (meaning.kind, meaning.key) != (PRODUCT, asked.key):
+    if asked and (meaning.kind, meaning.key) != (PRODUCT, asked.key):
+        return unsettled(state, asked)
+    if asked is None or part is None:
         return told(state, WRONG, "move.answer_first", what=meaning.label or meaning.key)
     quantity = asked.quantity + meaning.quantity
     if part.books or state.ways[0].kind != "over" or (quantity % 1 and not part.decimal):
@@ -286,7 +288,8 @@ def unanswered(state: Moving, meaning: Meaning) -> Result:
 
 
 def unsettled(state: Moving, asked: Meaning) -> Result:
-    """A letter while goods are asked about, which stand nowhere but in the question."""
+    """A letter, or another scan, while goods are asked about, which stand nowhere but in the question: it says how
+    many of what are asked about."""
     return told(state, WRONG, "move.say_first", label=asked.label or asked.key, quantity=asked.quantity)
 
 

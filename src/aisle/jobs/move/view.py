@@ -126,12 +126,15 @@ def choices(state: Moving) -> tuple[Msg, ...]:
             return (msg("move.leave_them"), msg("move.go_on"))
         case "where":
             return (msg("move.keep_in_hand"),)
-    return tuple(_way(way) for way in state.ways)
+    return tuple(_way(state, way) for way in state.ways)
 
 
-def _way(way: Way) -> Msg:
+def _way(state: Moving, way: Way) -> Msg:
     if way.kind in ("is_delivery", "is_person"):
         return numbers.way_other(Meaning(way.kind[3:], way.key, way.key))
+    if way.kind == "over":
+        part = move_take.meant(state, way)
+        return msg(WAYS[way.kind], quantity=way.quantity, label=part.label if part else way.key)
     if way.kind == "from" and way.quantity == UNKNOWN:
         return msg("move.way_from_unsaid", place=way.key)
     return msg(WAYS[way.kind], place=way.key, order=way.key, line=way.line, quantity=way.quantity)

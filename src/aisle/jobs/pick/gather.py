@@ -52,7 +52,7 @@ class WalkJob:
 
     name = "walk"
     steps: tuple[str, ...] = ("walk",)
-    version = 6
+    version = 7
     journalled = True
 
     def begin(self) -> Gathering:
@@ -231,6 +231,8 @@ def _thing(state: Gathering, meanings: tuple[Meaning, ...]) -> Result:
     if _is_count(code):
         if is_number_of(first.kind, Decimal(code)):
             return _asked_number(state, code, first)
+        if _is_asked(state):
+            return _asked_many(state, code)
         return _take_next(state, int(code))
     if first.kind == PRODUCT:
         asked = state._replace(ways=(Way("look_up", first.key),), taking_out=False)
@@ -260,7 +262,7 @@ def _code(state: Gathering, code: str) -> Result:
     """A small number says how many; a code behind an order is that of its tote. A number is asked about, and what looks
     like an order."""
     if _is_count(code):
-        return _take_next(state, int(code))
+        return _asked_many(state, code) if _is_asked(state) else _take_next(state, int(code))
     if not state.chosen or (len(code) <= HOW_MANY and code not in tuple(LETTERS)):
         return _say(state, WRONG, "walk.unknown", code=code)
     if code in tuple(LETTERS[:MOST]):
@@ -271,6 +273,18 @@ def _code(state: Gathering, code: str) -> Result:
         asked = state._replace(ways=(Way("is_tote", code),), taking_out=False)
         return _say(asked, ASK, "walk.like_an_order", code=code)
     return _named(state, code)
+
+
+def _is_asked(state: Gathering) -> bool:
+    """Whether something else is asked than how many are meant."""
+    return any(way.kind != "many" for way in state.ways)
+
+
+def _asked_many(state: Gathering, code: str) -> Result:
+    """So many orders beside an open question only where somebody says so; that stays asked, by the same letters."""
+    others = tuple(way for way in state.ways if way.kind not in ("many", *NUMBER_OF))
+    asked = state._replace(ways=(*others, Way("many", code)))
+    return _say(asked, ASK, "walk.many", count=int(code))
 
 
 def _asked_number(state: Gathering, code: str, meaning: Meaning) -> Result:
@@ -327,7 +341,10 @@ def _way(state: Gathering, choice: int) -> Result:
     others = tuple(each for each in state.ways if each is not way)
     state = state._replace(ways=())
     if way.kind == "many":
-        return _take_next(state, int(way.key))
+        turn = _take_next(state, int(way.key))
+        return turn._replace(
+            state=turn.state._replace(ways=tuple(each for each in others if each.kind not in NUMBER_OF))
+        )
     if way.kind in NUMBER_OF:
         return _say(state, INFO, "session.dropped")
     if way.kind == "look_up":

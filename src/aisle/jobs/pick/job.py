@@ -53,7 +53,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 20
+    version = 21
     journalled = True
     asks_which = True
 
@@ -235,7 +235,7 @@ def _answered(state: Picking, kind: str, row: Mapping[str, Any], context: Contex
     if kind == pick_why.STRANGER:
         return pick_why.told_foreign(state, row, context.now)
     if kind == pick_why.THERE:
-        return pick_why.told_elsewhere(state, row)
+        return pick_take.told_there(state, row, context)
     if kind == pick_put.PICKUPS:
         return pick_put.told_pickups(state, row)
     return pick_put.told_spot(state, row, context)
@@ -249,11 +249,16 @@ def _number(state: Picking, rows: tuple[Mapping[str, Any], ...], context: Contex
     if tote:
         return pick_take.tote_or_quantity(state, value, tote)
     found = numbers.meanings(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
-    if value > numbers.LIKELY and found:
+    if found and (numbers.is_likely(rows, value) or (value > numbers.LIKELY and _is_ordered(state, found[0]))):
         return pick_scanned.thing(state._replace(ways=()), found, context)
-    if value > numbers.LIKELY and value > picking.ordered(state):  # nobody means so many
+    if not found and value > numbers.LIKELY and value > picking.ordered(state):  # nobody means so many
         return wrong(state, "pick.unknown", code=code)
     return pick_take.judged(state, value, found, context)
+
+
+def _is_ordered(state: Picking, found: Meaning) -> bool:
+    """Whether it is a product of these orders: then a guess of it is none."""
+    return found.kind == PRODUCT and any(take.product == found.key for take in state.takes)
 
 
 def _said(state: Picking, event: Event, context: Context) -> Result:

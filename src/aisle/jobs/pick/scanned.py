@@ -9,7 +9,7 @@ from decimal import Decimal
 from aisle.jobs.base import Close, Context, Start, Turn
 from aisle.jobs.numbers import named_apart, what_is
 from aisle.jobs.pick import passed as pick_passed
-from aisle.jobs.pick import picking
+from aisle.jobs.pick import picking, taken_at
 from aisle.jobs.pick import put as pick_put
 from aisle.jobs.pick import take as pick_take
 from aisle.jobs.pick import why as pick_why
@@ -23,6 +23,10 @@ Result = Turn[Picking]
 
 def thing(state: Picking, meanings: tuple[Meaning, ...], context: Context) -> Result:
     """The first meaning that these orders can use wins; otherwise the first says why not."""
+    if taken_at.product_asked(state):
+        meanings = tuple(each for each in meanings if not taken_at.is_kept(state, each))
+        if not meanings:
+            return taken_at.first(state)
     usable = _usable(state, meanings)
     place = place_of(meanings)
     if place and (not usable or (state.needs_place and _is_on_the_way(state, place))):
@@ -68,6 +72,10 @@ def _usable(state: Picking, meanings: tuple[Meaning, ...]) -> list[Meaning]:
 def _at_place(state: Picking, meaning: Meaning, context: Context) -> Result:
     if state.phase == "done":
         return pick_put.at_place(state, meaning, context)
+    if way := taken_at.at_place(state, meaning.key):
+        return pick_take.at_place(state, way, context)
+    if taken_at.product_asked(state):
+        return pick_why.elsewhere(state, meaning)
     code = meaning.key.casefold()
     here = [index for index, take in enumerate(state.takes) if take.open and take.place.casefold() == code]
     if here:

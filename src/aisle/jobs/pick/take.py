@@ -20,7 +20,7 @@ from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.undo import in_place_again, moved_from, stood_before
 from aisle.jobs.pick.walk import elsewhere
 from aisle.jobs.pick.why import wrong
-from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, msg, undone
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undone
 from aisle.scan.meaning import PRODUCT, Meaning
 
 Result = Turn[Picking]
@@ -60,7 +60,25 @@ def at_place(state: Picking, way: Way, context: Context) -> Result:
     """Takes what was scanned from the place that was chosen for it."""
     explicit = bool(way.quantity)
     meaning = Meaning(PRODUCT, way.product, way.label, way.quantity or Decimal(1), explicit)
-    return product(taken_at.chosen(state, way)._replace(ways=()), meaning, context)
+    turn = product(taken_at.chosen(state, way)._replace(ways=()), meaning, context)
+    if turn.verdict is None or turn.verdict.kind != GOOD:
+        return turn
+    return turn._replace(
+        verdict=turn.verdict._replace(text=msg("pick.from_place", place=way.key, what=turn.verdict.text))
+    )
+
+
+def told_there(state: Picking, row: Mapping[str, Any], context: Context) -> Result:
+    """A place where the stop is not was scanned: it answers where goods were taken, if they may come from there."""
+    if not taken_at.product_asked(state):
+        return pick_why.told_elsewhere(state, row)
+    place = state.asked.key
+    pool, wrong_pool = pick_why.pool_there(state, row)
+    state = state._replace(asked=picking.Asked())
+    if wrong_pool:
+        return Turn(state, (), Verdict(WRONG, wrong_pool))
+    way = taken_at.another(state, place, pool)
+    return at_place(state._replace(ways=()), way, context) if row.get("pools") else taken_at.asked_too(state, way)
 
 
 def _full(state: Picking, indexes: Sequence[int], meaning: Meaning) -> Result:
@@ -128,10 +146,13 @@ def _told(before: Picking, after: Picking, changes: Mapping[int, Decimal], stop:
 
 
 def quantity(state: Picking, value: Decimal, code: str, context: Context) -> Result:
-    """So many of the stop are in its totes in all, unless the digits are the number of something."""
+    """So many of the stop are in its totes in all, unless the digits are the number of something, or it is asked where
+    they were taken."""
     if state.take is None:
         return Turn(state)
-    return pick_why.number_of(state, value, code) or judged(state, value, (), context)
+    return (
+        taken_at.totalled(state, value) or pick_why.number_of(state, value, code) or judged(state, value, (), context)
+    )
 
 
 def judged(state: Picking, value: Decimal, found: Sequence[Meaning], context: Context) -> Result:

@@ -2,7 +2,8 @@
 
 A scan of a product says nothing of its place. At the stop on the screen it is the place on the screen. For another
 stop it is the place of that stop, unless the goods may come from a second one: then nothing is booked before it is
-said. Where places are verified, the scan of the place says it.
+said. Where places are verified, the scan of the place says it. A number while it is asked is the total to be booked
+at the place that is chosen; it chooses none. The scan of a place is the answer.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from aisle.jobs.pick import picking
 from aisle.jobs.pick.picking import Picking, Way
 from aisle.jobs.pick.undo import moved_from
 from aisle.jobs.pick.walk import Take
-from aisle.jobs.view import ASK, Verdict, msg
-from aisle.scan.meaning import Meaning
+from aisle.jobs.view import ASK, WRONG, Verdict, msg
+from aisle.scan.meaning import LOCATION, PRODUCT, Meaning
 
 KIND = "taken_at"
 """The kind of the ways on that say where goods were taken."""
+
+HERE = "take_here"
+"""The kind of the way on that goods are taken at another place, which was scanned."""
 
 Place = tuple[str, int]
 """A place, and the pool that goods come from there; 0 where nobody says."""
@@ -28,7 +32,7 @@ Place = tuple[str, int]
 def asked(state: Picking, meaning: Meaning, open_: Sequence[int]) -> Turn[Picking] | None:
     """Asks where the goods were taken; None where only one place is possible. `open_` are the lines that they fill."""
     first = state.takes[open_[0]]
-    if state.verified or not first.place:
+    if not first.place or (state.verified and not _is_unsaid(state, first)):
         return None
     places = _possible(state, first)
     if len(places) < 2:
@@ -40,8 +44,89 @@ def asked(state: Picking, meaning: Meaning, open_: Sequence[int]) -> Turn[Pickin
     return Turn(state._replace(ways=ways), (), Verdict(ASK, text))
 
 
+def product_asked(state: Picking) -> str:
+    """The product of which it is asked where it was taken; empty for none."""
+    return next((way.product for way in state.ways if way.kind == KIND), "")
+
+
+def is_kept(state: Picking, meaning: Meaning) -> bool:
+    """Whether a scan leaves the question open: it is neither the product that is asked about nor a place."""
+    product = product_asked(state)
+    return bool(product) and meaning.kind != LOCATION and (meaning.kind, meaning.key) != (PRODUCT, product)
+
+
+def first(state: Picking) -> Turn[Picking]:
+    """Something else was said: first it is to be said where the goods were taken."""
+    label = next(way.label for way in state.ways if way.kind == KIND)
+    return Turn(state, (), Verdict(WRONG, msg("pick.where_first", label=label)))
+
+
+def at_place(state: Picking, place: str) -> Way | None:
+    """The way on that a scan of this place answers."""
+    return next((way for way in state.ways if way.kind == KIND and _same(way.key, place)), None)
+
+
+def another(state: Picking, place: str, pool: int) -> Way:
+    """The way on that they were taken at a place which nobody had thought of."""
+    way = next(way for way in state.ways if way.kind == KIND)
+    return way._replace(key=place, pool=pool)
+
+
+def asked_too(state: Picking, way: Way) -> Turn[Picking]:
+    """Asks once more, with one more place."""
+    told = msg("pick.taken_where", label=way.label, quantity=way.quantity)
+    if not way.quantity:
+        told = msg("pick.weigh_where", label=way.label)
+    return Turn(state._replace(ways=(*state.ways, way)), (), Verdict(ASK, told))
+
+
+def totalled(state: Picking, value: Decimal) -> Turn[Picking] | None:
+    """Keeps a total that was typed for the place that is still asked; None where no place is."""
+    ways = _open_ways(state)
+    if not ways:
+        return None
+    rests = [_rest(state, way, value) for way in ways]
+    label = ways[0].label
+    if not all(rests):
+        told = Verdict(WRONG, msg("pick.where_first_number", value=value, label=label))
+        return Turn(state, (), told)
+    kept = tuple(way._replace(quantity=rest) for way, rest in zip(ways, rests, strict=True))
+    told = Verdict(ASK, msg("pick.total_where", total=value, label=label))
+    return Turn(state._replace(ways=kept), (), told)
+
+
+def _open_ways(state: Picking) -> list[Way]:
+    """The ways on that say a place; whether goods are taken at the place that was scanned is which of two it was."""
+    ways = [way for way in state.ways if way.kind == KIND]
+    here, take = next((way for way in state.ways if way.kind == HERE), None), state.take
+    if ways or here is None or take is None:
+        return ways
+    way = Way(KIND, take.place, take.label, take.pool, product=take.product)
+    return [way, way._replace(key=here.key, pool=here.pool)]
+
+
+def _rest(state: Picking, way: Way, value: Decimal) -> Decimal:
+    """What was taken at that place so that it is `value` in all; 0 where that cannot be."""
+    lines = [index for index in picking.lines_of(state, way.product) if state.takes[index].open]
+    index = next((each for each in lines if _same(state.takes[each].place, way.key)), next(iter(lines), -1))
+    if index < 0:
+        return Decimal(0)
+    done, of, _ = picking.total(state.takes[each] for each in picking.stop_at(state, index))
+    is_whole = state.takes[index].decimal or not value % 1
+    return value - done if is_whole and done < value <= of else Decimal(0)
+
+
+def _is_unsaid(state: Picking, take: Take) -> bool:
+    """Whether two places were scanned, and nobody has said at which of them the goods of the stop were taken."""
+    if product_asked(state) == take.product:
+        return True
+    stop, is_asked = state.take, any(way.kind == HERE for way in state.ways)
+    return is_asked and stop is not None and stop.product == take.product and _same(state.place, stop.place)
+
+
 def chosen(state: Picking, way: Way) -> Picking:
     """The picker stands at the stop of these goods, which is at the place that was said."""
+    state = state._replace(place=way.key) if state.verified else state
     lines = [index for index in picking.lines_of(state, way.product) if state.takes[index].open]
     if not lines:
         return state
@@ -72,7 +157,7 @@ def _possible(state: Picking, first: Take) -> list[Place]:
     takes = [take for take in state.takes if take.product == first.product]
     stop = state.take
     found: list[Place] = []
-    scanned = [(way.key, way.pool) for way in state.ways if way.kind == "take_here"]
+    scanned = [(way.key, way.pool) for way in state.ways if way.kind == HERE]
     if stop and stop.product == first.product:
         found = [(stop.place, stop.pool), *(scanned if stop.place else ())]
     elif stop and stop.place and not _same(stop.place, first.place):

@@ -9,7 +9,7 @@ from typing import Any
 from aisle.jobs import numbers, store_time
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Effect, Query, Turn
-from aisle.jobs.pick import hands, picking, pools
+from aisle.jobs.pick import hands, picking, pools, taken_at
 from aisle.jobs.pick.picking import Asked, Picking, Way
 from aisle.jobs.pick.walk import allows
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
@@ -150,20 +150,32 @@ def elsewhere(state: Picking, meaning: Meaning) -> Result:
     """A place where the stop is not; what of it lies there says whether it may be taken there."""
     take = state.take
     assert take is not None
-    return ask(state, THERE, meaning, product_number=take.product, location_code=meaning.key)
+    product = taken_at.product_asked(state)
+    turn = ask(state, THERE, meaning, product_number=product or take.product, location_code=meaning.key)
+    return turn._replace(state=turn.state._replace(ways=state.ways)) if product else turn
 
 
 def told_elsewhere(state: Picking, row: Mapping[str, Any]) -> Result:
     """Take it here? Not from a pool that is not for this order."""
     take, place = state.take, state.asked.key
-    state = state._replace(asked=Asked())
     if take is None:
-        return Turn(state)
+        return Turn(state._replace(asked=Asked()))
+    pool, wrong_pool = pool_there(state, row)
+    state = state._replace(asked=Asked())
+    if wrong_pool:
+        return Turn(state._replace(ways=(Way("look_up", take.product),)), (), Verdict(ASK, wrong_pool))
+    way = Way(taken_at.HERE, place, pool=pool)
+    return wrong(state, "pick.wrong_place", way, scanned=place, wanted=take.place, label=take.label)
+
+
+def pool_there(state: Picking, row: Mapping[str, Any]) -> tuple[int, Msg | None]:
+    """The pool that goods of a place which was asked about come from, or why none of them is for this order."""
+    product = taken_at.product_asked(state)
+    take = next((each for each in state.takes if each.product == product and each.open), state.take)
+    assert take is not None
     lying = row.get("pools") or {}
     stocked = sorted(int(pool) for pool, quantity in lying.items() if number(quantity) > 0)
     if not allows(take.pools, lying):
         args = {"pool": pools.names(state, stocked), "allowed": pools.names(state, take.pools)}
-        return wrong(state, "pick.wrong_pool", Way("look_up", take.product), place=place, label=take.label, **args)
-    pool = next((pool for pool in (take.pool, *take.pools) if pool in stocked), take.pool)
-    way = Way("take_here", place, pool=pool)
-    return wrong(state, "pick.wrong_place", way, scanned=place, wanted=take.place, label=take.label)
+        return 0, msg("pick.wrong_pool", place=state.asked.key, label=take.label, **args)
+    return next((pool for pool in (take.pool, *take.pools) if pool in stocked), take.pool), None

@@ -249,6 +249,8 @@ def _unknown(state: Receiving, event: Event, code: str, context: Context) -> Res
         return receive_take.unanswered(state, None, context)
     if receive_take.is_number_asked(state):
         return receive_take.number_first(state, code)
+    if state.number and state.phase == "goods" and numbers.is_no_code(code):
+        return told(state, WRONG, "pick.no_quantity", code=code)
     if state.number:
         ways = (Way("find", code), Way("aside", label=code))
         asked = state._replace(ways=ways, phase="goods", pending=None)

@@ -81,7 +81,9 @@ def refusals(outbox: apsw.Connection, args: Mapping[str, Json]) -> Result:
     return rows, len(rows)
 
 
-def named(found: Iterable[Candidate]) -> Result:
-    """What a code is the number of: kind, key and label each."""
-    rows: list[Row] = [{"kind": each.kind, "key": each.key, "label": each.label} for each in found]
+def named(found: Iterable[Candidate], *, is_guess: bool = False) -> Result:
+    """What a code is the number of: kind, key and label each, and whether that is a guess (`is_guess`)."""
+    rows: list[Row] = [
+        {"kind": each.kind, "key": each.key, "label": each.label, "is_guess": is_guess} for each in found
+    ]
     return rows, len(rows)

@@ -237,6 +237,11 @@ def _of_code(on: Ground, code: str) -> list[Candidate]:
     return found or (list(guessed) if len(guessed) == 1 else [])
 
 
+def _named(on: Ground, code: str) -> Result:
+    found = _of_code(on, code)
+    return reads_moves.named(found, is_guess=bool(found) and not on.find(lookup_keys(code)))
+
+
 def _store(on: Ground, args: Args) -> Result:
     number = str(args.get("store_number") or on.home.store)
     row = fetch_one(on.cache, "SELECT raw FROM store WHERE store_number = ?", number)
@@ -267,7 +272,7 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "places": lambda on, args: places(on.cache, on.goods, on.walk(), args),
     "homes": lambda on, args: reads_moves.homes(on.cache, on.goods.pending(), args),
     "refusals": lambda on, args: _told(on, reads_moves.refusals(on.outbox, args)),
-    "named": lambda on, args: reads_moves.named(_of_code(on, str(args["code"]))),
+    "named": lambda on, args: _named(on, str(args["code"])),
     "doubts": lambda on, args: doubts(on.outbox, on.cache, args),
     "trouble": lambda on, _: trouble(on.outbox),
     "halfway": lambda on, _: halfway(on.cache, on.outbox),

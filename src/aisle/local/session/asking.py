@@ -17,6 +17,7 @@ from aisle.local.session.ear import name_of
 from aisle.local.session.house import is_house
 from aisle.local.session.stack import Level, Outcome, Stack
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Either, Open, Quantity, Said, Text, Thing, Times, Unknown
+from aisle.scan.spelling import is_multiplied
 from aisle.tuples import NamedTuple
 
 
@@ -69,7 +70,7 @@ class Asking(NamedTuple):
     def multiplies(self, said: Said, text: str) -> bool:
         """Whether that is the code or number that the multiplier waits for, no look and no multiplier of its own."""
         is_code = isinstance(said, Unknown | Either | Quantity) or (isinstance(said, Thing) and not said.lookup)
-        return bool(self.times) and is_code and not text.lstrip().startswith("?") and "*" not in text
+        return bool(self.times) and is_code and not text.lstrip().startswith("?") and not is_multiplied(text)
 
     def passed_over(self, said: Said, verdict: Verdict | None) -> Verdict | None:
         """What is said where it was asked which of several things was scanned, and nobody has answered: that scan is
@@ -80,12 +81,26 @@ class Asking(NamedTuple):
         told = msg("session.not_all", count=1, why=why, said=verdict.text)
         return Verdict(ASK if verdict.kind == ASK else WRONG, told)
 
+    def is_kept(self, said: Said, raw: str, verdict: Verdict | None, levels: Sequence[Level]) -> bool:
+        """Whether the multiplier still waits: it was neither used nor taken back, and its page is still there."""
+        if not self.times or self.on(levels) != self or isinstance(said, Quantity | Back | Times):
+            return False
+        is_goods = isinstance(said, Thing) and any(each.kind == PRODUCT for each in said.meanings)
+        is_taken = verdict is not None and verdict.kind != WRONG and (is_goods or is_multiplied(raw))
+        return not is_taken
+
+    def kept(self, verdict: Verdict | None) -> Verdict:
+        """What is said where the multiplier still waits."""
+        if verdict is None:
+            return Verdict(INFO, msg("session.times", times=self.times))
+        return verdict._replace(text=msg("session.times_kept", times=self.times, said=verdict.text))
+
     def dropped(self, said: Said, raw: str, verdict: Verdict | None, job: str) -> Verdict | None:
         """What is said where the multiplier was for nothing, and is gone: so many are taken of goods alone, by a job
         that counts them (`job`: the one on the screen now). A multiplier of its own is the younger one."""
         is_goods = isinstance(said, Thing) and any(each.kind == PRODUCT for each in said.meanings)
         took = is_goods and verdict is not None and verdict.kind in (GOOD, ASK) and job in COUNTING
-        if not self.times or took or isinstance(said, Quantity | Back | Times) or "*" in raw:
+        if not self.times or took or isinstance(said, Quantity | Back | Times) or is_multiplied(raw):
             return verdict
         if verdict is None:
             return Verdict(INFO, msg("session.times_dropped", times=self.times))

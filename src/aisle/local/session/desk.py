@@ -100,6 +100,8 @@ class Desk(ABC):
         self._who = SignIn("", "")
         self._line = OpenLine()
         self._held = HeldLines()
+        self._unknown_until = 0.0
+        """Until when a link that stalls may bring more of a scan that is unknown; in seconds of the monotonic clock."""
         self._verdict: Verdict | None = None
         self._word: tuple[Verdict | None, Verdict | None] = (None, None)
         """What came by itself last: the answer to an input that it stands beside, and what is shown of both."""

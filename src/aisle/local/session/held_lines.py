@@ -10,22 +10,37 @@ anything. So that nobody waits for it:
   code, and the rest of it is refused with a sentence of its own;
 * all else (a number, a letter, words, Enter) is held until nothing came for `TOGETHER_S`.
 
+A link that stalls leaves longer pauses between the lines of a scan: what comes at scanner pace within `STALLED_S` of a
+scan that is unknown, and is no code, is a part of that.
+
 A part of aisle.local.session.session.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from aisle.jobs.view import msg
+from aisle.jobs.view import WRONG, msg
 from aisle.local.session.house import hidden
 from aisle.local.session.open_line import HeldLines, meant_for
-from aisle.local.session.taking import end_line, is_code, is_plain_code, refuse_lines, take_line, take_one
+from aisle.local.session.taking import (
+    end_line,
+    is_code,
+    is_known_code,
+    is_plain_code,
+    refuse_lines,
+    take_line,
+    take_one,
+)
+from aisle.scan.grammar import aim_of
 from aisle.scan.inputs import Decoded, Escape, Key, Line, Quiet, Typed
 
 if TYPE_CHECKING:
     from aisle.local.session.desk import Desk
+
+STALLED_S: Final = 1.0
+"""Seconds after the end of an unknown scan within which a link that stalls may still bring more of it."""
 
 
 def take_items(desk: Desk, items: Sequence[Decoded], at: float) -> int:
@@ -38,6 +53,8 @@ def take_items(desk: Desk, items: Sequence[Decoded], at: float) -> int:
         elif isinstance(item, Typed) and desk._held.refused:
             desk._line.stands(item.text)  # no list follows it, and no job answers it
         else:
+            if not isinstance(item, Typed):
+                desk._unknown_until = 0.0  # a person has answered
             take_one(desk, item, at)
         if desk._queue.failed:
             desk._held = HeldLines()
@@ -61,11 +78,13 @@ def _hold(desk: Desk, item: Line | Key | Escape, at: float) -> None:
     """Adds an input to its scan. Enter counts as an empty line of the scan; other keys inside a scan do nothing."""
     if desk._held.scan != item.scan:
         _decide(desk, at, Quiet(desk._held.scan, 0.0, is_over=True))
-        desk._held = HeldLines(item.scan, page=meant_for(desk._stack.levels))
+        is_late = (item.first if isinstance(item, Line) else at) < desk._unknown_until
+        desk._held = HeldLines(item.scan, page=meant_for(desk._stack.levels), is_late=is_late)
     held = desk._held
     if held.refused:
         if isinstance(item, Line):
             desk._line.ended(item.text)
+            desk._unknown_until = item.last + STALLED_S
     elif isinstance(item, Line):
         line = end_line(desk, item)
         if line is not None:
@@ -77,9 +96,11 @@ def _hold(desk: Desk, item: Line | Key | Escape, at: float) -> None:
 
 
 def _are_codes(desk: Desk, held: HeldLines) -> bool:
-    is_one = len(held.lines) == 1 and not held.taken
+    is_one = len(held.lines) == 1 and not held.taken and not held.is_late
     texts = [line.text for line in held.lines]
-    return all(is_code(desk, text, is_one=is_one) or (not is_one and _is_noise(text)) for text in texts)
+    if is_one:
+        return is_code(desk, texts[0], is_one=True)
+    return all(is_code(desk, text) or is_known_code(desk, text) or _is_noise(text) for text in texts)
 
 
 def _is_noise(text: str) -> bool:
@@ -93,12 +114,15 @@ def _decide(desk: Desk, at: float, quiet: Quiet, *, is_open: bool = False) -> No
     if quiet.is_over:
         desk._held = HeldLines()
     if not held.lines:
-        if quiet.is_over and held.enter and not (held.taken or held.refused):
+        if quiet.is_over and held.enter and not (held.taken or held.refused or held.is_late):
             take_one(desk, Key("enter"), at)
+        elif held.enter and held.is_late:
+            desk._unknown_until = at + STALLED_S
         return
     last, are_codes = held.lines[-1], _are_codes(desk, held)
-    if not are_codes and len(held.lines) + held.taken + held.enter + is_open > 1:
+    if not are_codes and len(held.lines) + held.taken + held.enter + is_open + held.is_late > 1:
         _keep(desk, quiet, held._replace(lines=(), refused=True))
+        desk._unknown_until = last.last + STALLED_S
         why = msg("input.lines_after" if held.taken else "input.lines")
         refuse_lines(desk, held.lines, why, at, is_secret=held.is_secret)
     elif quiet.is_over or (are_codes and quiet.waited >= last.rest and is_plain_code(desk, last.text)):
@@ -116,8 +140,16 @@ def _take(desk: Desk, held: HeldLines, at: float, *, are_codes: bool) -> None:
             refuse_lines(desk, (line,), msg("input.nothing"), at, is_secret=held.is_secret)
         else:
             take_line(desk, line, at)
+            desk._unknown_until = line.last + STALLED_S if _is_unknown(desk, line) else 0.0
         if desk._queue.failed:
             return
+
+
+def _is_unknown(desk: Desk, line: Line) -> bool:
+    """Whether a line that was taken is of no use, and may begin a longer scan: it is no number, no letter, no code."""
+    text, verdict = aim_of(line.text.strip(" ")).code, desk._verdict
+    is_short = text.isdecimal() or (len(text) == 1 and text.isalnum())
+    return verdict is not None and verdict.kind == WRONG and not is_short and not is_code(desk, text)
 
 
 def _keep(desk: Desk, quiet: Quiet, held: HeldLines) -> None:

@@ -30,8 +30,10 @@ def question(label: Thing) -> Msg:
     name, unit = meaning.label or meaning.key, meaning.unit
     if meaning.measure:
         said = msg("session.amount", amount=meaning.measure.amount, unit=shown(meaning.measure.unit))
+    elif meaning.price:
+        said = priced(meaning.price)
     else:
-        said = priced(meaning.price or Decimal(0))
+        return msg("session.no_net_in", label=name, unit=unit) if unit else msg("session.no_net", label=name)
     if unit:
         return msg("session.how_much_in", said=said, label=name, unit=unit)
     return msg("session.how_much", said=said, label=name)

@@ -65,6 +65,8 @@ class HeldLines(NamedTuple):
     """Some of it was said where a secret was asked."""
     refused: bool = False
     """The scan is unknown as a whole: so is all of it that still comes."""
+    is_late: bool = False
+    """It begins so soon after an unknown scan that it may be more of that."""
 
 
 class OpenLine:

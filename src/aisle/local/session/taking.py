@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aisle.code_forms import checks
+from aisle.code_forms import checks, lookup_keys
 from aisle.jobs.base import Event, Heard, Start, listens, passes
 from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_text
@@ -47,6 +47,9 @@ from aisle.scan.meaning import (
 
 SHORTEST_NUMBER = 6
 """Digits of the shortest code of digits alone (UPC-E): fewer are a number."""
+
+SHORTEST_KNOWN = 4
+"""Characters of the shortest code that is a scan by itself among others because the store knows it."""
 
 FEWEST = 5
 """Characters of a scan: fewer are a part of something that somebody looks for."""
@@ -122,6 +125,14 @@ def is_code(desk: Desk, text: str, *, is_one: bool = False) -> bool:
         return True
     is_number = not is_one and len(text) < SHORTEST_NUMBER and text.isdecimal()
     return not is_number and isinstance(_understand(desk, text), Thing | Either)
+
+
+def is_known_code(desk: Desk, text: str) -> bool:
+    """Whether the store knows exactly this code, which is too long for a quantity that somebody types in between."""
+    text = text.strip(" ")
+    if len(text) < SHORTEST_KNOWN or hidden(desk._stack.levels, text) or is_lookup(text):
+        return False
+    return bool(desk._rooms.reads.find(lookup_keys(text)))
 
 
 def is_plain_code(desk: Desk, text: str) -> bool:
@@ -322,7 +333,11 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
     _heed(desk, said, raw)
     _tell_layout(desk, said)
     desk._verdict = asking.passed_over(said, desk._verdict)
-    if not desk._asking.pending:
+    if desk._asking.pending:
+        return
+    if asking.is_kept(said, raw, desk._verdict, desk._stack.levels):
+        desk._asking, desk._verdict = asking, asking.kept(desk._verdict)
+    else:
         desk._verdict = asking.dropped(said, raw, desk._verdict, desk._stack.top.job.name)
 
 

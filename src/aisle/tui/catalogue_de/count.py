@@ -197,6 +197,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.missing_nowhere": ("Ungezählt", "Ungezählt: der Rest", "Ungezählt: {label:~} ohne Platz"),
     "count.again": ("Nachzählen", "Große Abweichung: {label:~} nachzählen"),
     "count.count_it": ("Zählen", "{label:~} zählen: wie viele?"),
+    "count.differ_apart": "{count:weicht ab|weichen ab}",
+    "count.differ_apart_value": ("{count:weicht ab|weichen ab}", "{count:weicht ab|weichen ab}, Wert {value}"),
     "count.differ": ("{count:weicht ab|weichen ab}", "{count:weicht ab|weichen ab}: zusammen {units}"),
     "count.differ_value": ("{units}, Wert {value}", "{count:weicht ab|weichen ab}: zusammen {units}, Wert {value}"),
     # Losses

@@ -128,6 +128,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Die Namen der Filiale sind noch nicht da. Kurz warten, oder weiter als „{asked:~}“.",
     ),
     "sign_in.not_this": ("{what:~}?", "Das ist {what:~}; Ausweis scannen oder Namen eingeben"),
+    "sign_in.number": (
+        "Kein Name: {asked:~}",
+        "{asked:~} ist kein Name",
+        "{asked:~} ist kein Name und kein Ausweis. Ausweis scannen oder Namen eingeben.",
+    ),
     "sign_in.is_it": ("Richtig?", "Richtig so?", "„{asked:~}“ ist nicht der ganze Name. Richtig so?"),
     "sign_in.done": ("{name:~}", "Angemeldet: {name:~}"),
     "what.order": "Auftrag {what}",
@@ -201,6 +206,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Etikett {said}: wie viel {unit:~}?",
         "Auf dem Etikett steht {said}. Wie viel {label:~} ist das, in {unit:~}?",
     ),
+    "session.no_net": (
+        "Kein Netto: wie viel?",
+        "Auf dem Etikett steht keine Nettomenge. Wie viel {label:~} ist das?",
+    ),
+    "session.no_net_in": (
+        "Wie viel {unit:~}?",
+        "Keine Nettomenge: wie viel {unit:~}?",
+        "Auf dem Etikett steht keine Nettomenge. Wie viel {label:~} ist das, in {unit:~}?",
+    ),
     "session.type_how_much": ("Wie viel?", "Menge tippen; b verwirft den Scan"),
     "session.is_number": (
         "y: doch {text:~}?",
@@ -243,6 +257,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.times_unused": (
         "{times}* verfällt · {said}",
         "{said} · {times}* verfällt: es gilt für Ware, die gezählt wird. Vor deren Scan neu tippen.",
+    ),
+    "session.times_kept": (
+        "{times}* wartet · {said}",
+        "{said} · {times}* wartet noch auf seinen Scan; b verwirft es",
     ),
     "session.typed_before": (
         "{said}",
@@ -417,6 +435,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Scanner sendet kein Trennzeichen",
         "Dieser Scanner sendet kein Trennzeichen (GS). FNC1 als GS einstellen, dann noch mal scannen",
     ),
+    "input.noise": (
+        "Zeichen im Code",
+        "Zeichen im Code: neu scannen",
+        "„{text:~}“ enthält Zeichen, die zu keinem Code gehören. Noch mal scannen",
+    ),
+    "input.code_number": (
+        "Erst 12* tippen",
+        "Code und Zahl? Erst 12* tippen",
+        "Ein Code und eine Zahl: nicht übernommen. Erst 12* tippen, dann scannen",
+    ),
     "input.gs1": (
         "Code beschädigt",
         "GS1-Code beschädigt. Noch mal scannen",
@@ -452,6 +480,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nur ganze Zahlen",
         "{text:~} geht nicht: nur ganze",
         "{text:~} geht hier nicht: nur ganze Zahlen",
+    ),
+    "input.places": (
+        "Max. 3 Dezimalen",
+        "{text:~}: höchstens drei Dezimalen",
+        "{text:~} geht nicht: höchstens drei Dezimalstellen",
+    ),
+    "input.unit": (
+        "Nur die Zahl",
+        "{text:~}: nur die Zahl",
+        "{text:~} ist hier keine Menge: die Zahl ohne Einheit eingeben",
     ),
     "input.times": ("{text:~} von was?", "{text:~} geht nicht; 12* tippen und scannen"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),

@@ -74,7 +74,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_from_unsaid": ("{place} (?)", "Von {place}, Menge unbekannt"),
     "move.way_nowhere": ("Ohne Platz", "Es liegt an keinem Platz"),
     "move.way_fit": ("Nimm {quantity}", "Die {quantity} laut Buch umlagern"),
-    "move.way_over": ("Doch {quantity}", "Trotzdem {quantity} umlagern"),
+    "move.way_over": ("Doch {quantity}", "Trotzdem {quantity} umlagern", "Trotzdem {quantity} × {label:~} umlagern"),
     "move.way_count": ("Zählen", "{place:~} zählen", "Diesen Platz zählen, {place:~}"),
     "move.way_fit_order": ("Nimm {quantity}", "Die {quantity}, die er braucht"),
     "move.way_undo_rest": ("Zurück: {quantity}", "{quantity} zurückbringen"),
@@ -103,7 +103,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.say_first": (
         "Erst wählen",
         "Erst: {quantity} von {label:~}",
-        "Nicht getan. Erst sagen, was aus {quantity} {label:~} wird: wählen, oder b verwirft die Frage.",
+        "Nicht getan. Was wird aus {quantity} × {label:~}?",
     ),
     "move.answer_first": ("Erst wählen", "Erst antworten, dann {what:~} scannen"),
     "move.refused": ("Abgelehnt!", "Abgelehnt: {why:~}", "Der Dienst lehnt die Umlagerung von {label:~} ab: {why:~}"),

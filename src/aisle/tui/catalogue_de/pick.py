@@ -145,6 +145,18 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_place": ("Platz unbekannt", "{label:~} hat keinen Platz; Artikel scannen"),
     "pick.take_here": ("Von {place}", "{label:~} jetzt von {place}"),
     "pick.taken_where": ("Woher?", "Woher? {label:~}", "{quantity} × {label:~}: woher genommen?"),
+    "pick.total_where": (
+        "{total}: woher?",
+        "{total} in allem: woher?",
+        "{total} × {label:~} in allem: woher genommen?",
+    ),
+    "pick.where_first": ("Woher?", "Erst: woher genommen?", "Erst sagen, woher {label:~} genommen wurde."),
+    "pick.where_first_number": (
+        "{value}? Woher?",
+        "Nicht {value}. Woher?",
+        "{value} gilt nicht: erst sagen, woher {label:~} genommen wurde.",
+    ),
+    "pick.from_place": ("{place}: {what}",),
     "pick.weigh_where": ("Woher?", "Woher genommen? {label:~}"),
     "pick.wrong_place": (
         "{scanned:~}, nicht {wanted:~}",

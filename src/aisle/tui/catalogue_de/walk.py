@@ -41,6 +41,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.none_left": ("Keiner frei", "Kein anderer offener Auftrag ist frei"),
     "walk.tote": ("{tote} ist {code:~}", "Kiste {tote} ist {code:~}", "Kiste {tote}, für {order}, ist {code:~}"),
     "walk.way_is_tote": ("Es ist die Kiste", "{key:~} ist die Kiste des letzten Auftrags"),
+    "walk.many": (
+        "{count}: Aufträge?",
+        "{count} weitere Aufträge?",
+        "{count} weitere Aufträge, neben der offenen Frage?",
+    ),
     "walk.way_many": ("{key} Aufträge", "{key} Aufträge nehmen"),
     "walk.like_an_order": ("Unbekannt: {code:~}", "Es gibt keinen Auftrag {code:~}. Ist das eine Kiste?"),
     "walk.tote_twice": ("Kiste belegt", "{code:~} ist die Kiste eines anderen Auftrags dieser Runde"),

@@ -197,6 +197,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.missing_nowhere": ("Not counted", "Not counted: the rest", "Not counted: {label:~} at no place"),
     "count.again": ("Count again", "That differs much: count {label:~} again"),
     "count.count_it": ("Count it", "Count {label:~}: how many?"),
+    "count.differ_apart": "{count:differs|differ}",
+    "count.differ_apart_value": ("{count:differs|differ}", "{count:differs|differ}, worth {value}"),
     "count.differ": ("{count:differs|differ}", "{count:differs|differ}: {units} in all"),
     "count.differ_value": ("{units}, worth {value}", "{count:differs|differ}: {units} in all, worth {value}"),
     # Losses

@@ -128,6 +128,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "The people of the store are not here yet. Wait a moment, or go on as “{asked:~}”.",
     ),
     "sign_in.not_this": ("{what:~}?", "That is {what:~}; scan your badge or type your name"),
+    "sign_in.number": (
+        "No name: {asked:~}",
+        "{asked:~} is no name",
+        "{asked:~} is no name and no badge. Scan your badge or type your name.",
+    ),
     "sign_in.is_it": ("Is it you?", "Is that you?", "“{asked:~}” is not the whole name. Is that you?"),
     "sign_in.done": ("{name:~}", "Signed in: {name:~}"),
     "what.order": "order {what}",
@@ -195,6 +200,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Label {said}: how many {unit:~}?",
         "The label says {said}. How much of {label:~} is it, in {unit:~}?",
     ),
+    "session.no_net": (
+        "No net quantity: how much?",
+        "The label says no net quantity. How much of {label:~} is it?",
+    ),
+    "session.no_net_in": (
+        "How many {unit:~}?",
+        "No net quantity: how many {unit:~}?",
+        "The label says no net quantity. How much of {label:~} is it, in {unit:~}?",
+    ),
     "session.type_how_much": ("How much?", "Type how much it is; b drops it"),
     "session.is_number": (
         "y: {text:~}?",
@@ -233,6 +247,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.times_unused": (
         "{times}* dropped · {said}",
         "{said} · {times}* is dropped: it is for goods that are counted. Type it again before their scan.",
+    ),
+    "session.times_kept": (
+        "{times}* waits · {said}",
+        "{said} · {times}* still waits for its scan; b drops it",
     ),
     "session.typed_before": (
         "{said}",
@@ -407,6 +425,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Scanner sends no group separator",
         "This scanner sends no group separator. Set it to send FNC1 as GS, then scan again",
     ),
+    "input.noise": (
+        "Signs in the code",
+        "Signs in that code: scan again",
+        "“{text:~}” has signs that belong to no code. Scan again",
+    ),
+    "input.code_number": (
+        "Type 12* first",
+        "Code and number? Type 12* first",
+        "A code and a number: not taken. Type 12* and then scan",
+    ),
     "input.gs1": (
         "Code damaged",
         "GS1 code damaged. Scan again",
@@ -442,6 +470,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Whole ones only",
         "{text:~} will not do: only whole ones",
         "{text:~} will not do here: whole numbers only",
+    ),
+    "input.places": (
+        "3 decimals at most",
+        "{text:~}: three decimals at most",
+        "{text:~} will not do: three decimals at most",
+    ),
+    "input.unit": (
+        "Only the number",
+        "{text:~}: only the number",
+        "{text:~} is no quantity here: type the number without its unit",
     ),
     "input.times": ("{text:~} what?", "{text:~} will not do; type 12* and scan"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),

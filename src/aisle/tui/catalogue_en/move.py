@@ -74,7 +74,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_from_unsaid": ("{place} (?)", "From {place}, quantity unknown"),
     "move.way_nowhere": ("No place", "It lies at no place"),
     "move.way_fit": ("Move {quantity}", "Move the {quantity} of the books"),
-    "move.way_over": ("Move {quantity} anyway", "Move {quantity} all the same"),
+    "move.way_over": (
+        "Move {quantity} anyway",
+        "Move {quantity} all the same",
+        "Move {quantity} of {label:~} all the same",
+    ),
     "move.way_count": ("Count", "Count {place:~}", "Count this place, {place:~}"),
     "move.way_fit_order": ("Move {quantity}", "Move the {quantity} that it needs"),
     "move.way_undo_rest": ("{quantity} back", "Move {quantity} back"),
@@ -103,7 +107,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.say_first": (
         "Choose first",
         "First: {quantity} of {label:~}",
-        "Not done. Say first what becomes of the {quantity} of {label:~}: choose, or b drops the question.",
+        "Not done. What of the {quantity} of {label:~}?",
     ),
     "move.answer_first": ("Choose first", "Answer first, then scan {what:~}"),
     "move.refused": ("Not moved!", "Not moved: {why:~}", "The service refused to move {label:~}: {why:~}"),

@@ -131,6 +131,18 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_place": ("No place known", "{label:~} has no place; scan the product"),
     "pick.take_here": ("From {place}", "{label:~} now from {place}"),
     "pick.taken_where": ("Taken where?", "Taken where? {label:~}", "{quantity} of {label:~}: taken where?"),
+    "pick.total_where": (
+        "{total}: where?",
+        "{total} in all, taken where?",
+        "{total} of {label:~} in all: taken where?",
+    ),
+    "pick.where_first": ("Taken where?", "First: taken where?", "First say where {label:~} was taken."),
+    "pick.where_first_number": (
+        "{value}? Where?",
+        "Not {value}. Taken where?",
+        "{value} is not taken: first say where {label:~} was taken.",
+    ),
+    "pick.from_place": ("{place}: {what}",),
     "pick.weigh_where": ("Taken where?", "Taken where? {label:~}"),
     "pick.wrong_place": (
         "{scanned:~}, not {wanted:~}",

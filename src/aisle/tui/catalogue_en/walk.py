@@ -41,6 +41,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.none_left": ("None left", "No other open order is free"),
     "walk.tote": ("{tote} is {code:~}", "Tote {tote} is {code:~}", "Tote {tote}, for {order}, is {code:~}"),
     "walk.way_is_tote": ("It is the tote", "{key:~} is the tote of the last order"),
+    "walk.many": ("{count}: orders?", "{count} more orders?", "{count} more orders, beside what is asked?"),
     "walk.way_many": ("{key} orders", "Take {key} orders"),
     "walk.like_an_order": ("No order {code:~}", "There is no order {code:~}. Is it a tote?"),
     "walk.tote_twice": ("Tote is taken", "{code:~} is the tote of another order of this round"),

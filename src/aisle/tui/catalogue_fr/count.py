@@ -200,6 +200,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.missing_nowhere": ("Pas compté", "Pas compté : le reste", "Pas compté : {label:~} sans emplacement"),
     "count.again": ("Recompter", "Gros écart : recompter {label:~}"),
     "count.count_it": ("Compter", "Compter {label:~} : combien ?"),
+    "count.differ_apart": "{count:écart|écarts}",
+    "count.differ_apart_value": ("{count:écart|écarts}", "{count:écart|écarts}, valeur {value}"),
     "count.differ": ("{count:écart|écarts}", "{count:écart|écarts} : {units} en tout"),
     "count.differ_value": (
         "{units}, valeur {value}",

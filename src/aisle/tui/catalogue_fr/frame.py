@@ -128,6 +128,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Les noms du magasin ne sont pas encore là. Attendre un instant, ou continuer comme « {asked:~} ».",
     ),
     "sign_in.not_this": ("{what:~} ?", "C'est {what:~} ; scanner le badge ou taper son nom"),
+    "sign_in.number": (
+        "Pas un nom",
+        "{asked:~} n'est pas un nom",
+        "{asked:~} n'est ni un nom ni un badge. Scanner le badge ou taper le nom.",
+    ),
     "sign_in.is_it": ("Est-ce ça ?", "Est-ce bien ça ?", "« {asked:~} » n'est pas le nom entier. Est-ce celui-ci ?"),
     "sign_in.done": ("{name:~}", "Connecté : {name:~}"),
     "what.order": ("cde {what}", "la commande {what}"),
@@ -198,6 +203,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{said} = combien de {unit:~} ?",
         "L'étiquette indique {said}. Combien de {label:~} cela fait-il, en {unit:~} ?",
     ),
+    "session.no_net": (
+        "Pas de net : combien ?",
+        "L'étiquette n'indique pas de quantité nette. Combien de {label:~} cela fait-il ?",
+    ),
+    "session.no_net_in": (
+        "Combien de {unit:~} ?",
+        "Pas de net : combien de {unit:~} ?",
+        "L'étiquette n'indique pas de quantité nette. Combien de {label:~} cela fait-il, en {unit:~} ?",
+    ),
     "session.type_how_much": ("Combien ?", "Taper la quantité ; b annule le scan"),
     "session.is_number": (
         "y : {text:~} ?",
@@ -240,6 +254,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.times_unused": (
         "{times}* annulé · {said}",
         "{said} · {times}* est annulé : c'est pour des articles à compter. Le retaper avant leur scan.",
+    ),
+    "session.times_kept": (
+        "{times}* attend · {said}",
+        "{said} · {times}* attend toujours son scan ; b l'annule",
     ),
     "session.typed_before": (
         "{said}",
@@ -414,6 +432,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Le lecteur n'envoie pas de séparateur",
         "Ce lecteur n'envoie pas de séparateur (GS). Régler FNC1 sur GS, puis scanner à nouveau",
     ),
+    "input.noise": (
+        "Signes dans le code",
+        "Signes dans ce code : rescanner",
+        "« {text:~} » contient des signes étrangers à un code. Scanner à nouveau",
+    ),
+    "input.code_number": (
+        "Taper 12* avant",
+        "Code et nombre ? Taper 12* avant",
+        "Un code et un nombre : non pris. Taper 12*, puis scanner",
+    ),
     "input.gs1": (
         "Code abîmé",
         "Code GS1 abîmé. Scanner à nouveau",
@@ -445,6 +473,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Entiers seuls",
         "{text:~} : entiers seulement",
         "{text:~} ne va pas ici : nombres entiers seulement",
+    ),
+    "input.places": (
+        "3 décimales max.",
+        "{text:~} : trois décimales au plus",
+        "{text:~} ne va pas : trois décimales au plus",
+    ),
+    "input.unit": (
+        "Le nombre seul",
+        "{text:~} : le nombre seul",
+        "{text:~} n'est pas une quantité ici : taper le nombre sans unité",
     ),
     "input.times": ("{text:~} quoi ?", "{text:~} ne va pas ; taper 12* et scanner"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),

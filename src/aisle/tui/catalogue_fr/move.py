@@ -83,7 +83,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_from_unsaid": ("{place} (?)", "De {place}, quantité inconnue"),
     "move.way_nowhere": ("Sans lieu", "Il n'a pas d'emplacement"),
     "move.way_fit": ("Dépl. {quantity}", "Déplacer les {quantity} théoriques"),
-    "move.way_over": ("Quand même {quantity}", "Déplacer quand même {quantity}"),
+    "move.way_over": (
+        "Quand même {quantity}",
+        "Déplacer quand même {quantity}",
+        "Déplacer quand même {quantity} de {label:~}",
+    ),
     "move.way_count": ("Compter", "Compter {place:~}", "Compter cet emplacement, {place:~}"),
     "move.way_fit_order": ("Dépl. {quantity}", "Déplacer les {quantity} qu'il lui faut"),
     "move.way_undo_rest": ("Rendre {quantity}", "Ramener {quantity} au départ"),
@@ -112,7 +116,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.say_first": (
         "Choisir avant",
         "D'abord : {quantity} de {label:~}",
-        "Rien n'est fait. Dire d'abord ce que deviennent les {quantity} de {label:~} : choisir, ou b abandonne.",
+        "Rien n'est fait. Et les {quantity} de {label:~} ?",
     ),
     "move.answer_first": ("Choisir avant", "Répondre d'abord, puis scanner {what:~}"),
     "move.refused": ("Pas déplacé !", "Pas déplacé : {why:~}", "Le serveur a refusé de déplacer {label:~} : {why:~}"),

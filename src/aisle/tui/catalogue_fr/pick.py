@@ -139,6 +139,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_place": ("Lieu inconnu", "{label:~} n'a pas d'emplacement ; scanner l'article"),
     "pick.take_here": ("De {place}", "{label:~} maintenant de {place}"),
     "pick.taken_where": ("Pris où ?", "Pris où ? {label:~}", "{quantity} de {label:~} : pris où ?"),
+    "pick.total_where": ("{total} : où ?", "{total} en tout : pris où ?", "{total} de {label:~} en tout : pris où ?"),
+    "pick.where_first": ("Pris où ?", "D'abord : pris où ?", "Dites d'abord où {label:~} a été pris."),
+    "pick.where_first_number": (
+        "{value} ? Où ?",
+        "Pas {value}. Pris où ?",
+        "{value} n'est pas retenu : dites d'abord où {label:~} a été pris.",
+    ),
+    "pick.from_place": ("{place}: {what}",),
     "pick.weigh_where": ("Pris où ?", "Pris où ? {label:~}"),
     "pick.wrong_place": (
         "{scanned:~}, pas {wanted:~}",

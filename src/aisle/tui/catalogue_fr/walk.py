@@ -41,6 +41,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.none_left": ("Plus aucune", "Aucune autre commande ouverte n'est libre"),
     "walk.tote": ("{tote} est {code:~}", "Le bac {tote} est {code:~}", "Le bac {tote}, pour {order}, est {code:~}"),
     "walk.way_is_tote": ("C'est le bac", "{key:~} est le bac de la dernière commande"),
+    "walk.many": (
+        "{count} : cdes ?",
+        "Encore {count} commandes ?",
+        "Encore {count} commandes, outre la question posée ?",
+    ),
     "walk.way_many": ("{key} cdes", "Prendre {key} commandes"),
     "walk.like_an_order": ("Aucune cde {code:~}", "Il n'y a pas de commande {code:~}. Est-ce un bac ?"),
     "walk.tote_twice": ("Bac déjà pris", "{code:~} est le bac d'une autre commande de cette tournée"),

@@ -197,6 +197,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.missing_nowhere": ("Niet geteld", "Niet geteld: de rest", "Niet geteld: {label:~} zonder plek"),
     "count.again": ("Tel opnieuw", "Dat scheelt veel: tel {label:~} opnieuw"),
     "count.count_it": ("Tel het", "Tel {label:~}: hoeveel?"),
+    "count.differ_apart": "{count:wijkt|wijken} af",
+    "count.differ_apart_value": ("{count:wijkt|wijken} af", "{count:verschil|verschillen}, waarde {value}"),
     "count.differ": ("{count:wijkt|wijken} af", "{count:verschil|verschillen}: samen {units}"),
     "count.differ_value": (
         "{units}, waarde {value}",

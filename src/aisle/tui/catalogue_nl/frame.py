@@ -128,6 +128,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "De mensen van de winkel zijn er nog niet. Wacht even, of ga verder als “{asked:~}”.",
     ),
     "sign_in.not_this": ("{what:~}?", "Dat is {what:~}; scan de badge of typ een naam"),
+    "sign_in.number": (
+        "Geen naam: {asked:~}",
+        "{asked:~} is geen naam",
+        "{asked:~} is geen naam en geen badge. Scan je badge of typ je naam.",
+    ),
     "sign_in.is_it": ("Klopt dat?", "Is dat goed?", "“{asked:~}” is niet de hele naam. Is dit de juiste?"),
     "sign_in.done": ("{name:~}", "Aangemeld: {name:~}"),
     "what.order": "order {what}",
@@ -201,6 +206,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Etiket {said}: hoeveel {unit:~}?",
         "Op het etiket staat {said}. Hoeveel {label:~} is dat, in {unit:~}?",
     ),
+    "session.no_net": (
+        "Geen netto: hoeveel?",
+        "Op het etiket staat geen nettohoeveelheid. Hoeveel {label:~} is het?",
+    ),
+    "session.no_net_in": (
+        "Hoeveel {unit:~}?",
+        "Geen nettohoeveelheid: hoeveel {unit:~}?",
+        "Op het etiket staat geen nettohoeveelheid. Hoeveel {label:~} is het, in {unit:~}?",
+    ),
     "session.type_how_much": ("Hoeveel?", "Typ hoeveel het is; b laat het vallen"),
     "session.is_number": (
         "y: toch {text:~}?",
@@ -236,6 +250,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.times_unused": (
         "{times}* vervalt · {said}",
         "{said} · {times}* vervalt: het is voor artikelen die geteld worden. Typ het opnieuw vóór hun scan.",
+    ),
+    "session.times_kept": (
+        "{times}* wacht · {said}",
+        "{said} · {times}* wacht nog op zijn scan; b laat het vallen",
     ),
     "session.typed_before": (
         "{said}",
@@ -410,6 +428,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Scanner stuurt geen scheidingsteken",
         "Deze scanner stuurt geen scheidingsteken (GS). Stel FNC1 in als GS en scan opnieuw",
     ),
+    "input.noise": (
+        "Tekens in de code",
+        "Tekens in die code: scan opnieuw",
+        "“{text:~}” bevat tekens die in geen code horen. Scan opnieuw",
+    ),
+    "input.code_number": (
+        "Typ eerst 12*",
+        "Code en aantal? Typ eerst 12*",
+        "Een code en een getal: niet verwerkt. Typ 12* en scan daarna",
+    ),
     "input.gs1": (
         "Code beschadigd",
         "GS1-code beschadigd. Scan opnieuw",
@@ -445,6 +473,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Alleen hele",
         "{text:~} kan niet: alleen hele",
         "{text:~} kan hier niet: alleen hele aantallen",
+    ),
+    "input.places": (
+        "Max. 3 decimalen",
+        "{text:~}: hooguit drie decimalen",
+        "{text:~} kan niet: hooguit drie decimalen",
+    ),
+    "input.unit": (
+        "Alleen het getal",
+        "{text:~}: alleen het getal",
+        "{text:~} is hier geen aantal: typ het getal zonder eenheid",
     ),
     "input.times": ("{text:~} wat?", "{text:~} kan niet; typ 12* en scan"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),

@@ -80,7 +80,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_from_unsaid": ("{place} (?)", "Van {place}, aantal onbekend"),
     "move.way_nowhere": ("Geen plek", "Het ligt op geen plek"),
     "move.way_fit": ("Verpl. {quantity}", "Verplaats de {quantity} van het systeem"),
-    "move.way_over": ("Toch alle {quantity}", "Verplaats toch alle {quantity}"),
+    "move.way_over": (
+        "Toch alle {quantity}",
+        "Verplaats toch alle {quantity}",
+        "Verplaats toch alle {quantity} van {label:~}",
+    ),
     "move.way_count": ("Tel", "Tel {place:~}", "Tel deze plek, {place:~}"),
     "move.way_fit_order": ("Verpl. {quantity}", "Verplaats de {quantity} die de order nodig heeft"),
     "move.way_undo_rest": ("{quantity} terug", "Verplaats {quantity} terug"),
@@ -109,7 +113,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.say_first": (
         "Kies eerst",
         "Eerst: {quantity} van {label:~}",
-        "Niet gedaan. Zeg eerst wat er met de {quantity} van {label:~} gebeurt: kies, of b laat de vraag vallen.",
+        "Niet gedaan. Wat met de {quantity} van {label:~}?",
     ),
     "move.answer_first": ("Kies eerst", "Eerst antwoorden, dan {what:~} scannen"),
     "move.refused": ("Niet gedaan!", "Niet gedaan: {why:~}", "De server weigerde {label:~} te verplaatsen: {why:~}"),

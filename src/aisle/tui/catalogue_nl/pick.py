@@ -146,6 +146,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_place": ("Plek onbekend", "{label:~} heeft geen plek; scan het artikel"),
     "pick.take_here": ("Van {place}", "{label:~} nu van {place}"),
     "pick.taken_where": ("Waar gepakt?", "Waar gepakt? {label:~}", "{quantity} van {label:~}: waar gepakt?"),
+    "pick.total_where": ("{total}: waar?", "{total} in totaal: waar?", "{total} van {label:~} in totaal: waar gepakt?"),
+    "pick.where_first": ("Waar gepakt?", "Eerst: waar gepakt?", "Zeg eerst waar {label:~} gepakt is."),
+    "pick.where_first_number": (
+        "{value}? Waar?",
+        "Geen {value}. Waar gepakt?",
+        "{value} is niet overgenomen: zeg eerst waar {label:~} gepakt is.",
+    ),
+    "pick.from_place": ("{place}: {what}",),
     "pick.weigh_where": ("Waar gepakt?", "Waar gepakt? {label:~}"),
     "pick.wrong_place": (
         "{scanned:~}, niet {wanted:~}",

@@ -41,6 +41,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.none_left": ("Geen meer", "Er is geen andere open order vrij"),
     "walk.tote": ("{tote} is {code:~}", "Bak {tote} is {code:~}", "Bak {tote}, voor {order}, is {code:~}"),
     "walk.way_is_tote": ("Het is de bak", "{key:~} is de bak van de laatste order"),
+    "walk.many": ("{count}: orders?", "Nog {count} orders?", "Nog {count} orders, naast wat er gevraagd is?"),
     "walk.way_many": ("{key} orders", "Neem {key} orders"),
     "walk.like_an_order": ("Geen order {code:~}", "Er is geen order {code:~}. Is het een bak?"),
     "walk.tote_twice": ("Bak is bezet", "{code:~} is de bak van een andere order in deze ronde"),
