@@ -26,10 +26,9 @@ class OddFigures:
         """The row, with the reason where nobody can use it; what is odd of it is noted."""
         if row.reason:
             return row
-        if self._table.name in (ORDERS.file, DELIVERIES.file) and row.values.get("line_number", 1) < 1:
-            return row._replace(
-                reason=f"line_number {row.values['line_number']} is no number of a line; write 1 or more"
-            )
+        number = row.values.get("line_number", 1)
+        if self._table.name in (ORDERS.file, DELIVERIES.file) and number < 0:
+            return row._replace(reason=f"line_number {number} is no number of a line; write 1 or more")
         for what, value in self._odd(row):
             self._table.notes.warn(what, value, row.line)
         return row
