@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from aisle.jobs.view import GOOD
+from aisle.local.host.home import Home
 from tests.local import goods
-from tests.local.test_session_care import Home, _writer, at, say, told
+from tests.local.test_session import _writer, at, say, told
 
 PEOPLE = [
     {**goods.person("anna", "Anna Kovac"), "badge": "0012345"},

@@ -40,7 +40,7 @@ async def test_locations_are_made_and_changed_by_their_named_fields(world: World
 
 
 async def test_people_are_listed_without_secrets(world: World) -> None:
-    people = [
+    people: list[dict[str, Any]] = [
         {"badge": "B1", "user": "u1", "name": "Ünal"},
         {"badge": "B2", "user": "u2", "name": "Bo", "role": "supervisor"},
     ]
