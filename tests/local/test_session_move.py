@@ -141,7 +141,7 @@ def test_what_is_asked_about_goods_grows_by_scans_outlives_a_session_and_is_answ
         assert told(say(session, CODES[0])) == (ASK, "move.over")
         assert told(say(session, CASE)) == (ASK, "move.over")
     with at(home) as session:
-        assert told(say(session, "B-1")) == (WRONG, "move.answer_first")
+        assert told(say(session, "B-1")) == (WRONG, "move.say_first")
         assert told(say(session, "y")) == (GOOD, "move.taken")
         say(session, "B-1")
     (operation,) = operations(home)

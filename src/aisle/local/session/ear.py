@@ -17,22 +17,22 @@ class Ear:
         self._reads = reads
         self._table = table
         self._version: object = None
-        """The cache, as it was when the queue began."""
+        """The cache, as it was when the first line of `_meant` was looked up."""
         self._meant: dict[tuple[str, Open, tuple[str, ...]], Said] = {}
 
     def forget(self, *, is_held: bool = False) -> None:
         """A new queue begins. What was understood is forgotten, unless lines are held (`is_held`) and the cache is as
         it was: a line that is held is looked up once."""
-        version = self._reads.cache_version()
-        if not is_held or version != self._version:
+        if not (is_held and self._meant and self._version == self._reads.cache_version()):
             self._meant.clear()
-        self._version = version
 
     def understand(self, text: str, open_: Open, prefers: tuple[str, ...]) -> Said:
         """What a line means at this step; the same line at the same step means the same all through one queue, and as
         long as it is held."""
         asked = (text, open_, prefers)
         said = self._meant.get(asked)
+        if not self._meant:
+            self._version = self._reads.cache_version()
         if said is None:
             said = self._meant[asked] = self._understood(*asked)
         return said
