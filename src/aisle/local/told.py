@@ -35,7 +35,7 @@ NO_TOKEN = "told.no_token"  # noqa: S105 - the id of a message
 NO_STORE = "told.no_store"
 """The service knows no store of this number for this host. The one that may be meant is the detail."""
 
-REPEATED = "there twice"
+REPEATED = "repeated"
 """Why rows are left out: later rows have the same key, and the last of them counts. No field is called so."""
 
 

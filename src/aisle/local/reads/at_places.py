@@ -35,10 +35,14 @@ def with_stock(cache: apsw.Connection, pending: Pending, orders: Iterable[Row]) 
         line["stock"] = _at_own_place(line, found.get(str(line["product_number"])))
 
 
-def _at_own_place(line: Row, stock: dict[str, Decimal] | None) -> dict[str, Decimal]:
-    """With none at the place of the line where the store tells of places: one that is empty is in no list of them."""
+def _at_own_place(line: Row, stock: dict[str, Decimal | None] | None) -> dict[str, Decimal]:
+    """With none at the place of the line where the store tells of places: one that is empty is in no list of them.
+    Places whose quantity nobody said are left out."""
     place = str(line.get("preferred_location_code") or line.get("stock_location") or "")
-    return {} if stock is None else {**({place: Decimal(0)} if place else {}), **stock}
+    if stock is None:
+        return {}
+    known: dict[str, Decimal | None] = {**({place: Decimal(0)} if place else {}), **stock}
+    return {code: quantity for code, quantity in known.items() if quantity is not None}
 
 
 def _is_from_warehouse(line: Row) -> bool:
@@ -51,6 +55,14 @@ def _read(cache: apsw.Connection, numbers: list[str]) -> list[tuple[str, str, fl
     return fetch(cache, _STOCK, to_text(numbers)) if numbers else []
 
 
-def _laid(number: str, raw: str, began: float | None, pending: Pending) -> dict[str, Decimal]:
-    stock = lay_stock(loaded(raw), number, pending.get(number, ()), began)
-    return {str(place["location_code"]): decimal(place.get("quantity")) for place in stock_places(stock)}
+def _laid(number: str, raw: str, began: float | None, pending: Pending) -> dict[str, Decimal | None] | None:
+    """What lies at each place; None where a place has no code, for any place may be that one."""
+    entry = loaded(raw)
+    if not all(place.get("store_location_code") for place in entry.get("store_locations") or ()):
+        return None
+    stock = lay_stock(entry, number, pending.get(number, ()), began)
+    return {str(place["location_code"]): _quantity(place) for place in stock_places(stock)}
+
+
+def _quantity(place: Row) -> Decimal | None:
+    return None if place.get("quantity") is None else decimal(place["quantity"])
