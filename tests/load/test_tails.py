@@ -99,17 +99,3 @@ async def test_stock_with_a_place_does_not_double_what_had_none(world: World) ->
     assert report is not None
     assert await world.stock("P") == 10
     assert "P: no place then, A now" in report.files[0].notes[0]
-
-
-@pytest.mark.parametrize("said", ["28-11-2026", "2026-11-28", "28.11.2026", "2026/11/28", "2026-11-28T00:00:00Z"])
-async def test_a_day_of_the_next_delivery_is_that_day_wherever_it_is_read(said: str, world: World) -> None:
-    stocked(world)
-    world.write("store_products.csv", "store_number,product_number,next_delivery_date", f"1,P,{said}")
-    report = await world.load()
-    assert report is not None
-    assert report.ok
-    async with world.client() as client:
-        answer = await client.request("list-store-products-stock", query={"store_number": "1", "product_number": "P"})
-    [entry] = answer.json()["list"]
-    assert entry["next_delivery_datetime"] == "2026-11-28"
-    assert entry["delivery_datetimes"] == ["2026-11-28"]

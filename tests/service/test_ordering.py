@@ -76,7 +76,7 @@ async def test_stock_entries_tell_them_where_the_product_does_not(world: World) 
         one, other = await world.rows("/storeproducts/stock", store_number="S1")
         assert one["next_ordering_datetime"] == one["ordering_datetimes"][0] == first
         assert one.get("next_delivery_datetime") == delivered
-        assert other["ordering_datetimes"] == ["2026-06-30"]
+        assert other["ordering_datetimes"] == ["2026-06-30T00:00:00.000Z"]
         for number, seen in (("P1", one), ("P2", other)):
             [single] = (await world.get(f"/stores/S1/products/{number}/stock"))["products"]
             assert single["ordering_datetimes"] == seen["ordering_datetimes"]
