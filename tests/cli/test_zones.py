@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -114,3 +115,10 @@ def test_the_zone_of_the_host_is_known_in_another_one(host: str, hours: int, in_
     finally:
         enter("")
     assert os.environ["TZ"] == host
+
+
+def test_the_zone_of_the_host_can_be_sent_to_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    zone = host_zone()
+    when = datetime(2026, 7, 1, tzinfo=UTC)
+    again = pickle.loads(pickle.dumps(zone))
+    assert when.astimezone(again).utcoffset() == when.astimezone(zone).utcoffset()

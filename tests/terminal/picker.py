@@ -24,6 +24,8 @@ START_S = 30.0
 SOON_S = 3.0
 """How long to wait for the answer to what may have none."""
 
+READING_S = 1.2
+"""Seconds before the next input after a text that is no code: what comes sooner is taken for a part of it."""
 HANDS_S = 0.15
 """The shortest time between two inputs of a person."""
 
@@ -72,7 +74,8 @@ class Picker:
         self.scans += count
         seen = self.answered(before + count)[before:]
         # Hands go on when eyes have seen the answer, and never as close behind the last byte as a scan's next line.
-        self._free = time.monotonic() + max(0.0, HANDS_S - seen[-1]["painted_ms"] / 1000)
+        pause_s = READING_S if seen[-1]["kind"] in ("Unknown", "Refused") else HANDS_S
+        self._free = time.monotonic() + max(0.0, pause_s - seen[-1]["painted_ms"] / 1000)
         return seen
 
     def rest(self) -> None:

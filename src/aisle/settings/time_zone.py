@@ -10,7 +10,8 @@ import os
 import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from aisle.errors import SettingsError
 
@@ -69,13 +70,32 @@ def host_zone() -> ZoneInfo:
         return _zone_of_rule(name) or _zone_of_rule(name + _USUAL_CHANGES) or ZoneInfo("UTC")
 
 
-def _zone_in(path: str) -> ZoneInfo | None:
-    """The zone that a file holds (RFC 9636); None where it holds none."""
+@cache
+def _file_zone() -> type[ZoneInfo]:
+    """Return the class of zones that are read from a file or a rule, and can be sent to another process."""
     from zoneinfo import ZoneInfo
 
+    class FileZone(ZoneInfo):
+        """A zone whose key is the path of its file, or its rule."""
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _zone_again, (self.key,)
+
+    return FileZone
+
+
+def _zone_again(key: str) -> ZoneInfo | None:
+    """Read a zone of `_file_zone` in another process; UTC where its file is gone."""
+    from zoneinfo import ZoneInfo
+
+    return (_zone_in(key) if key.startswith("/") else _zone_of_rule(key)) or ZoneInfo("UTC")
+
+
+def _zone_in(path: str) -> ZoneInfo | None:
+    """The zone that a file holds (RFC 9636); None where it holds none."""
     try:
         with open(path, "rb") as stream:
-            return ZoneInfo.from_file(stream, key=path)
+            return _file_zone().from_file(stream, key=path)
     except (ValueError, OSError):
         return None
 
@@ -84,12 +104,11 @@ def _zone_of_rule(rule: str) -> ZoneInfo | None:
     """The zone of a rule (POSIX), such as `CET-1CEST,M3.5.0,M10.5.0/3`: read as the end of a file that holds no times
     but these."""
     from io import BytesIO
-    from zoneinfo import ZoneInfo
 
     head = b"TZif2" + bytes(15)
     empty = head + (0).to_bytes(4, "big") * 4 + (1).to_bytes(4, "big") * 2 + bytes(6) + bytes(1)
     try:
-        return ZoneInfo.from_file(BytesIO(empty * 2 + b"\n" + rule.encode() + b"\n"), key=rule)
+        return _file_zone().from_file(BytesIO(empty * 2 + b"\n" + rule.encode() + b"\n"), key=rule)
     except (ValueError, OSError):
         return None
 
