@@ -74,7 +74,7 @@ class Picker:
         self.scans += count
         seen = self.answered(before + count)[before:]
         # Hands go on when eyes have seen the answer, and never as close behind the last byte as a scan's next line.
-        pause_s = READING_S if seen[-1]["kind"] in ("Unknown", "Refused") else HANDS_S
+        pause_s = READING_S if seen[-1]["kind"] in ("Unknown", "Refused", "Text") else HANDS_S
         self._free = time.monotonic() + max(0.0, pause_s - seen[-1]["painted_ms"] / 1000)
         return seen
 
@@ -84,6 +84,10 @@ class Picker:
         while (left := self._free - time.monotonic()) > 0:
             self.terminal.pump(left)
         self._free = time.monotonic() + HANDS_S
+
+    def read(self) -> None:
+        """Lets the next input come as late as somebody sends it who has read a refusal."""
+        self._free = time.monotonic() + READING_S
 
     def answered(self, count: int) -> list[Seen]:
         """Waits until so many inputs of this run are answered; all of them."""

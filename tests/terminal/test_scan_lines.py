@@ -42,9 +42,11 @@ def is_refused(app: Picker, payload: str, pace: float) -> bool:
     """Sends it; whether it came whole, and then it is unknown and nothing else."""
     before = len(app.seen())
     if not paced(app, payload, pace):
+        app.read()
         return False
     seen = app.answered(before + 1)[before:]
     assert [each["verdict"] for each in seen] == ["input.lines"], (payload, pace, seen)
+    app.read()
     return True
 
 
