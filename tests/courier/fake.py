@@ -268,7 +268,7 @@ class Fake:
             if change["picked_quantity"] > line["quantity"]:
                 return 409, {"success": False, "message": "more than ordered"}
             line["picked_quantity"] = change["picked_quantity"]
-            line["is_picked"] = line["picked_quantity"] >= line["quantity"]
+            line["is_picked"] = change.get("is_picked") or line["picked_quantity"] >= line["quantity"]
             self.touch("product", change["product_number"])
         order["is_picked"] = all(line["is_picked"] for line in order["lines"])
         self.applied.append(("update-customer-order", body))

@@ -95,9 +95,14 @@ class Picker:
         return self.seen()
 
     def pour(self, *texts: str) -> None:
-        """Enters one after the other, as soon as the one before is answered, however many were understood."""
-        for text in texts:
+        """Enters one after the other, as soon as the one before is answered, however many were understood.
+
+        The last comes late enough to be an input of its own, whatever the one before it was.
+        """
+        for number, text in enumerate(texts, 1):
             before = len(self.seen())
+            if number == len(texts):
+                self.read()
             self.rest()
             self.terminal.write(text.encode() + b"\r")
             with suppress(AssertionError):  # some texts are no input at all
