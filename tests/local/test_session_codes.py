@@ -246,6 +246,22 @@ def test_a_label_that_says_no_quantity_is_asked(home: Home, job: str, code: str,
             assert list(picked(home).values()) == [Decimal("1.5")]
 
 
+@pytest.mark.parametrize("what", ["an order", "a location"])
+def test_a_label_is_asked_about_though_its_code_means_something_else_too(home: Home, what: str) -> None:
+    """The product is what a count takes; that an order or a location has the same name changes nothing."""
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    if what == "an order":
+        cache.put_orders([goods.order("4102", goods.line(1, "P1", 2), reference=WEIGHED)], lines_known=True, read_began=2.0)
+    else:
+        cache.put_locations([goods.location(WEIGHED, 3)])
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        frame = scan(f"010{WEIGHED}3922500")
+        assert "The label says 5.00." in said(frame)
+        assert counted(scan("1.5")) == Decimal("1.5")
+
+
 def test_a_label_that_is_asked_about_can_be_dropped(home: Home) -> None:
     with at(home) as session:
         scan = Scanner(session)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aisle.code_forms import index_keys
 from aisle.scan.decoder import Decoder
 from aisle.scan.grammar import are_readings, keys_of, readings
-from aisle.scan.gs1 import elements
+from aisle.scan.gs1 import message
 from aisle.scan.inputs import Escape, Line
 from aisle.scan.meaning import PRODUCT, Candidate, Meaning, Open, Refused, Said, Thing, Unknown
 from aisle.scan.resolve import resolve
@@ -45,7 +45,7 @@ def only(said: Said) -> Meaning:
 SUBSTITUTES = (
     *"~|^#@$\\{}[]`§¶¦¬↔␝ ",
     *("<GS>", "{GS}", "[GS]", "(GS)", "<FNC1>", "{FNC1}", "<F8>", "^]", "\\x1d", "\\x1D", "\\u001d", "\\029", "&#29;"),
-    *("<gs>", "~1", "~d029", "_x001D_", "^[[19~", "[19~", "<0x1D>", "\x1e", "\x1c"),
+    *("<gs>", "~d029", "_x001D_", "^[[19~", "[19~", "<0x1D>", "\x1e", "\x1c"),
 )
 
 
@@ -63,6 +63,34 @@ def test_a_substitute_of_fnc1_is_read_as_separator(sign: str) -> None:
             ), text
     if not sign[-1].isdigit():
         assert only(what(sign + MESSAGE.replace(GS, sign), gtin=GTIN)).quantity == 12
+
+
+DATED = ("11", "12", "13", "15", "16", "17")
+"""Identifiers of dates, which begin with a digit that a substitute could end with."""
+TAILS = ("3012", "3103001500", "37144", "3922150", "240S1", "10LOT8")
+
+
+@pytest.mark.parametrize("sign", [*SUBSTITUTES, "~1", "^1", "~029", "^029"])
+@pytest.mark.parametrize("ai", DATED)
+def test_a_substitute_never_takes_a_digit_of_what_follows(sign: str, ai: str) -> None:
+    """The same as with real separators, or refused, whatever the digits of the date are."""
+    read = 0
+    for month in (1, 2, 10, 11, 12):
+        for day in (1, 11, 22):
+            for tail in TAILS:
+                sent = f"01{GTIN}21LOT7{GS}{ai}26{month:02}{day:02}{tail}"
+                found = message(sent.replace(GS, sign))
+                assert found.fault or found.values == message(sent).values, sent
+                read += not found.fault
+    assert read or sign in ("~1", "^1")
+
+
+@pytest.mark.parametrize("ai", ["10", "21", "17", "400", "37", "3103"])
+def test_an_identifier_with_two_values_is_two_labels(ai: str) -> None:
+    first, second = ("261201", "261202") if ai == "17" else ("001500", "001600")
+    text = f"01{GTIN}{ai}{first}{GS}{ai}{second}"
+    assert what(text, gtin=GTIN) == Refused("input.gs1", text)
+    assert isinstance(what(f"01{GTIN}{ai}{first}{GS}{ai}{first}", gtin=GTIN), Thing)
 
 
 @pytest.mark.parametrize("prefix", ["", "]C1", "]d2", "]Q3", "]e0"])
@@ -150,7 +178,7 @@ def test_identifiers_are_those_of_biip() -> None:
     from biip.gs1_application_identifiers import _GS1_APPLICATION_IDENTIFIERS as THEIRS
     from biip.gs1_element_strings import GS1ElementString
 
-    values = ["1" * length for length in range(1, 91)] + ["261231" + "1" * length for length in range(15)]
+    values = ["1" * length for length in (*range(1, 32), 70, 90)] + ["261231" + "1" * length for length in range(15)]
     config = ParseConfig(gs1_element_strings_verify_date=False)
     for ai in THEIRS:
         fits = []
@@ -162,8 +190,8 @@ def test_identifiers_are_those_of_biip() -> None:
             if element.value == value:
                 fits.append(value)
         for value in fits:
-            found, whole = elements(f"{ai}{value}")
-            assert (found.get(ai), whole) == (value, True), (ai, value)
+            found = message(f"{ai}{value}")
+            assert (found.values.get(ai), found.is_whole) == (value, True), (ai, value)
 
 
 @given(st.text("0123456789ABCLOT~|^{}<>GS\x1d \\x", max_size=40), st.sampled_from(["", "]C1"]))
@@ -171,9 +199,10 @@ def test_nothing_that_cannot_be_read_is_one(tail: str, prefix: str) -> None:
     """Whatever follows the number of a thing: it is read to its end, or refused, or the product is asked about."""
     text = f"{prefix}01{GTIN}{tail}"
     said = what(text, gtin=GTIN)
-    values, whole = elements(text.removeprefix("]C1").strip(" "))
+    found = message(text.removeprefix("]C1").strip(" "))
+    values = found.values
     if isinstance(said, Thing):
-        assert whole
+        assert found.is_whole
         counts = values.get("30") or values.get("37")
         assert said.meanings[0].quantity == (int(counts) if counts and int(counts) else 1)
     else:
@@ -269,6 +298,14 @@ def test_the_measure_that_fits_is_taken_of_several() -> None:
     assert only(what(text, "ml")).quantity == Decimal(3000)
 
 
+def test_of_several_measures_the_first_counts_and_without_a_unit_none() -> None:
+    both = f"01{WEIGHED}31030015003112000200"
+    assert only(what(both, "kg")).quantity == Decimal("1.5")
+    assert only(what(both, "m")).quantity == Decimal(2)
+    assert only(what(both, "")).asks
+    assert only(what(f"01{WEIGHED}31030015003202000275", "kg")).quantity == Decimal("1.5")
+
+
 GROSS = (
     *range(330, 338),
     *range(340, 350),
@@ -312,3 +349,11 @@ def test_the_shop_s_own_scale_weighs_in_kg_or_in_what_it_sells(code: str, unit: 
 
     code = code[:12] + check_digit(code[:12])
     assert only(what(code, unit)).quantity == Decimal(quantity)
+
+
+@pytest.mark.parametrize("unit", ["oz", "oz t", "l", "ml", "m", "m2", "ft", "stuk", "Stück", "bunch", "2 lb", "piece"])
+def test_what_the_scale_weighs_is_asked_of_goods_that_are_not_weighed(unit: str) -> None:
+    meaning = only(what("2812345003503", unit))
+    assert (meaning.quantity, meaning.explicit, meaning.asks) == (Decimal(1), False, True), unit
+    assert meaning.measure is not None
+    assert (meaning.measure.amount, meaning.measure.unit) == (Decimal("0.35"), "kg")

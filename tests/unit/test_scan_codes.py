@@ -19,7 +19,7 @@ from aisle.code_forms import (
     upc_a_shortened,
     upc_e_expanded,
 )
-from aisle.scan.gs1 import Carried, carried, elements, looks_like
+from aisle.scan.gs1 import Carried, carried, looks_like, message
 from aisle.scan.meaning import Measure
 from aisle.scan.restricted import Restricted, patterns, restricted
 from aisle.scan.separators import GS
@@ -222,10 +222,10 @@ def test_messages_are_split_as_biip_does(parts: list[tuple[str, str]]) -> None:
         places = FIXED[ai]
         value = digits[:8] if places is None else "010101010101"[:places]
         text += f"{ai}{value}" + ("" if places else GS)
-    message = GS1Message.parse(text, config=ParseConfig(gs1_element_strings_verify_date=False))
-    values, whole = elements(text)
-    assert whole
-    assert values == dict(reversed([(element.ai.ai, element.value) for element in message.element_strings]))
+    theirs = GS1Message.parse(text, config=ParseConfig(gs1_element_strings_verify_date=False))
+    found = message(text)
+    assert found.is_whole
+    assert found.values == dict(reversed([(element.ai.ai, element.value) for element in theirs.element_strings]))
 
 
 @given(st.text("0123456789AB()\x1d\x1e]/:", max_size=60), st.booleans())

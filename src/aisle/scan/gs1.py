@@ -47,8 +47,6 @@ _MEASURED: Final = ("31", "32", "33", "34", "35", "36", "39")
 """What identifiers of measures of any kind begin with, and those of prices."""
 _PER_MEASURE: Final = ("8005",)
 """Price of one unit of measure."""
-_FIGURES: Final = ("00", "01", "02", "30", "37", *_UNITS)
-"""Identifiers that must not be there twice with two values."""
 _HRI: Final = re.compile(r"\((\d{2,4})\)\s*([^(]+)")
 _ENVELOPE: Final = re.compile(r"\[\)>\x1e05\x1d(.*?)[\x1e\x04]*", re.DOTALL)
 _LINK: Final = re.compile(r"/(?:01|gtin|00|sscc)/\d")
@@ -137,12 +135,6 @@ def carried(text: str, sure: bool = False) -> Carried | None:
     )
 
 
-def elements(text: str) -> tuple[dict[str, str], bool]:
-    """Application identifier → value, and whether the text was read to its end."""
-    found = message(text)
-    return found.values, found.is_whole
-
-
 def message(text: str) -> Message:
     """The text as GS1 data: a digital link, as printed in brackets, or an element string with separators or what some
     scanners send for them."""
@@ -154,10 +146,12 @@ def message(text: str) -> Message:
         return _split(envelope.group(1))
     bare = without_lead(text)
     substitutes = tuple(substitutes_in(bare))
-    for substitute in substitutes:
-        found = _split(with_separators(bare, substitute))
-        if found.is_whole and not found.values.keys().isdisjoint(("00", "01", "02")):
-            return found._replace(substitute=substitute)
+    ways = [_split(with_separators(bare, substitute))._replace(substitute=substitute) for substitute in substitutes]
+    whole = [way for way in ways if way.is_whole and not way.values.keys().isdisjoint(("00", "01", "02"))]
+    if any(way.values != whole[0].values for way in whole):
+        return whole[0]._replace(fault=NO_SEPARATOR)  # `~029` may be a substitute, or `~` and a GTIN of AI 02
+    if whole:
+        return whole[0]
     found = _split(bare)
     return found._replace(fault=NO_SEPARATOR) if found.fault and substitutes else found
 
@@ -192,14 +186,23 @@ def _split(text: str) -> Message:
 
 
 def _first(found: list[tuple[str, str]]) -> dict[str, str]:
-    """The first of each; a repeated one is a scanner's stutter."""
-    return dict(reversed(found))
+    """The first value of each identifier, in the order of the label."""
+    values: dict[str, str] = {}
+    for ai, value in found:
+        values.setdefault(ai, value)
+    return values
 
 
 def _is_twice(found: list[tuple[str, str]]) -> bool:
-    """Whether a number or a quantity is there with two values: two labels in one scan, or a damaged one."""
-    figures = {(ai, value) for ai, value in found if ai[:3] in _FIGURES or ai in _FIGURES}
-    return len({ai for ai, _ in figures}) < len(figures)
+    """Whether an identifier is there with two values: two labels in one scan, or a damaged one. The same value twice is
+    a repetition of the scanner."""
+    different = {(_kind(ai), ai, value) for ai, value in found}
+    return len({kind for kind, _, _ in different}) < len(different)
+
+
+def _kind(ai: str) -> str:
+    """What an identifier names, without the digit that says how many decimals follow."""
+    return ai[:3] if ai[:3] in _UNITS or ai[:3] in _PRICES else ai
 
 
 def _link(uri: str) -> Message:

@@ -147,12 +147,16 @@ def _measure(way: Reading, candidate: Candidate) -> Decimal | None:
     """Returns how much of the product a code stands for, in base units of the product.
 
     That is the first net measure that fits, else the price of a label of the shop divided by the product's price.
-    A measure fits when its unit can be converted, and when it is whole or the product allows fractions.
+    A measure fits when its unit can be converted, and when it is whole or the product allows fractions. Of a product
+    without a unit, measures in several units fit nothing: nobody knows which of them counts.
     """
+    fitting = {}
     for measure in way.measures:
         amount = _in_base_units(measure, candidate)
         if amount is not None and (candidate.allow_decimal or amount == amount.to_integral_value()):
-            return amount
+            fitting.setdefault(measure.unit, amount)
+    if fitting:
+        return next(iter(fitting.values())) if candidate.unit.strip() or len(fitting) == 1 else None
     if not way.is_own_price or way.price is None or not candidate.price or candidate.price <= 0:
         return None
     try:

@@ -133,12 +133,15 @@ def converted(amount: Decimal, unit: str, name: str) -> Decimal | None:
 
 
 def weighed(amount: Decimal, decimals: int, name: str) -> Decimal | None:
-    """What the shop's own scale printed, in base units of that name: in kg for goods in metric weight, unless it has no
-    decimals; else in what the goods are counted in."""
+    """What the shop's own scale printed, in base units of that name; None where that cannot be said.
+
+    A scale weighs in kg, and in pounds goods that are counted in pounds. What it prints without decimals is in what the
+    goods are counted in.
+    """
     to = unit_of(name)
-    if to is None or to[0] not in _METRIC_WEIGHTS or not decimals:
+    if not decimals or not name.strip() or to == ("lb", 1):
         return amount
-    return converted(amount, "kg", name)
+    return converted(amount, "kg", name) if to and to[0] in _METRIC_WEIGHTS else None
 
 
 def shown(unit: str) -> str:

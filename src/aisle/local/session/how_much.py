@@ -13,15 +13,15 @@ from aisle.jobs.base import priced
 from aisle.jobs.view import Msg, msg
 from aisle.local.reads.reads import Reads
 from aisle.local.session.stack import Level
-from aisle.scan.meaning import PRODUCT, Quantity, Said, Thing
+from aisle.scan.meaning import PRODUCT, Meaning, Quantity, Said, Thing
 from aisle.scan.units import shown
 
 
 def is_asked(levels: Sequence[Level], said: Said) -> bool:
     """Whether a job may take what was scanned for one base unit, where its label does not say how much there is."""
-    if not isinstance(said, Thing) or said.lookup or len(said.meanings) != 1:
+    if not isinstance(said, Thing) or said.lookup:
         return False
-    return said.meanings[0].asks and said.meanings[0].kind == PRODUCT and levels[-1].job.name in COUNTING
+    return _is_open(said.meanings[0]) and levels[-1].job.name in COUNTING
 
 
 def question(label: Thing) -> Msg:
@@ -40,9 +40,20 @@ def question(label: Thing) -> Msg:
 
 
 def measured(label: Thing, quantity: Decimal) -> Thing:
-    """So much of what was scanned."""
-    meaning = label.meanings[0]._replace(quantity=quantity, explicit=True, asks=False, measure=None, price=None)
-    return label._replace(meanings=(meaning,))
+    """So much of the product that was scanned; what else its code means stays."""
+    return label._replace(
+        meanings=tuple(
+            each._replace(quantity=quantity, explicit=True, asks=False, measure=None, price=None)
+            if _is_open(each)
+            else each
+            for each in label.meanings
+        )
+    )
+
+
+def _is_open(meaning: Meaning) -> bool:
+    """Whether that is a product of which a label does not say how much there is."""
+    return meaning.kind == PRODUCT and meaning.asks
 
 
 def is_number(reads: Reads, said: Quantity) -> bool:
