@@ -251,7 +251,9 @@ def test_a_label_is_asked_about_though_its_code_means_something_else_too(home: H
     """The product is what a count takes; that an order or a location has the same name changes nothing."""
     cache = Cache(open_cache(home.folder, writer=True), "0001")
     if what == "an order":
-        cache.put_orders([goods.order("4102", goods.line(1, "P1", 2), reference=WEIGHED)], lines_known=True, read_began=2.0)
+        cache.put_orders(
+            [goods.order("4102", goods.line(1, "P1", 2), reference=WEIGHED)], lines_known=True, read_began=2.0
+        )
     else:
         cache.put_locations([goods.location(WEIGHED, 3)])
     with at(home) as session:

@@ -33,20 +33,30 @@ def said(hand: Mover) -> str:
 
 @pytest.mark.parametrize("many", [1, 2, 3, 4])
 def test_every_product_of_a_list_is_named_with_its_quantity(many: int) -> None:
-    given = [Goods(f"Product {n}", Decimal(n * 10)) for n in range(1, many + 1)]
+    given = [Goods(f"P{n}", f"Product {n}", Decimal(n * 10)) for n in range(1, many + 1)]
     text = Voice().say(goods.about("move.undone", "move.undone_many", given, source="X", target="Y"))
     for each in given:
         assert f"{each.quantity} of {each.label}" in text
 
 
 def test_one_product_of_several_lines_is_one_sum() -> None:
-    given = [Goods("Soap", Decimal(2)), Goods("Oil", Decimal(1)), Goods("Soap", Decimal(3))]
+    given = [Goods("P1", "Soap", Decimal(2)), Goods("P2", "Oil", Decimal(1)), Goods("P1", "Soap", Decimal(3))]
     assert Voice().say(goods.listed(given)) == "2 products: 5 of Soap, 1 of Oil"
+
+
+def test_products_of_one_name_and_units_of_one_product_are_not_added_up() -> None:
+    given = [
+        Goods("P1", "Milk", Decimal(2)),
+        Goods("P2", "Milk", Decimal(1)),
+        Goods("P1", "Milk", Decimal("1.5"), "kg"),
+        Goods("P1", "Milk", Decimal(3)),
+    ]
+    assert Voice().say(goods.listed(given)) == "3 products: 5 of Milk, 1 of Milk, 1.5 kg of Milk"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_names_all_goods_of_a_group(language: str) -> None:
-    given = [Goods("Soap", Decimal(100)), Goods("Oil", Decimal("1.5"), "kg")]
+    given = [Goods("P1", "Soap", Decimal(100)), Goods("P2", "Oil", Decimal("1.5"), "kg")]
     args: dict[str, Msg] = {"source": msg("raw", text="A-02-3"), "target": msg("raw", text="A-02-2")}
     text = Voice(language=language).say(goods.about("move.undone", "move.undone_many", given, **args))
     assert all(part in text for part in ("100", "Soap", "Oil", "A-02-3", "A-02-2", "kg"))

@@ -1,9 +1,9 @@
 """Which letter stands for which choice on pages where a quantity may be open: there a number is always the quantity.
 
-One letter means one thing in all jobs: `y` yes, what the question says; `k` keep it as it is; `n` none of it; `r` only
-the rest that is still needed; `x` drop it, or it is no quantity at all; `c` count (`v` beside a cart); `f` find it;
-`g` go to another one; `o` somebody else has it; `m` more; `a` all; `l` it lies there still. Choices among equals have
-the first free letters.
+Each kind of choice has one letter in all jobs: `y` yes, what the question says; `k` keep it as it is; `n` none of it;
+`r` only the rest that is still needed; `x` drop it, or it is no quantity at all; `c` count (`v` beside a cart); `f`
+find it; `g` go to another one; `o` somebody else has it; `m` more; `a` all; `l` it lies there still. Choices among
+equals (products, locations, orders) have the first letters that are free on their page, shown beside each.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ from aisle.tuples import NamedTuple
 class Goods(NamedTuple):
     """So many of one product. `unit` is empty for pieces."""
 
+    key: str
+    """Number of the product, or what else tells these goods from others."""
     label: str
     quantity: Decimal
     unit: str = ""
@@ -21,10 +23,10 @@ class Goods(NamedTuple):
 
 def merged(goods: Iterable[Goods]) -> tuple[Goods, ...]:
     """Adds up what is said of one product more than once, in the order in which the products come first."""
-    found: dict[str, Goods] = {}
+    found: dict[tuple[str, str], Goods] = {}
     for each in goods:
-        known = found.get(each.label)
-        found[each.label] = each._replace(quantity=each.quantity + known.quantity) if known else each
+        known = found.get((each.key, each.unit))
+        found[each.key, each.unit] = each._replace(quantity=each.quantity + known.quantity) if known else each
     return tuple(found.values())
 
 

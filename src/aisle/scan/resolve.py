@@ -150,7 +150,7 @@ def _measure(way: Reading, candidate: Candidate) -> Decimal | None:
     A measure fits when its unit can be converted, and when it is whole or the product allows fractions. Of a product
     without a unit, measures in several units fit nothing: nobody knows which of them counts.
     """
-    fitting = {}
+    fitting: dict[str, Decimal] = {}
     for measure in way.measures:
         amount = _in_base_units(measure, candidate)
         if amount is not None and (candidate.allow_decimal or amount == amount.to_integral_value()):

@@ -139,7 +139,7 @@ def weighed(amount: Decimal, decimals: int, name: str) -> Decimal | None:
     goods are counted in.
     """
     to = unit_of(name)
-    if not decimals or not name.strip() or to == ("lb", 1):
+    if not decimals or not name.strip() or to == ("lb", Decimal(1)):
         return amount
     return converted(amount, "kg", name) if to and to[0] in _METRIC_WEIGHTS else None
 

@@ -72,10 +72,10 @@ def opposites(gone: Gone, context: Context) -> tuple[Write, ...]:
 def undone(gone: Gone) -> Msg:
     """Says what taking a sent count back changes: the stock of which products, or of one product at which places."""
     tour = len({each.place for each in gone.changes}) > 1
-    changes = [
-        goods.Goods(each.place if tour and each.place else each.label or each.product, -each.quantity, is_change=True)
-        for each in gone.changes
-    ]
+    changes = []
+    for each in gone.changes:
+        key, label = (each.place, each.place) if tour and each.place else (each.product, each.label or each.product)
+        changes.append(goods.Goods(key, label, -each.quantity, is_change=True))
     told = goods.about("count.taken_back", "count.taken_back_many", changes, what=gone.what)
     return msg("count.taken_back_partly", told=told, count=gone.unsaid) if gone.unsaid else told
 

@@ -326,7 +326,7 @@ def _moved_back(state: Moving, did: Did, context: Context) -> Result:
 
 def _goods(parts: Iterable[Part]) -> list[goods.Goods]:
     """The goods of a message."""
-    return [goods.Goods(part.label, part.quantity, part.unit if part.decimal else "") for part in parts]
+    return [goods.Goods(part.product, part.label, part.quantity, part.unit if part.decimal else "") for part in parts]
 
 
 def _taken_at(parts: Iterable[Part]) -> Msg:

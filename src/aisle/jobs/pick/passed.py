@@ -52,7 +52,7 @@ def settled(state: Picking) -> Msg:
 def picked_up(state: Picking, step: Did, context: Context) -> Result:
     """What was put down for somebody else is in hand again."""
     writes = pick_write.put_for_others(step.back, step.place, context.store, context.user, undone=True)
-    again = [goods.Goods(back.label, back.quantity) for back in step.back]
+    again = [goods.Goods(back.product, back.label, back.quantity) for back in step.back]
     told = goods.about("pick.put_undone", "pick.put_undone_many", again, place=step.place)
     return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, undone(told))
 

@@ -144,7 +144,7 @@ def take_back(state: Picking, step: Did, context: Context) -> Result:
     if step.place:
         return passed.picked_up(state, step, context)
     writes = pick_write.put_back(step.back, context.store, context.user, undone=True)
-    again = [goods.Goods(back.label, back.quantity) for back in step.back]
+    again = [goods.Goods(back.product, back.label, back.quantity) for back in step.back]
     source = goods.places(back.place for back in step.back)
     told = goods.about("pick.put_back_undone", "pick.put_back_undone_many", again, place=source)
     return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, undone(told))

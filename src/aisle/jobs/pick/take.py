@@ -387,7 +387,7 @@ def _picked_up_goods(before: Picking, after: Picking) -> list[goods.Goods]:
     """What is in hand again that was put down."""
     pairs = zip(before.takes, after.takes, strict=True)
     return [
-        goods.Goods(take.label, take.moved - now.moved, take.unit if take.decimal else "")
+        goods.Goods(take.product, take.label, take.moved - now.moved, take.unit if take.decimal else "")
         for take, now in pairs
         if take.moved != now.moved
     ]
