@@ -51,6 +51,12 @@ def test_more_than_the_stock_is_said_and_taken(stock: int | None, takes: list[in
     assert hand.sent == {1: sum(takes)}
 
 
+def test_capitals_of_a_location_do_not_matter() -> None:
+    hand = Hand(at(3) | {"preferred_location_code": "a-1"})
+    hand.scan("P1", "4")
+    assert told(hand) == ("a-1", Decimal(3))
+
+
 def test_a_number_says_it_too() -> None:
     hand = Hand(at(2, 4))
     hand.scan("P1")

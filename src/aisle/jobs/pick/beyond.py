@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from aisle.jobs.pick.picking import Picking
-from aisle.jobs.pick.walk import Take
+from aisle.jobs.pick.walk import Take, same_location
 from aisle.jobs.view import Msg, msg
 
 
@@ -31,16 +31,20 @@ def _expected(state: Picking, take: Take) -> Decimal | None:
     """What the books should have at the place of a line, after all that was taken here since they were read."""
     if take.books is None:
         return None
-    alike = (each for each in state.takes if (each.product, each.place) == (take.product, take.place))
-    return max(Decimal(0), take.books - sum((each.picked - each.read for each in alike), Decimal(0)))
+    return max(Decimal(0), take.books - sum((each.picked - each.read for each in _alike(state, take)), Decimal(0)))
 
 
 def _left(state: Picking, take: Take) -> Decimal | None:
     """What is left at the place of a line by the books, after what was taken since they were read."""
-    alike = [each for each in state.takes if (each.product, each.place) == (take.product, take.place)]
+    alike = _alike(state, take)
     known = [each.books for each in alike if each.books is not None]
     if not known or not take.stocked:
         return None
     lately = min(known)  # read last: since then only these lines took anything
     taken = sum((each.picked - each.read for each in alike if each.books == lately), Decimal(0))
     return max(Decimal(0), lately - taken)
+
+
+def _alike(state: Picking, take: Take) -> list[Take]:
+    """The lines of the same product at the same location."""
+    return [each for each in state.takes if each.product == take.product and same_location(each.place, take.place)]

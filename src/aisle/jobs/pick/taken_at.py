@@ -15,7 +15,7 @@ from aisle.jobs.base import Turn
 from aisle.jobs.pick import picking
 from aisle.jobs.pick.picking import Picking, Way
 from aisle.jobs.pick.undo import moved_from
-from aisle.jobs.pick.walk import Take
+from aisle.jobs.pick.walk import Take, same_location
 from aisle.jobs.view import ASK, WRONG, Verdict, msg
 from aisle.scan.meaning import LOCATION, PRODUCT, Meaning
 
@@ -63,7 +63,7 @@ def first(state: Picking) -> Turn[Picking]:
 
 def at_place(state: Picking, place: str) -> Way | None:
     """The way on that a scan of this place answers."""
-    return next((way for way in state.ways if way.kind == KIND and _same(way.key, place)), None)
+    return next((way for way in state.ways if way.kind == KIND and same_location(way.key, place)), None)
 
 
 def another(state: Picking, place: str, pool: int) -> Way:
@@ -108,7 +108,7 @@ def _open_ways(state: Picking) -> list[Way]:
 def _rest(state: Picking, way: Way, value: Decimal) -> Decimal:
     """What was taken at that place so that it is `value` in all; 0 where that cannot be."""
     lines = [index for index in picking.lines_of(state, way.product) if state.takes[index].open]
-    index = next((each for each in lines if _same(state.takes[each].place, way.key)), next(iter(lines), -1))
+    index = next((each for each in lines if same_location(state.takes[each].place, way.key)), next(iter(lines), -1))
     if index < 0:
         return Decimal(0)
     done, of, _ = picking.total(state.takes[each] for each in picking.stop_at(state, index))
@@ -121,7 +121,7 @@ def _is_unsaid(state: Picking, take: Take) -> bool:
     if product_asked(state) == take.product:
         return True
     stop, is_asked = state.take, any(way.kind == HERE for way in state.ways)
-    return is_asked and stop is not None and stop.product == take.product and _same(state.place, stop.place)
+    return is_asked and stop is not None and stop.product == take.product and same_location(state.place, stop.place)
 
 
 def chosen(state: Picking, way: Way) -> Picking:
@@ -130,7 +130,7 @@ def chosen(state: Picking, way: Way) -> Picking:
     lines = [index for index in picking.lines_of(state, way.product) if state.takes[index].open]
     if not lines:
         return state
-    there = [index for index in lines if _same(state.takes[index].place, way.key)]
+    there = [index for index in lines if same_location(state.takes[index].place, way.key)]
     if there:
         return picking.go_to(state, there[0])
     index = lines[0]
@@ -160,7 +160,7 @@ def _possible(state: Picking, first: Take) -> list[Place]:
     scanned = [(way.key, way.pool) for way in state.ways if way.kind == HERE]
     if stop and stop.product == first.product:
         found = [(stop.place, stop.pool), *(scanned if stop.place else ())]
-    elif stop and stop.place and not _same(stop.place, first.place):
+    elif stop and stop.place and not same_location(stop.place, first.place):
         found = [place for take in takes if take.open for place in _walked(state, take)]
         found = [*_on_screen(state, stop, first), *found]
     before = [(way.key, way.pool) for way in state.ways if way.kind == KIND and way.product == first.product]
@@ -180,14 +180,10 @@ def _walked(state: Picking, take: Take) -> list[Place]:
 
 def _on_screen(state: Picking, stop: Take, first: Take) -> list[Place]:
     """The place on the screen, where it was scanned or some of the goods lie there."""
-    lies = next((pool for place, pool in first.lies if _same(place, stop.place)), None)
-    if lies is None and not _same(state.place, stop.place):
+    lies = next((pool for place, pool in first.lies if same_location(place, stop.place)), None)
+    if lies is None and not same_location(state.place, stop.place):
         return []
     return [(stop.place, lies or first.pool)]
-
-
-def _same(one: str, other: str) -> bool:
-    return one.casefold() == other.casefold()
 
 
 def _apart(places: Iterable[Place]) -> list[Place]:

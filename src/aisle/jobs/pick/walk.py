@@ -11,6 +11,11 @@ from aisle.jobs.feet import LAST, natural
 from aisle.tuples import NamedTuple
 
 
+def same_location(one: str, other: str) -> bool:
+    """Whether two codes name one location: services write them in capitals or not."""
+    return one.casefold() == other.casefold()
+
+
 class Taken(NamedTuple):
     """So much was taken there; pool 0 is one that nobody named."""
 
@@ -114,7 +119,9 @@ class Take(NamedTuple):
     @property
     def books(self) -> Decimal | None:
         """What the books had at its place when the line was read; None where nobody says."""
-        return dict(self.stock).get(self.place, Decimal(0)) if self.stock and self.place else None
+        if not self.stock or not self.place:
+            return None
+        return sum((had for place, had in self.stock if same_location(place, self.place)), Decimal(0))
 
     @property
     def stop(self) -> tuple[str, str, int, str]:
