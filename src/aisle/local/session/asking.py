@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from aisle.jobs import COUNTING
+from aisle.jobs import COUNTING, numbers
 from aisle.jobs.base import Context, Start
 from aisle.jobs.base import priced as as_price
 from aisle.jobs.choice_keys import keys_of
-from aisle.jobs.numbers import prompt_letter
+from aisle.jobs.numbers import prompt_letter, way_other
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Msg, Step, Verdict, View, msg, unnumbered
 from aisle.jobs.view import raw as as_it_came
 from aisle.local.reads.reads import Reads
@@ -16,9 +16,26 @@ from aisle.local.session import how_much
 from aisle.local.session.ear import name_of
 from aisle.local.session.house import is_house
 from aisle.local.session.stack import Level, Outcome, Stack
-from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Either, Open, Quantity, Said, Text, Thing, Times, Unknown
+from aisle.scan.meaning import (
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Either,
+    Meaning,
+    Open,
+    Quantity,
+    Said,
+    Text,
+    Thing,
+    Times,
+    Unknown,
+)
 from aisle.scan.spelling import is_multiplied
 from aisle.tuples import NamedTuple
+
+ANSWERS = "yx"
+"""The letters that answer whether the number of something is a quantity all the same."""
 
 
 class Asking(NamedTuple):
@@ -32,7 +49,9 @@ class Asking(NamedTuple):
     label: Thing | None = None
     """What was scanned, sold by measure, whose label does not say how much there is: how much?"""
     doubt: Quantity | None = None
-    """What was typed for that and is the number of something: `y` takes it all the same."""
+    """What was typed for that and is the number of something: `y` takes it all the same, `x` does not."""
+    number: Meaning | None = None
+    """What that is the number of."""
 
     @property
     def pending(self) -> bool:
@@ -47,7 +66,8 @@ class Asking(NamedTuple):
         """What an input may be: a choice of the readings while they are asked, or a quantity where that is. Where a
         quantity is open below, letters choose, and a number is none."""
         if self.label:
-            return Open(quantity=True, decimals=True, letters="y" if self.doubt else "")
+            keys = ANSWERS if self.doubt else ""
+            return Open(quantity=True, decimals=True, choices=len(keys), letters="u", by_hand=bool(keys), keys=keys)
         return Open(choices=len(self.ways), keys=self._keys(open_)) if self.ways else open_
 
     def _keys(self, open_: Open) -> str:
@@ -55,7 +75,7 @@ class Asking(NamedTuple):
 
     def chosen(self, said: Said) -> Said:
         """The reading of that number, where one was asked for; so much of what was scanned, where that was."""
-        if self.doubt and self._agrees(said):
+        if self.doubt and said == Choice(1):
             said = self.doubt
         if self.label and isinstance(said, Quantity):
             return how_much.measured(self.label, said.value) if said.value else Back()
@@ -63,9 +83,19 @@ class Asking(NamedTuple):
             return self.ways[said.number - 1]
         return said
 
-    def _agrees(self, said: Said) -> bool:
-        """Whether the number that was doubted is taken all the same."""
-        return self.doubt is not None and said == Command("y")
+    def takes_back(self, said: Said) -> Said:
+        """An undo while it is asked how much there is: the number that was typed is none, or the label goes."""
+        if not self.label or said != Command("u"):
+            return said
+        return Choice(2) if self.doubt else Back()
+
+    def remembered(self) -> Either | Times | Thing | None:
+        """What has to be kept of it for whoever goes on after an end in mid-work."""
+        if self.label:
+            return self.label
+        if self.ways:
+            return Either(self.ways)
+        return Times(self.times) if self.times else None
 
     def multiplies(self, said: Said, text: str) -> bool:
         """Whether that is the code or number that the multiplier waits for, no look and no multiplier of its own."""
@@ -76,7 +106,7 @@ class Asking(NamedTuple):
         """What is said where it was asked which of several things was scanned, and nobody has answered: that scan is
         not taken."""
         why = how_much.question(self.label) if self.label else question(self.ways) if self.ways else None
-        if why is None or verdict is None or isinstance(said, Choice | Quantity | Back) or self._agrees(said):
+        if why is None or verdict is None or isinstance(said, Choice | Quantity | Back):
             return verdict
         told = msg("session.not_all", count=1, why=why, said=verdict.text)
         return Verdict(ASK if verdict.kind == ASK else WRONG, told)
@@ -116,7 +146,10 @@ class Asking(NamedTuple):
         if self.label:
             plain = unnumbered(view)
             plain = plain._replace(keys="") if isinstance(plain, Step | Detail) else plain
-            return plain._replace(choices=(), prompt=msg("session.type_how_much"))
+            if not self.doubt or not self.number or not isinstance(plain, Step | Detail):
+                return plain._replace(choices=(), prompt=msg("session.type_how_much"))
+            ways = (msg("count.way_quantity", quantity=self.doubt.value), way_other(self.number))
+            return plain._replace(choices=ways, keys=ANSWERS, prompt=numbers.prompt(ANSWERS, scans=False))
         if not self.ways:
             return view
         choices, keys = tuple(as_it_came(name_of(way)) for way in self.ways), self._keys(open_)
@@ -135,10 +168,12 @@ def page_of(levels: Sequence[Level]) -> tuple[int, str, str]:
     return len(levels), levels[-1].job.name, levels[-1].ref
 
 
-def asked_again(said: Either | Times, levels: Sequence[Level]) -> tuple[Asking, Verdict]:
+def asked_again(said: Either | Times | Thing, levels: Sequence[Level]) -> tuple[Asking, Verdict]:
     """What is kept in mind again after an end in mid-work, and what is said of it."""
     if isinstance(said, Either):
         return Asking(page_of(levels), ways=said.ways), Verdict(ASK, question(said.ways))
+    if isinstance(said, Thing):
+        return Asking(page_of(levels), label=said), Verdict(ASK, how_much.question(said))
     return Asking(page_of(levels), times=said.number), Verdict(INFO, msg("session.times", times=said.number))
 
 

@@ -13,7 +13,7 @@ from aisle.jobs.base import priced
 from aisle.jobs.view import Msg, msg
 from aisle.local.reads.reads import Reads
 from aisle.local.session.stack import Level
-from aisle.scan.meaning import PRODUCT, Quantity, Said, Thing
+from aisle.scan.meaning import PRODUCT, Meaning, Quantity, Said, Thing
 from aisle.scan.units import shown
 
 
@@ -45,10 +45,10 @@ def measured(label: Thing, quantity: Decimal) -> Thing:
     return label._replace(meanings=(meaning,))
 
 
-def is_number(reads: Reads, said: Quantity) -> bool:
-    """Whether what was said for a quantity is the number of something in the store."""
+def number_of(reads: Reads, said: Quantity) -> Meaning | None:
+    """What in the store has the number that was said for a quantity."""
     asked = numbers.asked(said.value, said.code)
     if asked is None:
-        return False
+        return None
     rows, _ = reads.query(asked.name, asked.args)
-    return bool(numbers.meanings(rows, said.value, ()))
+    return numbers.meant(rows, said.value, ())

@@ -317,14 +317,20 @@ def _understand(desk: Desk, text: str) -> Said:
     said = desk._ear.understand(text, open_, prefers)
     if asking.multiplies(said, text):
         said = desk._ear.understand(asking.typed(text.strip(" ")), open_, prefers)
-    said = told_apart(desk._stack.levels, said)
-    if open_.by_hand and isinstance(said, Choice) and meant_for(desk._stack.levels) != desk._queue.seen:
+    said = asking.takes_back(told_apart(desk._stack.levels, said))
+    if open_.by_hand and isinstance(said, Choice) and not _was_seen(desk):
         return Refused("input.by_hand", text)  # it came with what opened the question: a scan in two pieces
     if isinstance(said, Choice | Quantity) and desk._queue.covered.is_scan_refused and not open_.text:
         return Refused("input.after", text)  # it was meant for that scan; where words are asked for, it was none
     if not asking.pending and means_else(said, open_, desk._stack.levels, desk._queue.seen):
         return Refused("input.moved", text)
     return said
+
+
+def _was_seen(desk: Desk) -> bool:
+    """Whether what is asked now was on the screen before this queue."""
+    is_same = meant_for(desk._stack.levels) == desk._queue.seen
+    return is_same and desk._asking.doubt == desk._queue.asked.doubt
 
 
 def _hear(desk: Desk, said: Said, raw: str) -> None:
@@ -360,8 +366,13 @@ def _heed(desk: Desk, said: Said, raw: str) -> None:
     if asking.pending and isinstance(said, Back):
         _say(desk, Verdict(INFO, msg("session.dropped")), said, raw)
         return
-    if asking.label and isinstance(said, Quantity) and how_much.is_number(desk._rooms.reads, said):
-        desk._asking = asking._replace(doubt=said)
+    if asking.doubt and asking.label and said == Choice(2):
+        desk._asking = asking._replace(doubt=None, number=None)
+        _say(desk, Verdict(ASK, how_much.question(asking.label)), said, raw)
+        return
+    found = how_much.number_of(desk._rooms.reads, said) if asking.label and isinstance(said, Quantity) else None
+    if asking.label and found and isinstance(said, Quantity):
+        desk._asking = asking._replace(doubt=said, number=found)
         told = msg("session.is_number", text=raw.strip(" "), said=how_much.question(asking.label))
         _say(desk, Verdict(ASK, told), said, raw)
         return
