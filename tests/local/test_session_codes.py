@@ -19,6 +19,7 @@ from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
 from aisle.scan.decoder import Decoder
+from aisle.scan.inputs import Line
 from aisle.settings import Settings
 from aisle.tui.catalogue import Voice
 from tests.local import goods
@@ -275,6 +276,30 @@ def test_a_number_of_the_store_is_a_weight_with_y_alone(home: Home) -> None:
         scan("4101")
         frame = scan("d")
         assert "not taken" in said(frame)
+
+
+def test_a_number_of_the_store_is_no_weight_after_all(home: Home) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        for key in ("x", "u"):
+            scan("01095200011005123202000275")
+            view = scan("4101").view
+            assert (view.keys, [way.id for way in view.choices]) == (  # type: ignore[union-attr]
+                "yx",
+                ["count.way_quantity", "count.way_order"],
+            )
+            assert told(scan(key)) == (ASK, "session.how_much_in"), "how much it is is asked again"
+            assert told(scan("u")) == (INFO, "session.dropped")
+        scan("01095200011005123202000275")
+        session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in ("4101", "y")], 0.0)
+        assert not session._stack.top.state.counted, "what came with the question does not answer it"
+        frame = scan("01095200011005123202000275")
+        assert told(frame)[0] == ASK, "another label asks for itself"
+        scan("b")
+        assert told(scan("0109520001100512" + "3202000275", "2000"))[1] == "count.so_many"
+        assert told(scan("x"))[0] == INFO
+        assert not session._stack.top.state.counted
 
 
 def test_a_batch_of_an_in_store_code_is_kept_beside_its_price(home: Home) -> None:
