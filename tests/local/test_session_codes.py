@@ -163,6 +163,43 @@ def test_a_pick_takes_every_form_of_a_code(home: Home, ms: int) -> None:
             assert picked(home) == wanted, code
 
 
+@pytest.mark.parametrize("code", ["425261", "0425261", EAN[:-1], f"{EAN}05", UPC_A[1:-1]])
+def test_what_was_guessed_is_said_once(home: Home, code: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        frame = scan(code)
+        assert told(frame) == (GOOD, "session.guessed")
+        assert said(frame).startswith(f"No such code here: {code}, read as ")
+        assert told(scan(code)) == (GOOD, "pick.taken")
+        assert sum(picked(home).values()) == 2
+
+
+@pytest.mark.parametrize("code", ["425261", EAN[:-1]])
+def test_nothing_is_guessed_before_the_store_was_read_whole(home: Home, code: str) -> None:
+    progress.save(Cache(open_cache(home.folder, writer=True), "0001"), progress.Progress())
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        assert told(scan(code)) == (WRONG, "session.unknown_yet")
+        assert not picked(home)
+        assert told(scan(EAN)) == (GOOD, "pick.taken"), "a code that is known is no guess"
+
+
+@pytest.mark.parametrize("place", [False, True])
+def test_a_guess_that_fits_another_thing_of_the_store_too_is_asked(home: Home, place: bool) -> None:
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    if place:
+        cache.put_locations([goods.location("14252611", 9)])
+    else:
+        cache.put_products([goods.product("P9", "Not on any order", upc_e_expanded("1425261"))])
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        assert told(scan("425261"))[0] == ASK
+        assert not picked(home)
+
+
 @pytest.mark.parametrize("code", [code for code, _ in FORMS])
 def test_home_and_look_find_what_the_jobs_find(home: Home, code: str) -> None:
     with at(home) as session:

@@ -135,6 +135,7 @@ def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
         candidate.unit if asks or way.price else "",
         asks,
         way.layout,
+        way.is_guess and not way.layout,
     )
 
 

@@ -86,6 +86,8 @@ class Desk(ABC):
         self.bells = 0
         self.is_layout_told = False
         """Whether it was said that the scanner's keyboard layout is not the terminal's."""
+        self.guesses_told: set[str] = set()
+        """Codes of which it was said that they were completed, and what they were read as."""
         self._terms = terms
         enter(terms.time_zone)
         self._trace = trace

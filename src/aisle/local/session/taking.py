@@ -338,6 +338,7 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
     asking = desk._asking
     _heed(desk, said, raw)
     _tell_layout(desk, said)
+    _tell_guess(desk, said)
     desk._verdict = asking.passed_over(said, desk._verdict)
     if desk._asking.pending:
         return
@@ -355,6 +356,18 @@ def _tell_layout(desk: Desk, said: Said) -> None:
     desk.is_layout_told = True
     verdict = desk._verdict or Verdict(INFO, raw_text(meaning.label or meaning.key))
     desk._verdict = verdict._replace(text=msg("session.layout", code=meaning.code, said=verdict.text))
+
+
+def _tell_guess(desk: Desk, said: Said) -> None:
+    """Says of each code once that it is none of the store's, and what it was read as."""
+    meaning = said.meanings[0] if isinstance(said, Thing) and not said.lookup else None
+    if meaning is None or not meaning.is_guess or meaning.code in desk.guesses_told:
+        return
+    desk.guesses_told.add(meaning.code)
+    label = meaning.label or meaning.key
+    verdict = desk._verdict or Verdict(INFO, raw_text(label))
+    told = msg("session.guessed", code=meaning.code, label=label, said=verdict.text)
+    desk._verdict = verdict._replace(text=told)
 
 
 def _heed(desk: Desk, said: Said, raw: str) -> None:

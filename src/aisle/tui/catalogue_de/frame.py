@@ -221,6 +221,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} ist hier eine Nummer; y: so viel",
         "{text:~} ist eine Nummer der Filiale; y nimmt sie als Menge. {said}",
     ),
+    "session.guessed": (
+        "{code:~}? {said}",
+        "{code:~} als {label:~}: {said}",
+        "Diesen Code gibt es nicht: {code:~}, gelesen als {label:~}. {said}",
+    ),
     "session.layout": (
         "Tastatur? {said}",
         "Scanner-Tastatur? {said}",

@@ -215,6 +215,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} is a number here; y takes it",
         "{text:~} is a number of the store; y takes it all the same. {said}",
     ),
+    "session.guessed": (
+        "{code:~}? {said}",
+        "{code:~} as {label:~}: {said}",
+        "No such code here: {code:~}, read as {label:~}. {said}",
+    ),
     "session.layout": (
         "Keyboard? {said}",
         "Scanner's keyboard? {said}",

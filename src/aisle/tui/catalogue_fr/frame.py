@@ -218,6 +218,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} est un numéro ici ; y : quantité",
         "{text:~} est un numéro du magasin ; y le prend comme quantité. {said}",
     ),
+    "session.guessed": (
+        "{code:~} ? {said}",
+        "{code:~} : {label:~}. {said}",
+        "Code inconnu ici : {code:~}, lu comme {label:~}. {said}",
+    ),
     "session.layout": (
         "Clavier ? {said}",
         "Clavier du lecteur ? {said}",

@@ -221,6 +221,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} is hier een nummer; y neemt het",
         "{text:~} is een nummer van de winkel; y neemt het toch. {said}",
     ),
+    "session.guessed": (
+        "{code:~}? {said}",
+        "{code:~} als {label:~}: {said}",
+        "Deze code is er niet: {code:~}, gelezen als {label:~}. {said}",
+    ),
     "session.layout": (
         "Toetsen? {said}",
         "Toetsenbord scanner? {said}",
