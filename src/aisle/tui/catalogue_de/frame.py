@@ -445,6 +445,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Zeichen im Code: neu scannen",
         "„{text:~}“ enthält Zeichen, die zu keinem Code gehören. Noch mal scannen",
     ),
+    "input.control": (
+        "Steuerzeichen",
+        "Steuerzeichen: neu scannen",
+        "Mitten in „{text:~}“ kam ein Steuerzeichen. Erneut scannen",
+    ),
     "input.code_number": (
         "Erst 12* tippen",
         "Code und Zahl? Erst 12* tippen",

@@ -435,6 +435,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Signs in that code: scan again",
         "“{text:~}” has signs that belong to no code. Scan again",
     ),
+    "input.control": (
+        "Control in the code",
+        "Control character in it: scan again",
+        "A control character came in the middle of “{text:~}”. Scan again",
+    ),
     "input.code_number": (
         "Type 12* first",
         "Code and number? Type 12* first",

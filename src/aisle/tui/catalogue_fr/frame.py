@@ -442,6 +442,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Signes dans ce code : rescanner",
         "« {text:~} » contient des signes étrangers à un code. Scanner à nouveau",
     ),
+    "input.control": (
+        "Caractère parasite",
+        "Caractère de contrôle : rescanner",
+        "Un caractère de contrôle est au milieu de « {text:~} ». Scanner à nouveau",
+    ),
     "input.code_number": (
         "Taper 12* avant",
         "Code et nombre ? Taper 12* avant",

@@ -438,6 +438,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Tekens in die code: scan opnieuw",
         "“{text:~}” bevat tekens die in geen code horen. Scan opnieuw",
     ),
+    "input.control": (
+        "Stuurteken in code",
+        "Stuurteken erin: scan opnieuw",
+        "Midden in “{text:~}” kwam een stuurteken. Scan opnieuw",
+    ),
     "input.code_number": (
         "Typ eerst 12*",
         "Code en aantal? Typ eerst 12*",
