@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from aisle.jobs import COUNTING, numbers
 from aisle.jobs.base import Context, Start
 from aisle.jobs.base import priced as as_price
-from aisle.jobs.choice_keys import keys_of
+from aisle.jobs.choice_keys import MOST, keys_of
 from aisle.jobs.numbers import prompt_letter, way_other
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Msg, Step, Verdict, View, msg, unnumbered
 from aisle.jobs.view import raw as as_it_came
@@ -34,6 +34,9 @@ from aisle.scan.meaning import (
 from aisle.scan.spelling import is_multiplied
 from aisle.tuples import NamedTuple
 
+MORE = "m"
+"""The letter for more of what is asked about."""
+
 ANSWERS = "yx"
 """The letters that answer whether the number of something is a quantity all the same."""
 
@@ -44,6 +47,8 @@ class Asking(NamedTuple):
     page: tuple[int, str, str] = (0, "", "")
     ways: tuple[Thing, ...] = ()
     """Two readings are left of an input, or several products have its code: which?"""
+    first: int = 0
+    """So many of them stand on pages before this one."""
     times: str = ""
     """The next scan is so many of it."""
     label: Thing | None = None
@@ -68,10 +73,33 @@ class Asking(NamedTuple):
         if self.label:
             keys = ANSWERS if self.doubt else ""
             return Open(quantity=True, decimals=True, choices=len(keys), letters="u", by_hand=bool(keys), keys=keys)
-        return Open(choices=len(self.ways), keys=self._keys(open_)) if self.ways else open_
+        if not self.ways:
+            return open_
+        choices = len(self._shown) + self._is_paged
+        return Open(choices=choices, by_hand=self._is_paged, keys=self._keys(open_))
+
+    @property
+    def _is_paged(self) -> bool:
+        """Whether there are more readings than are asked about at once."""
+        return len(self.ways) > MOST
+
+    @property
+    def _shown(self) -> tuple[Thing, ...]:
+        """The readings that are asked about now."""
+        return self.ways[self.first : self.first + MOST - 1] if self._is_paged else self.ways
 
     def _keys(self, open_: Open) -> str:
-        return keys_of("" for _ in self.ways) if open_.quantity or open_.keys else ""
+        """A letter for each of them, where a quantity is open below, and always the same one for the next of them."""
+        if not (open_.quantity or open_.keys):
+            return ""
+        return keys_of(("" for _ in self._shown), MORE) + MORE * self._is_paged
+
+    def leafed(self, said: Said) -> Asking | None:
+        """The next readings, or the first ones after the last; None where nobody asks for them."""
+        if not self._is_paged or said != Choice(len(self._shown) + 1):
+            return None
+        first = self.first + MOST - 1
+        return self._replace(first=first if first < len(self.ways) else 0)
 
     def chosen(self, said: Said) -> Said:
         """The reading of that number, where one was asked for; so much of what was scanned, where that was."""
@@ -79,8 +107,8 @@ class Asking(NamedTuple):
             said = self.doubt
         if self.label and isinstance(said, Quantity):
             return how_much.measured(self.label, said.value) if said.value else Back()
-        if isinstance(said, Choice) and said.number <= len(self.ways):
-            return self.ways[said.number - 1]
+        if isinstance(said, Choice) and said.number <= len(self._shown):
+            return self._shown[said.number - 1]
         return said
 
     def takes_back(self, said: Said) -> Said:
@@ -152,7 +180,9 @@ class Asking(NamedTuple):
             return plain._replace(choices=ways, keys=ANSWERS, prompt=numbers.prompt(ANSWERS, scans=False))
         if not self.ways:
             return view
-        choices, keys = tuple(as_it_came(name_of(way)) for way in self.ways), self._keys(open_)
+        choices, keys = tuple(as_it_came(name_of(way)) for way in self._shown), self._keys(open_)
+        if self._is_paged:
+            choices = *choices, msg("session.more_ways", count=len(self.ways) - len(choices))
         view = unnumbered(view)
         if isinstance(view, Step | Detail):
             prompt = prompt_letter(keys, scans=False) if keys else msg("session.choose")

@@ -329,8 +329,9 @@ def _understand(desk: Desk, text: str) -> Said:
 
 def _was_seen(desk: Desk) -> bool:
     """Whether what is asked now was on the screen before this queue."""
-    is_same = meant_for(desk._stack.levels) == desk._queue.seen
-    return is_same and desk._asking.doubt == desk._queue.asked.doubt
+    now, before = desk._asking, desk._queue.asked
+    is_same = (now.doubt, now.ways, now.first) == (before.doubt, before.ways, before.first)
+    return is_same and meant_for(desk._stack.levels) == desk._queue.seen
 
 
 def _hear(desk: Desk, said: Said, raw: str) -> None:
@@ -339,7 +340,8 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
     _heed(desk, said, raw)
     _tell_layout(desk, said)
     _tell_guess(desk, said)
-    desk._verdict = asking.passed_over(said, desk._verdict)
+    if not (isinstance(said, Refused) and said.why == "input.by_hand"):
+        desk._verdict = asking.passed_over(said, desk._verdict)
     if desk._asking.pending:
         return
     if asking.is_kept(said, raw, desk._verdict, desk._stack.levels):
@@ -389,6 +391,10 @@ def _heed(desk: Desk, said: Said, raw: str) -> None:
         told = msg("session.is_number", text=raw.strip(" "), said=how_much.question(asking.label))
         _say(desk, Verdict(ASK, told), said, raw)
         return
+    if leafed := asking.leafed(said):
+        desk._asking = leafed
+        _say(desk, Verdict(ASK, question(leafed.ways)), said, raw)
+        return
     said = asking.chosen(said)
     if asking.label and isinstance(said, Back):
         _say(desk, Verdict(INFO, msg("session.dropped")), said, raw)
@@ -412,6 +418,9 @@ def _heed(desk: Desk, said: Said, raw: str) -> None:
         case Thing() if how_much.is_asked(desk._stack.levels, said) and _is_of_use(desk, said):
             desk._asking = Asking(page_of(desk._stack.levels), label=said)
             _say(desk, Verdict(ASK, how_much.question(said)), said, raw)
+        case Refused("input.by_hand" as why, text):
+            desk._asking = asking  # what was asked stands
+            _say(desk, Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
         case Refused("input.choice", text) if not leads_back(desk._stack.top):
             _say(desk, Verdict(WRONG, msg("input.no_choice", text=text)), said, raw)
         case Refused(why, text):

@@ -193,6 +193,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.dropped": ("Abgebrochen", "Nichts geändert"),
     "session.either": ("Was davon?", "{way1:~} oder {way2:~}?"),
     "session.either_of": ("Was davon?", "{count} Artikel haben diesen Code. Welcher?"),
+    "session.more_ways": ("Mehr", "{count} weitere"),
     "session.choose": ("Nummer wählen", "Nummer dessen eingeben, was gemeint ist"),
     "session.priced": ("{price}: {said}", "Etikett {price}: {said}", "Auf dem Etikett steht {price}. {said}"),
     "session.amount": "{amount} {unit}",

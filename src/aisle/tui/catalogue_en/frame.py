@@ -187,6 +187,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.dropped": ("Never mind", "Nothing was changed"),
     "session.either": ("Which one?", "{way1:~} or {way2:~}?"),
     "session.either_of": ("Which one?", "{count} products have this code. Which one?"),
+    "session.more_ways": ("More", "{count} more"),
     "session.choose": ("Choose a number", "Type the number of what you mean"),
     "session.priced": ("{price}: {said}", "Label {price}: {said}", "The label says {price}. {said}"),
     "session.amount": "{amount} {unit}",

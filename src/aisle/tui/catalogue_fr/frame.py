@@ -190,6 +190,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.dropped": ("Rien changé", "Rien n'a été changé"),
     "session.either": ("Lequel ?", "{way1:~} ou {way2:~} ?"),
     "session.either_of": ("Lequel ?", "{count} articles ont ce code. Lequel ?"),
+    "session.more_ways": ("Suite", "Encore {count}"),
     "session.choose": ("Choisir un n°", "Taper le numéro de ce qui est voulu"),
     "session.priced": ("{price} : {said}", "Étiquette {price} : {said}", "L'étiquette indique {price}. {said}"),
     "session.amount": "{amount} {unit}",

@@ -193,6 +193,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.dropped": ("Laat maar", "Er is niets gewijzigd"),
     "session.either": ("Welke?", "{way1:~} of {way2:~}?"),
     "session.either_of": ("Welke?", "{count} artikelen hebben deze code. Welk?"),
+    "session.more_ways": ("Meer", "Nog {count}"),
     "session.choose": ("Kies een nummer", "Typ het nummer van wat bedoeld is"),
     "session.priced": ("{price}: {said}", "Etiket {price}: {said}", "Op het etiket staat {price}. {said}"),
     "session.amount": "{amount} {unit}",
