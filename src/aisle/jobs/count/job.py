@@ -68,7 +68,7 @@ class CountJob:
         "count.pool",
         "count.leave",
     )
-    version = 9
+    version = 10
     journalled = True
 
     def begin(self) -> Counting:

@@ -43,7 +43,7 @@ class LossJob:
 
     name = "loss"
     steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
-    version = 9
+    version = 10
     journalled = True
 
     def begin(self) -> Losing:

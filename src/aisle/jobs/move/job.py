@@ -61,7 +61,7 @@ class MoveJob:
         "move.pool",
         "move.leave",
     )
-    version = 11
+    version = 12
     journalled = True
 
     def begin(self) -> Moving:

@@ -73,7 +73,7 @@ class ReceiveJob:
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 9
+    version = 10
     journalled = True
 
     def begin(self) -> Receiving:
