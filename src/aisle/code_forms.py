@@ -106,7 +106,8 @@ def lookup_keys(text: str) -> tuple[str, ...]:
     """The certain keys of a scanned or typed code, best first, without repeats.
 
     As scanned; casefolded; canonical; the same of its tidy spelling; the UPC-A that a UPC-E stands for and the UPC-E
-    that a UPC-A can be shortened to. The first key that anything is stored under decides. `text` has no AIM prefix.
+    that a UPC-A can be shortened to. A UPC-E without its check digit is a guess: any six digits look like one. The
+    first key that anything is stored under decides. `text` has no AIM prefix.
     """
     text = text.strip()
     neat = tidy(text)
@@ -114,7 +115,8 @@ def lookup_keys(text: str) -> tuple[str, ...]:
     if neat != text:
         keys += [neat, neat.casefold(), canonical(neat)]
     if _are_digits(neat):
-        keys += [canonical(other) for other in (upc_e_expanded(neat), *_shortened(neat)) if other]
+        expanded = upc_e_expanded(neat) if len(neat) == 8 else ""
+        keys += [canonical(other) for other in (expanded, *_shortened(neat)) if other]
         keys += sscc_forms(neat)
     return _unique(keys)
 

@@ -99,3 +99,52 @@ def test_what_the_session_itself_asks_stands_too(home: Home, way: str, text: str
         say(session, "b")
     with begin(home, way) as session:
         assert session._frame().verdict != before.verdict
+
+
+HAPPENS: dict[str, tuple[str, ...]] = {
+    "an unknown scan": (UNKNOWN,),
+    "two unknown scans": (UNKNOWN, UNKNOWN),
+    "goods that are not wanted": ("5000112637922",),
+    "one's own badge": ("BADGE-U1",),
+    "a letter of no use": ("z",),
+    "a scan in two pieces": ("]C1",),
+    "news": ("",),
+}
+"""What leaves a multiplier in force, or a question open."""
+
+
+@pytest.mark.parametrize("happens", HAPPENS)
+@pytest.mark.parametrize("way", ["pick.product", "count.product"], indirect=True)
+def test_a_multiplier_that_is_kept_stands_after_an_end_in_mid_work(home: Home, way: str, happens: str) -> None:
+    with begin(home, way) as session:
+        stand(home, session, way)
+        say(session, "12*")
+        for text in HAPPENS[happens]:
+            if text:
+                say(session, text)
+                continue
+            with _writer(home) as cache:
+                cache.put_stock([goods.stock("P1", 9, places={"A-1": 9})], read_began=5.0)
+            session.poll(rung=False)
+        before = session._asking
+    with begin(home, way) as session:
+        assert session._asking == before, "kept or not, the same after an end in mid-work"
+        if happens != "goods that are not wanted":
+            assert before.times == "12"
+
+
+def test_how_much_is_on_a_label_is_asked_again_after_an_end_in_mid_work(home: Home) -> None:
+    label = "01095200011005123202000275"
+    with _writer(home) as cache:
+        cache.put_products([goods.product("P5", "Leek", "9520001100512", allow_decimal=True, base_unit_name="bunch")])
+    for more in ((), (UNKNOWN,), ("4101",), ("BADGE-U1",)):
+        with begin(home, "count.product") as session:
+            stand(home, session, "count.product")
+            say(session, label)
+            for text in more:
+                say(session, text)
+            asked = session._asking.label
+        with begin(home, "count.product") as session:
+            assert session._asking.label == asked, more
+            assert (asked is None) == (more == (UNKNOWN,))
+            say(session, "b", "b", "b")

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from aisle.code_forms import issn_13
+from aisle.courier.pull import progress
 from aisle.jobs.base import Start
 from aisle.jobs.view import ASK, GOOD, INFO, Frame, Step
 from aisle.local.cache.writer import Cache, open_cache
@@ -119,3 +121,48 @@ def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: H
         assert told(say(session, "1"))[1] != "session.not_all"
         say(session, "b", CODE)
         assert told(say(session, "b")) == (INFO, "session.dropped")
+
+
+@pytest.mark.parametrize("count", [2, 9, 10, 22, 23, 24, 60])
+@pytest.mark.parametrize("job", ["count", "loss", "lookup"])
+def test_every_product_of_a_code_can_be_chosen_however_many_there_are(home: Home, job: str, count: int) -> None:
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_products([goods.product(f"Q{n:02}", f"Twin {n:02}", "4000000000006") for n in range(count)])
+    scans = ("A-1", OTHER, "4000000000006") if job == "count" else ("4000000000006",)
+    with at(home) as session:
+        frame = opened(session, job, *scans)
+        seen: list[str] = []
+        while True:
+            keys = getattr(frame.view, "keys", "")
+            more = "session.more_ways" in [choice.id for choice in frame.view.choices]
+            shown = [str(dict(choice.args)["text"]) for choice in frame.view.choices if choice.id == "raw"]
+            assert len(frame.view.choices) <= 9
+            assert not keys or len(keys) == len(frame.view.choices)
+            assert not (more and keys) or keys[-1] == "m"
+            if not more or shown[0] in seen:
+                seen += [] if more else shown
+                break
+            seen += shown
+            frame = say(session, "m" if keys else str(len(frame.view.choices)))
+            assert told(frame)[0] == ASK
+        assert seen == [f"Twin {n:02}" for n in range(count)]
+        at_last = session._asking.ways[session._asking.first]
+        first = keys[0] if keys else "1"
+        if count > 9:
+            assert told(say(session, "m" if keys else "9", first))[1] == "input.by_hand", "not seen yet"
+            at_last = session._asking.ways[session._asking.first]
+        say(session, first)
+        top = session._stack.top.state
+        assert at_last.meanings[0].key in str(top)
+
+
+def test_more_guesses_than_are_asked_about_at_once_are_no_unknown_code(home: Home) -> None:
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    progress.save(cache, progress.Progress(completed=1.0))
+    cache.put_products(
+        [goods.product(f"M{n}", f"Month {n}", code) for n, code in enumerate(list(issn_13("12345679"))[:30])]
+    )
+    with at(home) as session:
+        frame = opened(session, "loss", "1234-5679")
+        assert told(frame) == (ASK, "session.either_of")
+        assert len(session._asking.ways) == 30

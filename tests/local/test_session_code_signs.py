@@ -299,3 +299,28 @@ def test_an_answer_of_the_terminal_inside_a_code_is_none_of_it(home: Home, answe
         for ms in PACES:
             before = sent(session, EAN[:9].encode() + answer + EAN[9:].encode() + b"\r", ms)
             assert told(before)[0] == GOOD
+
+
+CONTROLS = "\x00\x01\x05\x06\x07\x0b\x0c\x0e\x11\x13\x15\x1a\x1c\x1f"
+
+
+@pytest.mark.parametrize("ms", [0, 6])
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_control_in_a_plain_code_is_refused_and_around_it_is_padding(home: Home, ms: int, control: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session, ms)
+        open_count(session, scan)
+        for cut in (1, 4, len(EAN) - 1):
+            frame = scan(f"{EAN[:cut]}{control}{EAN[cut:]}")
+            assert told(frame) == (WRONG, "input.control"), cut
+            assert not session._stack.top.state.counted
+        assert counted(scan(f"{control}{EAN}{control}{control}")) == 1
+        assert told(scan(f"1{control}2"))[0] == WRONG, "nor is it a quantity"
+        assert counted(scan(EAN)) == 2
+
+
+def test_a_control_that_a_person_types_is_none_of_the_number(home: Home) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        Scanner(session)(EAN)
+        assert counted(Scanner(session, 300)("1\x002")) == 12

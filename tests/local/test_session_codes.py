@@ -19,6 +19,7 @@ from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
 from aisle.scan.decoder import Decoder
+from aisle.scan.inputs import Line
 from aisle.settings import Settings
 from aisle.tui.catalogue import Voice
 from tests.local import goods
@@ -162,6 +163,43 @@ def test_a_pick_takes_every_form_of_a_code(home: Home, ms: int) -> None:
             assert picked(home) == wanted, code
 
 
+@pytest.mark.parametrize("code", ["425261", "0425261", EAN[:-1], f"{EAN}05", UPC_A[1:-1]])
+def test_what_was_guessed_is_said_once(home: Home, code: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        frame = scan(code)
+        assert told(frame) == (GOOD, "session.guessed")
+        assert said(frame).startswith(f"No such code here: {code}, read as ")
+        assert told(scan(code)) == (GOOD, "pick.taken")
+        assert sum(picked(home).values()) == 2
+
+
+@pytest.mark.parametrize("code", ["425261", EAN[:-1]])
+def test_nothing_is_guessed_before_the_store_was_read_whole(home: Home, code: str) -> None:
+    progress.save(Cache(open_cache(home.folder, writer=True), "0001"), progress.Progress())
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        assert told(scan(code)) == (WRONG, "session.unknown_yet")
+        assert not picked(home)
+        assert told(scan(EAN)) == (GOOD, "pick.taken"), "a code that is known is no guess"
+
+
+@pytest.mark.parametrize("place", [False, True])
+def test_a_guess_that_fits_another_thing_of_the_store_too_is_asked(home: Home, place: bool) -> None:
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    if place:
+        cache.put_locations([goods.location("14252611", 9)])
+    else:
+        cache.put_products([goods.product("P9", "Not on any order", upc_e_expanded("1425261"))])
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        assert told(scan("425261"))[0] == ASK
+        assert not picked(home)
+
+
 @pytest.mark.parametrize("code", [code for code, _ in FORMS])
 def test_home_and_look_find_what_the_jobs_find(home: Home, code: str) -> None:
     with at(home) as session:
@@ -293,6 +331,30 @@ def test_a_number_of_the_store_is_a_weight_with_y_alone(home: Home) -> None:
         scan("4101")
         frame = scan("d")
         assert "not taken" in said(frame)
+
+
+def test_a_number_of_the_store_is_no_weight_after_all(home: Home) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        for key in ("x", "u"):
+            scan("01095200011005123202000275")
+            view = scan("4101").view
+            assert (view.keys, [way.id for way in view.choices]) == (  # type: ignore[union-attr]
+                "yx",
+                ["count.way_quantity", "count.way_order"],
+            )
+            assert told(scan(key)) == (ASK, "session.how_much_in"), "how much it is is asked again"
+            assert told(scan("u")) == (INFO, "session.dropped")
+        scan("01095200011005123202000275")
+        session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in ("4101", "y")], 0.0)
+        assert not session._stack.top.state.counted, "what came with the question does not answer it"
+        frame = scan("01095200011005123202000275")
+        assert told(frame)[0] == ASK, "another label asks for itself"
+        scan("b")
+        assert told(scan("0109520001100512" + "3202000275", "2000"))[1] == "count.so_many"
+        assert told(scan("x"))[0] == INFO
+        assert not session._stack.top.state.counted
 
 
 def test_a_batch_of_an_in_store_code_is_kept_beside_its_price(home: Home) -> None:

@@ -299,8 +299,9 @@ def test_what_digits_are_is_settled_before_anything_else() -> None:
     assert hand.feed(Unknown("nobody")) == "count.answer_first"
     assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of", "the last number is the one that is asked"
     assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
-    for letter in "uld":
+    for letter in "ld":
         assert hand.say(letter) == "receive.number_of", letter
+    assert hand.say("u") == "session.dropped", "what was said last is taken back"
     assert hand.feed(Quantity(Decimal(7))) == "receive.number_of", "the same digits are the same question"
     assert hand.state == asked
     assert hand.say("y") == "receive.taken"

@@ -74,7 +74,7 @@ def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
         (b"A\r\r", [("A", "cr"), ENTER]),
         (b"A\r\n\n", [("A", "cr"), ENTER]),
         (b"]C10112\x1d10AB\x1e\x04\r", [("]C10112\x1d10AB\x1e\x04", "cr")]),
-        (b"\x00A\x00B\x07\x0b\x0c\x1c\x1f\r\x00\n", [("AB", "cr")]),
+        (b"\x00A\x00B\x07\x0b\x0c\x1c\x1f\r\x00\n", [("A\x1cB", "cr")]),
         (b"AB\x08C\x7fD\r", [("AD", "cr")]),
         (b"\x08\x7f", [BACK, BACK]),
         (b"A\x7f\x7f\r", [BACK, ENTER]),
@@ -437,7 +437,7 @@ DECORATIONS = {
     "plain": lambda code: code,
     "aim": lambda code: b"]E0" + code,
     "gs": lambda code: b"]C1" + code[:1] + b"\x1d" + code[1:],
-    "nul": lambda code: b"\x00" + code[:1] + b"\x00" + code[1:] + b"\x00",
+    "nul": lambda code: b"\x00" + code + b"\x00\x07",
     "f9": lambda code: b"\x1b[20~" + code,
     "resize": lambda code: code[:1] + b"\x1b[48;16;20;0;0t" + code[1:],
     "stx": lambda code: b"\x02" + code,
@@ -459,7 +459,7 @@ def test_a_hundred_scans_in_one_read(terminator: str, decoration: str) -> None:
 
 def fed_plain(code: bytes) -> str:
     """What a decorated code is as text: sequences, NUL and STX gone, Latin-1 read."""
-    for junk in (b"\x1b[20~", b"\x1b[48;16;20;0;0t", b"\x00", b"\x02"):
+    for junk in (b"\x1b[20~", b"\x1b[48;16;20;0;0t", b"\x00", b"\x02", b"\x07"):
         code = code.replace(junk, b"")
     return code.decode("latin-1")
 

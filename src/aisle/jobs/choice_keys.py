@@ -70,6 +70,7 @@ KEYS: Final = {
     "is_reference": DROP,
     "is_delivery": DROP,
     "is_person": DROP,
+    "not_so_many": DROP,
     "tote": DROP,
     # Something else
     "count": "cv",

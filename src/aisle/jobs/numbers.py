@@ -27,6 +27,9 @@ TIMES = Decimal(10)
 SEVEN_DIGITS = Decimal(10**6)
 """So many and more are always asked about."""
 
+NOT_SO_MANY = "not_so_many"
+"""The kind of the way on that says that so many, which are asked about, are not meant."""
+
 NUMBER_OF = ("is_product", "is_location", "is_delivery", "is_order", "is_reference", "is_person")
 """Kinds of ways on that say what digits are the number of."""
 
@@ -72,13 +75,19 @@ def is_number_of(kind: str, value: Decimal) -> bool:
     return value >= SHORTEST or kind in (LOCATION, DELIVERY)
 
 
-def is_beyond(value: Decimal, expected: Decimal, limit: Decimal, said: Decimal = Decimal(0)) -> bool:
+def is_beyond(
+    value: Decimal, expected: Decimal, limit: Decimal, said: Decimal = Decimal(0), more: Decimal | None = None
+) -> bool:
     """Whether nobody would believe that so many were typed: far more than are `expected`, or the `limit` where none
-    are; seven digits always. What was `said` before is believed."""
-    if value <= said or (value < SEVEN_DIGITS and value <= TIMES * said):
+    are; seven digits always. What was `said` before is believed, and so is what is not far more than that, unless as
+    many as the limit were said at once (`more`: by a scan, which adds to the others)."""
+    if value <= said:
         return False
     if value >= SEVEN_DIGITS:
         return True
+    is_large = bool(limit) and (value if more is None else more) >= limit
+    if value <= TIMES * said and not is_large:
+        return False
     return value > TIMES * expected if expected > 0 else bool(limit) and value >= limit
 
 

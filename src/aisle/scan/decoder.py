@@ -59,6 +59,8 @@ class Decoder:
         self._apart = 0
         """So many characters stood on the open line before its last pause, where that was a long one."""
         self._pauses: list[float] = []
+        self._controls: list[int] = []
+        """How many characters stood before each control without a meaning that came with the line."""
         self._pressed = 0
         """Characters of the line, those that were erased again included; all but one of a read had no pause."""
         self._inside: list[Escape | None] = []
@@ -138,7 +140,7 @@ class Decoder:
         """Keeps the times of the line that is open, or opens one."""
         if not self._text and not self._high:
             self._first, self._gap = t, 0.0
-            self._pauses, self._pressed, self._apart = [], 0, 0
+            self._pauses, self._pressed, self._apart, self._controls = [], 0, 0, []
             self._lead = self._leads if t - self._led_at < CUT_S else ""
         else:
             self._gap = max(self._gap, t - self._seen)
@@ -188,6 +190,8 @@ class Decoder:
             self._dropped, self._dropped_at = (self._dropped + chr(byte))[:MOST_DROPPED], t
             if self._is_inside(t) and (chr(byte) not in _NOISE or begins_message(self._text)):
                 self._add_inside(None, t)
+            elif self._text and len(self._controls) < MOST_DROPPED:
+                self._controls.append(len(self._text) + len(self._high[:1]))
             return
         if self._high:
             self._settle_high()
@@ -209,8 +213,9 @@ class Decoder:
         ended, self._ended = self._ended, t
         dropped, self._dropped = self._dropped, ""
         if self._text:
-            gap = max(self._gap, t - self._seen)
-            self._out.append(Line(self._text, end, self._first, t, gap, dropped, self._pace(), self._lead, self._apart))
+            gap, pace = max(self._gap, t - self._seen), self._pace()
+            text = self._text if pace >= BY_HAND_S else self._with_controls()
+            self._out.append(Line(text, end, self._first, t, gap, dropped, pace, self._lead, self._apart))
             self._text = self._shown = ""
             self._seen = t
             return
@@ -226,6 +231,13 @@ class Decoder:
             return
         if end in ("cr", "lf"):
             self._out.append(Key("enter"))
+
+    def _with_controls(self) -> str:
+        """The line of a scanner, with a sign where a control came in the middle of it: what came is no whole code."""
+        text = self._text
+        for at in sorted({at for at in self._controls if at < len(text)}, reverse=True):
+            text = text[:at] + KEY + text[at:]
+        return text
 
     def _erase(self, t: float) -> None:
         if self._text and self._is_inside(t):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from aisle.code_forms import checks, guessed_keys, lookup_keys, tidy, upc_e_expanded
 from aisle.scan.decoder import LONGEST_LINE
-from aisle.scan.faults import CODE_NUMBER, LAYOUT, NOISE
+from aisle.scan.faults import CODE_NUMBER, CONTROL, LAYOUT, NOISE
 from aisle.scan.meaning import (
     PRODUCT,
     Back,
@@ -28,6 +28,7 @@ from aisle.scan.meaning import (
     Said,
     Times,
 )
+from aisle.scan.separators import KEY, begins_message
 from aisle.scan.spelling import spelt
 from aisle.tuples import NamedTuple
 
@@ -100,7 +101,7 @@ def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | 
     """What the text of a line says at a step that has this open; `table` holds the restricted codes (`patterns`).
 
     Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.places,
-    input.times, input.by_hand, input.page, input.nothing, input.letters. A session has input.moved
+    input.times, input.by_hand, input.page, input.nothing, input.letters, input.control. A session has input.moved
     and input.after beside them.
     """
     if len(text) >= LONGEST_LINE:
@@ -110,6 +111,8 @@ def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | 
         return Move("enter")
     if not text.strip(_UNSEEN):
         return Refused("input.nothing", text)
+    if _has_control(text):
+        return Refused(CONTROL, text.replace(KEY, ""))
     text = spelt(text, is_free=open_.text).strip(" ")
     aim = _AIM.fullmatch(text)
     name = (aim["code"] if aim and not aim["typed"] else text).upper()
@@ -427,6 +430,12 @@ def _noisy(code: str) -> list[Reading]:
         return [Reading(lookup_keys(bare), bare, rank=_NOISY)] if checks(bare) else []
     is_code = checks("".join(filter(str.isdigit, filter(str.isascii, code)))) or _RIGHT.search(code)
     return [Reading((), code, rank=_NOISY, refusal=NOISE)] if is_code else []
+
+
+def _has_control(text: str) -> bool:
+    """Whether a key or a control came in the middle of a code that is no GS1 data: some of the code may be missing."""
+    inside = text.strip(KEY)
+    return KEY in inside and not begins_message(inside[: inside.index(KEY)])
 
 
 def _has_number_beside(code: str) -> bool:

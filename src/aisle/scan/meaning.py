@@ -68,6 +68,8 @@ class Meaning(NamedTuple):
     """It is sold by measure, and its label does not say how much there is in a way that could be reckoned with."""
     layout: str = ""
     """Keyboard layout (`fr`) through which the code came, and was read back."""
+    is_guess: bool = False
+    """Something was left out of the code or added, and this alone fits."""
 
 
 class Open(NamedTuple):

@@ -28,8 +28,6 @@ from aisle.scan.units import converted, is_measured, weighed
 
 Meant = TypeVar("Meant")
 
-_MOST_ASKED: Final = 9
-"""Things that somebody is asked to choose from."""
 _MOST_DIGITS: Final = 12
 """Before the point of what one scan can be, in base units."""
 
@@ -64,7 +62,7 @@ def resolve(
 
 
 def _guessed(ways: tuple[Reading, ...], found: dict[str, list[Candidate]], lookup: bool) -> Said | None:
-    """The one product or location that a guess leads to, or a question; None where there is none, or too many."""
+    """The one product or location that a guess leads to, or a question; None where there is none."""
     if any(way.refusal in (NO_SEPARATOR, BROKEN, CODE_NUMBER) for way in ways):
         return None
     things = fitting(
@@ -78,12 +76,12 @@ def _guessed(ways: tuple[Reading, ...], found: dict[str, list[Candidate]], looku
 
 def fitting(guesses: Iterable[tuple[Candidate, Meant]]) -> tuple[Meant, ...]:
     """What guesses may stand for, given what was found under them and what that means: products and locations alone,
-    each once; nothing where they are too many to choose from."""
+    each once."""
     fits: dict[tuple[str, str], Meant] = {}
     for candidate, meant in guesses:
         if candidate.kind in (PRODUCT, LOCATION):
             fits.setdefault((candidate.kind, candidate.key), meant)
-    return tuple(fits.values()) if len(fits) <= _MOST_ASKED else ()
+    return tuple(fits.values())
 
 
 def _chosen(way: Reading, found: dict[str, list[Candidate]], prefers: tuple[str, ...]) -> list[Candidate]:
@@ -135,6 +133,7 @@ def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
         candidate.unit if asks or way.price else "",
         asks,
         way.layout,
+        way.is_guess and not way.layout,
     )
 
 

@@ -68,7 +68,7 @@ class CountJob:
         "count.pool",
         "count.leave",
     )
-    version = 9
+    version = 10
     journalled = True
 
     def begin(self) -> Counting:
@@ -77,7 +77,8 @@ class CountJob:
 
     def open(self, state: Counting) -> Open:
         """A quantity for the product that was scanned last, letters wherever something is asked about it."""
-        choices = len(count_view.choices(state))
+        shown = count_view.choices(state)
+        choices, stand_for = len(shown), shown if state.ways else ()
         letters = LETTERS.get(state.phase, "")
         if state.phase == "pool":
             choices = max(pool.number for pool in state.pools)
@@ -86,7 +87,8 @@ class CountJob:
         item = count_view.of_how_many(state)
         sure = count_scan.is_asked(state) or (not state.ways and state.phase in ("missing", "summary", "leave"))
         keys = count_view.keys(state)
-        return Open(item is not None, bool(item and item.decimal), choices, letters=letters, by_hand=sure, keys=keys)
+        decimals = bool(item and item.decimal)
+        return Open(item is not None, decimals, choices, letters=letters, by_hand=sure, stand_for=stand_for, keys=keys)
 
     def prefers(self, state: Counting) -> tuple[str, ...]:
         """Places while none is open, products then."""
@@ -130,7 +132,7 @@ class CountJob:
             state = count_scan.looked_up(state, None, context).state
         asked = count_scan.is_asked(state)
         if asked and isinstance(event, Thing | Command):
-            return count_scan.unanswered(state, event)
+            return count_scan.unanswered(state, event, context)
         if not asked and isinstance(event, Thing | Quantity | Command):
             state = state._replace(ways=())
         match event:
@@ -374,7 +376,7 @@ def _pooled(state: Counting, number: int) -> Result:
 
 def _back(state: Counting) -> Result:
     if state.ways:
-        return asking.told(state._replace(ways=()), INFO, "count.dropped")
+        return count_scan.taken_back(state)
     if state.phase == "start":
         return Turn(state, (Close(Verdict(INFO, msg("count.closed"))),))
     if state.phase == "list":

@@ -43,7 +43,7 @@ class LossJob:
 
     name = "loss"
     steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
-    version = 9
+    version = 10
     journalled = True
 
     def begin(self) -> Losing:
@@ -55,7 +55,8 @@ class LossJob:
         if state.phase == "quantity":
             decimals = bool(state.item and state.item.decimal)
             keys = loss_view.keys(state)
-            return Open(True, decimals, choices=len(keys), letters="d", by_hand=True, keys=keys)
+            ways = loss_view.ways(state)
+            return Open(True, decimals, choices=len(keys), letters="d", by_hand=True, stand_for=ways, keys=keys)
         return Open(choices=len(loss_view.shown(state)), letters="u" if state.phase == "product" else "n")
 
     def prefers(self, state: Losing) -> tuple[str, ...]:
@@ -94,6 +95,8 @@ class LossJob:
             case Choice(number) if number <= len(loss_view.shown(state)):
                 return _chosen(state, number, context)
             case Thing(meanings) if loss_view.digits(state):
+                if asked := _more_asked(state, meanings[0]):
+                    return asked
                 return _told(state, WRONG, "count.answer_first", what=meanings[0].label or meanings[0].key)
             case Command("d") if loss_view.digits(state):
                 return _asked(state, WRONG)
@@ -242,12 +245,24 @@ def _asked(state: Losing, kind: str) -> Result:
     return Turn(state, (), Verdict(kind, numbers.question(found, value)))
 
 
+def _more_asked(state: Losing, meaning: Meaning) -> Result | None:
+    """A label of so many more of what is asked about is asked about with it; None for anything else."""
+    assert state.item is not None
+    is_same = (meaning.kind, meaning.key) == (PRODUCT, state.item.product)
+    if state.number or state.typed is None or not is_same:
+        return None
+    books = state.item.expected if state.figures else Decimal(0)
+    if not numbers.is_beyond(meaning.quantity, books, state.limit):
+        return None
+    return _asked(state._replace(typed=state.typed + meaning.quantity), ASK)
+
+
 def _is_beyond(state: Losing, value: Decimal, scanned: Decimal = Decimal(0)) -> bool:
     assert state.item is not None
     books, sure = state.item.expected if state.figures else Decimal(0), state.sure or Decimal(0)
     if scanned == 1:
         return numbers.is_scanned_beyond(value, max(books, sure), state.limit)
-    return numbers.is_beyond(value, books, state.limit, sure)
+    return numbers.is_beyond(value, books, state.limit, sure, scanned or None)
 
 
 def _so_many(state: Losing, value: Decimal, context: Context) -> Result:
@@ -257,6 +272,12 @@ def _so_many(state: Losing, value: Decimal, context: Context) -> Result:
         return _told(state, WRONG, "loss.none")
     state = state._replace(quantity=value)
     return _because(state, reason, context) if reason else _ask_reason(state)
+
+
+def _not_so_many(state: Losing) -> Result:
+    """So many are not meant: the quantity is what it was before."""
+    label = state.item.label if state.item else ""
+    return _told(_unasked(state), INFO, "count.not_so_many", value=state.typed or Decimal(0), label=label)
 
 
 def _unasked(state: Losing) -> Losing:
@@ -280,8 +301,10 @@ def _named(state: Losing, rows: tuple[Mapping[str, Any], ...], context: Context)
 
 def _settled_number(state: Losing, value: Decimal, number: int, context: Context) -> Result:
     """A quantity, or what they are the number of."""
-    if number == 1 or state.number is None:
+    if number == 1:
         return _so_many(state._replace(sure=value if _is_beyond(state, value) else None), value, context)
+    if state.number is None:
+        return _not_so_many(state)
     if state.number.kind in counting.NO_USE:  # of which nothing is lost; the number was meant for another page
         return _told(_unasked(state), INFO, "count.dropped")
     return _thing(_unasked(state), (state.number,))
@@ -382,7 +405,9 @@ def _taken_back(state: Losing, rows: not_taken.Rows, context: Context) -> Result
 
 
 def _back(state: Losing) -> Result:
-    if state.number or state.beyond or state.chosen:
+    if state.beyond and not state.number:
+        return _not_so_many(state)
+    if state.number or state.chosen:
         return _told(_unasked(state), INFO, "count.dropped")
     if state.phase == "reason":
         return _told(state._replace(phase="quantity"), INFO, "loss.go_on")

@@ -79,15 +79,15 @@ def keys(state: Losing) -> str:
     """The letters of the ways on: a number is how many were lost."""
     if not digits(state):
         return keys_of((kind for kind, _ in too_many(state)), COMMANDS)
-    return keys_of(("quantity", *((f"is_{state.number.kind}",) if state.number else ())), COMMANDS)
+    return keys_of(("quantity", f"is_{state.number.kind}" if state.number else numbers.NOT_SO_MANY), COMMANDS)
 
 
 def digits(state: Losing) -> tuple[Msg, ...]:
     """What the digits typed last may mean, while that is asked: so many, or what they are the number of."""
     if state.typed is None or not (state.number or state.beyond):
         return ()
-    other = (_other(state.number),) if state.number else ()
-    return (msg("count.way_quantity", quantity=state.typed), *other)
+    other = _other(state.number) if state.number else msg("count.way_not_so_many")
+    return msg("count.way_quantity", quantity=state.typed), other
 
 
 def _other(number: Meaning) -> Msg:

@@ -11,7 +11,7 @@ from aisle.jobs.base import Context, Query, Turn
 from aisle.jobs.count import asking, counting
 from aisle.jobs.count import view as count_view
 from aisle.jobs.count.counting import Counting, Item, Next
-from aisle.jobs.numbers import what_is
+from aisle.jobs.numbers import NOT_SO_MANY, what_is
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Command, Meaning, Thing
 
@@ -53,17 +53,36 @@ def is_asked(state: Counting) -> bool:
     return count_view.waits(state)
 
 
-def unanswered(state: Counting, event: Thing | Command) -> Result:
-    """A scan or a letter while it is asked if so many are meant: nothing before that is settled."""
+def unanswered(state: Counting, event: Thing | Command, context: Context) -> Result:
+    """A scan or a letter while it is asked if so many are meant: nothing before that is settled. `u` takes back what
+    was asked about; a label of so many more of the same is asked about with it."""
+    value, item = Decimal(state.ways[0].key), count_view.of_how_many(state)
+    assert item is not None
     if isinstance(event, Thing):
         first = event.meanings[0]
+        more = first.quantity if (first.kind, first.key) == (PRODUCT, item.product) else Decimal(0)
+        if is_large(state) and numbers.is_beyond(more, item.expected, context.policy.large_quantity):
+            return _ask(state, item, value + more)
         return asking.told(state, WRONG, "count.answer_first", what=first.label or first.key)
-    value, others = Decimal(state.ways[0].key), state.ways[1:]
-    if others:
-        return Turn(state, (), Verdict(WRONG, numbers.question(_meant(others[0]), value)))
-    item = count_view.of_how_many(state)
-    assert item is not None
+    if event.letter == "u":
+        return taken_back(state)
+    if not is_large(state):
+        return Turn(state, (), Verdict(WRONG, numbers.question(_meant(state.ways[1]), value)))
     return asking.told(state, WRONG, "count.so_many", value=value, label=item.label)
+
+
+def is_large(state: Counting) -> bool:
+    """Whether it is asked if so many are meant, and nothing else that they may be."""
+    return is_asked(state) and any(way.kind == NOT_SO_MANY for way in state.ways)
+
+
+def taken_back(state: Counting) -> Result:
+    """So many are not meant; what was counted before is."""
+    item = count_view.of_how_many(state)
+    if not is_large(state) or item is None:
+        return asking.told(state._replace(ways=()), INFO, "count.dropped")
+    value = Decimal(state.ways[0].key)
+    return asking.told(state._replace(ways=()), INFO, "count.not_so_many", value=value, label=item.label)
 
 
 def next_of(meaning: Meaning) -> Next:
@@ -208,7 +227,7 @@ def named(state: Counting, rows: tuple[Mapping[str, Any], ...], context: Context
     if found is None:
         return _believed(state, value, context)
     if numbers.is_likely(rows, value):
-        return unanswered(state, Thing((found,))) if is_asked(state) else thing(state, (found,), context)
+        return unanswered(state, Thing((found,)), context) if is_asked(state) else thing(state, (found,), context)
     state = state._replace(ways=(Next("quantity", f"{value:f}"), _other(found)))
     return Turn(state, (), Verdict(ASK, numbers.question(found, value)))
 
@@ -229,16 +248,20 @@ def _doubted(
     if scanned == 1:
         is_far = numbers.is_scanned_beyond(value, max(item.expected, said), limit)
     else:
-        is_far = numbers.is_beyond(value, item.expected, limit, said)
-    if not is_far:
-        return None
-    state = state._replace(ways=(Next("quantity", f"{value:f}"),))
+        is_far = numbers.is_beyond(value, item.expected, limit, said, scanned or None)
+    return _ask(state, item, value) if is_far else None
+
+
+def _ask(state: Counting, item: Item, value: Decimal) -> Result:
+    state = state._replace(ways=(Next("quantity", f"{value:f}"), Next(NOT_SO_MANY, "")))
     return asking.told(state, ASK, "count.so_many", value=value, label=item.label)
 
 
 def chosen(state: Counting, number: int, context: Context) -> Result:
     """One of the numbered ways on: what digits mean, or what is counted when this is sent."""
     way, is_number = state.ways[number - 1], state.ways[0].kind == "quantity"
+    if way.kind == NOT_SO_MANY:
+        return taken_back(state)
     state = state._replace(ways=())
     if way.kind == "quantity":
         return _so_many(state, Decimal(way.key), context)

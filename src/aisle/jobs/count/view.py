@@ -9,6 +9,7 @@ from aisle.jobs.base import priced
 from aisle.jobs.choice_keys import keys_of
 from aisle.jobs.count import counting
 from aisle.jobs.count.counting import NO_USE, Counting, Item, Next
+from aisle.jobs.numbers import NOT_SO_MANY
 from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg, raw, signed
 from aisle.scan.meaning import Meaning
 
@@ -97,7 +98,7 @@ def _key_kind(state: Counting, way: Next) -> str:
         return "quantity"
     if state.ways[0].kind != "quantity":
         return "then"
-    return {"place": "is_location", "product": "is_product"}.get(way.kind, "is_order")
+    return {"place": "is_location", "product": "is_product", NOT_SO_MANY: NOT_SO_MANY}.get(way.kind, "is_order")
 
 
 def waits(state: Counting) -> bool:
@@ -110,6 +111,8 @@ def _way(way: Next, is_number: bool) -> Msg:
     """What digits mean, or what is counted when this is sent."""
     if way.kind == "quantity":
         return msg("count.way_quantity", quantity=Decimal(way.key))
+    if way.kind == NOT_SO_MANY:
+        return msg("count.way_not_so_many")
     label = way.label or way.key
     if way.kind in NO_USE:
         return numbers.way_other(Meaning(way.kind, way.key, label))

@@ -61,7 +61,7 @@ class MoveJob:
         "move.pool",
         "move.leave",
     )
-    version = 11
+    version = 12
     journalled = True
 
     def begin(self) -> Moving:
@@ -70,12 +70,14 @@ class MoveJob:
 
     def open(self, state: Moving) -> Open:
         """A quantity for the goods on the screen, with letters for what is asked about them; else numbers choose."""
-        part, choices = move_take.of_how_many(state), len(move_view.choices(state))
+        part, shown = move_take.of_how_many(state), move_view.choices(state)
+        choices, stand_for = len(shown), shown if state.ways else ()
         keys = move_view.keys(state)
         letters = "u" if state.task else LETTERS[state.phase]
         decimals = bool(part and part.decimal)
         sure = state.phase == "leave" or move_take.is_number_asked(state)
-        return Open(part is not None, decimals, choices, letters=letters, by_hand=sure, keys=keys)
+        is_open = part is not None
+        return Open(is_open, decimals, choices, letters=letters, by_hand=sure, stand_for=stand_for, keys=keys)
 
     def prefers(self, state: Moving) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""
@@ -199,6 +201,8 @@ def _thing(state: Moving, meanings: tuple[Meaning, ...], context: Context) -> Re
         return told(state, WRONG, "move.not_this", what=what_is(meanings[0]))
     if move_shelf.is_asked(state) and (state.phase != "put" or meaning.kind != PRODUCT):
         return move_take.unanswered(state, meaning)
+    if more := move_take.more_asked(state, meaning):
+        return more
     if (
         move_take.is_number_asked(state)
         or state.phase in ("pool", "leave")
@@ -271,6 +275,8 @@ def _so_many(state: Moving, part: Part, value: Decimal, *, sure: bool = False) -
 
 
 def _command(state: Moving, letter: str, context: Context) -> Result:
+    if letter == "u" and move_take.is_number_asked(state):
+        return _back(state)  # what was asked about is what was said last
     if move_take.is_number_asked(state):
         return move_take.number_first(state)
     if state.ways and state.pending:
@@ -339,8 +345,10 @@ def _pool(state: Moving, pool: Pool) -> Result:
 def _way(state: Moving, way: Way, context: Context) -> Result:
     if way.kind in numbers.NUMBER_OF and state.pending:
         return move_take.ask_again(state, state.pending)
-    state = state._replace(ways=())
+    asked, state = state, state._replace(ways=())
     match way.kind:
+        case numbers.NOT_SO_MANY:
+            return move_take.not_so_many(asked)
         case "amount" if part := move_take.meant(state, way):
             return _so_many(state, part, way.quantity, sure=True)
         case "is_delivery" | "is_person":  # of no use here; the number was meant for another page
@@ -377,7 +385,9 @@ def _dropped(state: Moving) -> Result:
 
 
 def _back(state: Moving) -> Result:
-    if len(state.ways) > 1 and state.pending and move_take.is_number_asked(state):
+    if move_take.is_large_asked(state):
+        return move_take.not_so_many(state)
+    if state.pending and move_take.is_number_asked(state):
         return move_take.ask_again(state, state.pending)
     if state.ways or state.undoing:
         return told(state._replace(ways=(), undoing=False, pending=None), INFO, "session.dropped")

@@ -12,6 +12,7 @@ from aisle.jobs.base import Effect, Query, Turn, Wish
 from aisle.jobs.move import carrying, shelf
 from aisle.jobs.move.moving import UNKNOWN, ZERO, Did, Hold, Lying, Moving, Part, Way, holdings, nowhere_of
 from aisle.jobs.move.told import told
+from aisle.jobs.numbers import NOT_SO_MANY
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import PRODUCT, Meaning
 
@@ -185,20 +186,20 @@ def _of_order(state: Moving, meaning: Meaning) -> Result:
 def _add(state: Moving, part: Part, meaning: Meaning) -> Result:
     index = carrying.find(state.hand, part)
     before = state.hand[index].quantity if index >= 0 else ZERO
-    return want(state, part, before + meaning.quantity)
+    return want(state, part, before + meaning.quantity, more=meaning.quantity)
 
 
-def want(state: Moving, part: Part, quantity: Decimal, *, sure: bool = False) -> Result:
-    """So many of these goods are to be in hand; more than the books have, or anybody would believe who has not said
-    that he is `sure`, is asked about first."""
+def want(state: Moving, part: Part, quantity: Decimal, *, sure: bool = False, more: Decimal | None = None) -> Result:
+    """So many of these goods are to be in hand, so many `more` by a scan; more than the books have, or anybody would
+    believe who has not said that he is `sure`, is asked about first."""
     if quantity % 1 and not part.decimal:
         return told(state, WRONG, "move.whole", label=part.label, quantity=quantity)
     index = carrying.find(state.hand, part)
     over, said = (state.hand[index].over, state.hand[index].quantity) if index >= 0 else (False, ZERO)
     if 0 <= part.books < quantity and not over:
         return too_many(state, part, quantity)
-    if not sure and numbers.is_beyond(quantity, max(ZERO, part.books), state.limit, said):
-        ways = (Way("amount", part.product, quantity, part.line),)
+    if not sure and numbers.is_beyond(quantity, max(ZERO, part.books), state.limit, said, more):
+        ways = (Way("amount", part.product, quantity, part.line), Way(NOT_SO_MANY))
         asked = Meaning(PRODUCT, part.product, part.label, quantity, True, part.product)
         asking = state._replace(ways=ways, pending=asked)
         return told(asking, ASK, "count.so_many", value=quantity, label=part.label)
@@ -333,10 +334,33 @@ def is_number_asked(state: Moving) -> bool:
     return any(way.kind == "amount" for way in state.ways)
 
 
+def is_large_asked(state: Moving) -> bool:
+    """Whether it is asked if so many are meant, and nothing else that they may be."""
+    return any(way.kind == NOT_SO_MANY for way in state.ways)
+
+
+def more_asked(state: Moving, meaning: Meaning) -> Result | None:
+    """A label of so many more of what is asked about is asked about with it; None for anything else."""
+    part, asked = of_how_many(state), state.pending
+    is_same = asked is not None and (meaning.kind, meaning.key) == (PRODUCT, asked.key)
+    if part is None or not is_same or not is_large_asked(state):
+        return None
+    if not numbers.is_beyond(meaning.quantity, max(ZERO, part.books), state.limit):
+        return None
+    return want(state, part, state.ways[0].quantity + meaning.quantity)
+
+
+def not_so_many(state: Moving) -> Result:
+    """So many are not meant: what is in hand is what it was before."""
+    asked, quantity = state.pending, state.ways[0].quantity
+    label = asked.label or asked.key if asked else state.ways[0].key
+    return told(state._replace(ways=(), pending=None), INFO, "count.not_so_many", label=label, value=quantity)
+
+
 def number_first(state: Moving) -> Result:
     """A letter while that is asked: the question once more."""
     asked, quantity = state.pending, state.ways[0].quantity
-    if len(state.ways) == 1 and asked:
+    if is_large_asked(state) and asked:
         return told(state, WRONG, "count.so_many", value=quantity, label=asked.label)
     return told(state, WRONG, "move.number_of", quantity=quantity)
 

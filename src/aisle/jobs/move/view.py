@@ -54,6 +54,7 @@ WAYS = {
     "fit_order": "move.way_fit_order",
     "undo_rest": "move.way_undo_rest",
     "amount": "move.way_amount",
+    "not_so_many": "count.way_not_so_many",
     "is_product": "move.way_is_product",
     "is_location": "move.way_is_location",
     "is_order": "move.way_is_order",

@@ -77,8 +77,11 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
         return Turn(picking.with_tote(state, tote))
     if not fresh:
         return left(state, tote, "empty")
+    moved = int((row.get("moved_by") or {}).get(context.user) or 0)
+    is_own, tote = moved > tote.moved, tote._replace(moved=max(moved, tote.moved))
     if tote.here:
-        turn = pick_given.followed(tote, _merged(state, tote, fresh, unsure=bool(row.get("unsure"))), row)
+        merged = _merged(state, tote, fresh, unsure=bool(row.get("unsure")), is_own=is_own)
+        turn = pick_given.followed(tote, merged, row)
     else:
         state, fresh, marks = redirected.again(state, fresh, row, context)
         came = _came(state, tote._replace(here=True, urgent=bool(row.get("urgent"))), fresh)
@@ -132,20 +135,20 @@ def begun(state: Picking) -> Result:
     return Turn(start, (), Verdict(GOOD if open_ else INFO, told))
 
 
-def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...], *, unsure: bool) -> Result:
+def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...], *, unsure: bool, is_own: bool) -> Result:
     """Lines that changed elsewhere are taken over; the walk keeps its order, its places and its open question.
 
     Nothing is said of what may be one's own: a difference while something from here is on its way, and what puts it
-    right.
+    right; or one that came with a movement of one's own (`is_own`), which the overlay has before it is sent.
     """
     mine = {take.line: take for take in state.takes if take.order == tote.order}
     merged = {
         take.line: beyond.kept(state, _same_walk(take, mine.get(take.line)), mine.get(take.line)) for take in fresh
     }
     if merged == mine:
-        return Turn(state if unsure or not tote.unsure else picking.with_tote(state, tote._replace(unsure=False)))
+        return Turn(picking.with_tote(state, tote._replace(unsure=unsure and tote.unsure)))
     differs = _shown(merged) != _shown(mine)
-    is_news = differs and not (unsure or tote.unsure)
+    is_news = differs and not (unsure or tote.unsure or is_own)
     state = picking.with_tote(state, tote._replace(unsure=unsure and (differs or tote.unsure)))
     others = [take for take in state.takes if take.order != tote.order]
     state = shifted(state, merged.values())

@@ -65,6 +65,8 @@ class Tote(NamedTuple):
     """Who else has it open, by name, as far as this host knows."""
     unsure: bool = False
     """It was read last while something from here was on its way: a figure that is off is put right by the next read."""
+    moved: int = 0
+    """The number of the last movement or rejection of its lines on this host by whoever picks here."""
 
 
 class Asked(NamedTuple):

@@ -73,7 +73,7 @@ class ReceiveJob:
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 9
+    version = 10
     journalled = True
 
     def begin(self) -> Receiving:
@@ -86,8 +86,11 @@ class ReceiveJob:
         item = receive_take.of_how_many(state)
         # No `finds`: what is no word and ended with Enter is a delivery's number, for which the service is asked.
         letters = receive_view.letters(state)
-        sure = state.phase in ("check", "leave") or receive_take.is_number_asked(state)
-        return Open(item is not None, bool(item and item.decimal), choices, letters=letters, by_hand=sure, keys=keys)
+        is_asked = receive_take.is_number_asked(state) or receive_take.is_large_asked(state)
+        sure = state.phase in ("check", "leave") or is_asked
+        stand_for = receive_view.ways(state)
+        decimals = bool(item and item.decimal)
+        return Open(item is not None, decimals, choices, letters=letters, by_hand=sure, stand_for=stand_for, keys=keys)
 
     def prefers(self, state: Receiving) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""
@@ -301,7 +304,7 @@ def _choice(state: Receiving, choice: int, context: Context) -> Result:
 def _way(state: Receiving, way: Way, context: Context) -> Result:
     if way.kind == "amount":
         return receive_take.set_to(state, way.quantity, context)
-    state = state._replace(ways=())
+    asked, state = state, state._replace(ways=())
     if way.kind in numbers.NUMBER_OF and state.pending:
         return receive_take.ask_again(state, context)
     match way.kind:
@@ -313,6 +316,8 @@ def _way(state: Receiving, way: Way, context: Context) -> Result:
             return told(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
             return receive_take.chosen(state, way, context)
+        case numbers.NOT_SO_MANY:
+            return receive_take.dropped(asked)
         case "find":
             return Turn(state, (Start("lookup", {"search": way.key}),))
         case "aside":
@@ -329,6 +334,8 @@ def _moved(state: Receiving, event: Event, context: Context) -> Result:
             return Turn(receive_view.leafed(state, 1 if letter == "n" else -1))
         case Move("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
             return Turn(receive_view.leafed(state, 1 if key == "pagedown" else -1))
+        case Command("u") if receive_take.is_large_asked(state) or receive_take.is_number_asked(state):
+            return _back(state, context)  # what is asked about is what was said last
         case Command("u" | "l" | "d") if receive_take.is_asked(state):
             return receive_take.unanswered(state, None, context)
         case Command("u" | "l" | "d") if receive_take.is_number_asked(state):

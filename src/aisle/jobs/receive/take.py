@@ -9,6 +9,7 @@ from typing import Any
 from aisle.jobs import goods, numbers
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Context, Effect, Query, Turn, Wish
+from aisle.jobs.numbers import NOT_SO_MANY
 from aisle.jobs.receive.receiving import (
     ZERO,
     Did,
@@ -46,7 +47,7 @@ def product(state: Receiving, meaning: Meaning, context: Context) -> Result:
     """A scan of a product: one more of it, or the first one. What nobody announced is looked for elsewhere."""
     item = state.item
     if item and item.product == meaning.key:
-        return want(state, item, item.quantity + meaning.quantity, context)
+        return want(state, item, item.quantity + meaning.quantity, context, meaning.quantity)
     if is_announced(state, meaning.key):
         return want(state, _item_of(state, meaning.key), meaning.quantity, context)
     state = state._replace(pending=meaning)
@@ -131,7 +132,7 @@ def dropped(state: Receiving) -> Result:
     if asked is None:
         return Turn(state)
     label, quantity = asked.label or asked.key, asked.quantity
-    if not state.dropping:
+    if not state.dropping and not is_large_asked(state):
         return told(state._replace(dropping=True), ASK, "receive.drop", label=label, quantity=quantity)
     state = state._replace(ways=(), pending=None, dropping=False)
     if state.item and state.item.product == asked.key and state.item.quantity:
@@ -207,25 +208,32 @@ def set_aside(state: Receiving, product_number: str, label: str, context: Contex
     return told(state, GOOD, "receive.set_aside", label=label)
 
 
-def want(state: Receiving, item: Item, quantity: Decimal, context: Context) -> Result:
-    """So many of this are to be in hand; more than was announced is asked about first."""
+def want(state: Receiving, item: Item, quantity: Decimal, context: Context, more: Decimal | None = None) -> Result:
+    """So many of this are to be in hand, so many `more` by a scan; more than was announced is asked about first."""
     if quantity % 1 and not item.decimal:
         return told(state, WRONG, "receive.whole", label=item.label, quantity=quantity)
     missing = missing_of(state, item.product)
     if item.product in state.extra or is_unsaid(state, item.product):
-        return _doubted(state, item, quantity, context) or _take(state, item, quantity, context)
+        return _doubted(state, item, quantity, context, more) or _take(state, item, quantity, context)
     if quantity > missing:
         return _too_many(state, item, quantity, missing)
     return _take(state, item, quantity, context)
 
 
-def _doubted(state: Receiving, item: Item, quantity: Decimal, context: Context) -> Result | None:
+def _doubted(state: Receiving, item: Item, quantity: Decimal, context: Context, more: Decimal | None) -> Result | None:
     """The question whether so many came of what may be more than was announced; None where that can be believed."""
     of, received = announced_of(state, item.product)
     said, limit = max(received, _in_hand(state, item.product)), context.policy.large_quantity
-    if not numbers.is_beyond(quantity, of, limit, said):
+    if not numbers.is_beyond(quantity, of, limit, said, more):
         return None
-    return told(_asking(state, item, quantity), ASK, "count.so_many", value=quantity, label=item.label)
+    state = _asking(state, item, quantity)
+    state = state._replace(ways=(*state.ways, Way(NOT_SO_MANY)))
+    return told(state, ASK, "count.so_many", value=quantity, label=item.label)
+
+
+def is_large_asked(state: Receiving) -> bool:
+    """Whether it is asked if so many are meant."""
+    return any(way.kind == NOT_SO_MANY for way in state.ways)
 
 
 def _asking(state: Receiving, item: Item, quantity: Decimal, *before: Way) -> Receiving:

@@ -43,6 +43,7 @@ WAYS = {
     "aside": "receive.way_aside",
     "find": "receive.way_find",
     "amount": "receive.way_amount",
+    "not_so_many": "count.way_not_so_many",
     "is_product": "receive.way_is_product",
     "is_location": "receive.way_is_location",
     "is_delivery": "receive.way_open",
@@ -107,9 +108,14 @@ def view(state: Receiving) -> View:
     return _step(state)
 
 
+def ways(state: Receiving) -> tuple[Msg, ...]:
+    """The ways on that are asked about."""
+    return tuple(_way(way) for way in state.ways)
+
+
 def _choices(state: Receiving) -> tuple[Msg, ...]:
     if state.ways:
-        return tuple(_way(way) for way in state.ways)
+        return ways(state)
     match state.phase:
         case "check":
             return (msg("receive.close_so"), msg("receive.way_go_on"))

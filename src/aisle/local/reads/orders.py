@@ -14,8 +14,9 @@ from aisle.jobs.codec import to_text
 from aisle.jobs.window import COUNTED
 from aisle.local.cache.schema_orders import OPEN, SHORTEST
 from aisle.local.db import fetch, fetch_one
+from aisle.local.outbox.operation import UPDATE, Operation
 from aisle.local.reads.laid import Known, Pending, header_of, laid_lines, lines_of, order_row, progress
-from aisle.local.reads.overlay import Row, decimal, is_full, lay_over, may_be_in
+from aisle.local.reads.overlay import Row, decimal, is_full, is_in, lay_over, may_be_in
 from aisle.local.reads.rows import (
     Found,
     Result,
@@ -252,7 +253,8 @@ def _pieces(line: Row, *, measured: bool) -> tuple[Decimal, Decimal]:
 def order(cache: apsw.Connection, pending: Pending, number: str) -> Result:
     """One order with its lines, each with its product's unit, the places where it lies, where it is kept, and
     whether stock is kept of it at all: by the store, else by the catalogue. `unsure` while something of this host may
-    be in what was read, and nobody has said so: then its figures may be off until it is read again."""
+    be in what was read, and nobody has said so: then its figures may be off until it is read again. `moved_by`: by
+    user of this host, the number of his last movement or rejection of lines of it that is not in what was read."""
     found = fetch_one(cache, "SELECT raw, lines_began, pickup FROM orders WHERE order_number = ?", number)
     if found is None:
         return [], 0
@@ -262,10 +264,17 @@ def order(cache: apsw.Connection, pending: Pending, number: str) -> Result:
     lay_over(row, lines, pending.get(number, ()), began)
     picked = sum((decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else None
     row.update(lines=lines, lines_known=began is not None, picked_quantity=progress(row, picked))
+    row["moved_by"] = _moved_by(pending.get(number, ()), began)
     row["unsure"] = any(may_be_in(each, began) for each in pending.get(number, ()))
     if any(line.get("allow_decimal") for line in lines):
         row.update(_in_pieces(_pieces(line, measured=bool(line.get("allow_decimal"))) for line in lines))
     return [row], 1
+
+
+def _moved_by(pending: Iterable[Operation], began: float | None) -> dict[str, Json]:
+    """The last operation on an order by user, other than what was picked."""
+    others = (each for each in pending if each.operation != UPDATE and not is_in(each, began))
+    return {each.app_user: each.n for each in sorted(others, key=lambda each: each.n)}
 
 
 def _whole_lines(cache: apsw.Connection, number: str) -> list[Row]:

@@ -13,9 +13,6 @@ from aisle.jobs.numbers import named_apart
 from aisle.local.session.stack import Level
 from aisle.scan.meaning import PRODUCT, Either, Meaning, Said, Thing
 
-MOST = 9
-"""Products that are asked about: one key each."""
-
 
 def told_apart(levels: Sequence[Level], said: Said) -> Said:
     """What was said, of one product alone: nobody can see which of those with its code was scanned.
@@ -34,7 +31,7 @@ def told_apart(levels: Sequence[Level], said: Said) -> Said:
     if len(used) != 1 and level is levels[-1] and getattr(level.job, "asks_which", False) and not said.lookup:
         return said
     others = tuple(each for each in said.meanings if each.kind != PRODUCT)
-    ways = tuple(Thing((each, *others), said.lookup) for each in named_apart(used or products)[:MOST])
+    ways = tuple(Thing((each, *others), said.lookup) for each in named_apart(used or products))
     return ways[0] if len(ways) == 1 else Either(ways)
 
 

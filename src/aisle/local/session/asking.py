@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from aisle.jobs import COUNTING
+from aisle.jobs import COUNTING, numbers
 from aisle.jobs.base import Context, Start
 from aisle.jobs.base import priced as as_price
-from aisle.jobs.choice_keys import keys_of
-from aisle.jobs.numbers import prompt_letter
+from aisle.jobs.choice_keys import MOST, keys_of
+from aisle.jobs.numbers import prompt_letter, way_other
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Msg, Step, Verdict, View, msg, unnumbered
 from aisle.jobs.view import raw as as_it_came
 from aisle.local.reads.reads import Reads
@@ -16,9 +16,29 @@ from aisle.local.session import how_much
 from aisle.local.session.ear import name_of
 from aisle.local.session.house import is_house
 from aisle.local.session.stack import Level, Outcome, Stack
-from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Either, Open, Quantity, Said, Text, Thing, Times, Unknown
+from aisle.scan.meaning import (
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Either,
+    Meaning,
+    Open,
+    Quantity,
+    Said,
+    Text,
+    Thing,
+    Times,
+    Unknown,
+)
 from aisle.scan.spelling import is_multiplied
 from aisle.tuples import NamedTuple
+
+MORE = "m"
+"""The letter for more of what is asked about."""
+
+ANSWERS = "yx"
+"""The letters that answer whether the number of something is a quantity all the same."""
 
 
 class Asking(NamedTuple):
@@ -27,12 +47,16 @@ class Asking(NamedTuple):
     page: tuple[int, str, str] = (0, "", "")
     ways: tuple[Thing, ...] = ()
     """Two readings are left of an input, or several products have its code: which?"""
+    first: int = 0
+    """So many of them stand on pages before this one."""
     times: str = ""
     """The next scan is so many of it."""
     label: Thing | None = None
     """What was scanned, sold by measure, whose label does not say how much there is: how much?"""
     doubt: Quantity | None = None
-    """What was typed for that and is the number of something: `y` takes it all the same."""
+    """What was typed for that and is the number of something: `y` takes it all the same, `x` does not."""
+    number: Meaning | None = None
+    """What that is the number of."""
 
     @property
     def pending(self) -> bool:
@@ -47,25 +71,59 @@ class Asking(NamedTuple):
         """What an input may be: a choice of the readings while they are asked, or a quantity where that is. Where a
         quantity is open below, letters choose, and a number is none."""
         if self.label:
-            return Open(quantity=True, decimals=True, letters="y" if self.doubt else "")
-        return Open(choices=len(self.ways), keys=self._keys(open_)) if self.ways else open_
+            keys = ANSWERS if self.doubt else ""
+            return Open(quantity=True, decimals=True, choices=len(keys), letters="u", by_hand=bool(keys), keys=keys)
+        if not self.ways:
+            return open_
+        choices = len(self._shown) + self._is_paged
+        return Open(choices=choices, by_hand=self._is_paged, keys=self._keys(open_))
+
+    @property
+    def _is_paged(self) -> bool:
+        """Whether there are more readings than are asked about at once."""
+        return len(self.ways) > MOST
+
+    @property
+    def _shown(self) -> tuple[Thing, ...]:
+        """The readings that are asked about now."""
+        return self.ways[self.first : self.first + MOST - 1] if self._is_paged else self.ways
 
     def _keys(self, open_: Open) -> str:
-        return keys_of("" for _ in self.ways) if open_.quantity or open_.keys else ""
+        """A letter for each of them, where a quantity is open below, and always the same one for the next of them."""
+        if not (open_.quantity or open_.keys):
+            return ""
+        return keys_of(("" for _ in self._shown), MORE) + MORE * self._is_paged
+
+    def leafed(self, said: Said) -> Asking | None:
+        """The next readings, or the first ones after the last; None where nobody asks for them."""
+        if not self._is_paged or said != Choice(len(self._shown) + 1):
+            return None
+        first = self.first + MOST - 1
+        return self._replace(first=first if first < len(self.ways) else 0)
 
     def chosen(self, said: Said) -> Said:
         """The reading of that number, where one was asked for; so much of what was scanned, where that was."""
-        if self.doubt and self._agrees(said):
+        if self.doubt and said == Choice(1):
             said = self.doubt
         if self.label and isinstance(said, Quantity):
             return how_much.measured(self.label, said.value) if said.value else Back()
-        if isinstance(said, Choice) and said.number <= len(self.ways):
-            return self.ways[said.number - 1]
+        if isinstance(said, Choice) and said.number <= len(self._shown):
+            return self._shown[said.number - 1]
         return said
 
-    def _agrees(self, said: Said) -> bool:
-        """Whether the number that was doubted is taken all the same."""
-        return self.doubt is not None and said == Command("y")
+    def takes_back(self, said: Said) -> Said:
+        """An undo while it is asked how much there is: the number that was typed is none, or the label goes."""
+        if not self.label or said != Command("u"):
+            return said
+        return Choice(2) if self.doubt else Back()
+
+    def remembered(self) -> Either | Times | Thing | None:
+        """What has to be kept of it for whoever goes on after an end in mid-work."""
+        if self.label:
+            return self.label
+        if self.ways:
+            return Either(self.ways)
+        return Times(self.times) if self.times else None
 
     def multiplies(self, said: Said, text: str) -> bool:
         """Whether that is the code or number that the multiplier waits for, no look and no multiplier of its own."""
@@ -76,7 +134,7 @@ class Asking(NamedTuple):
         """What is said where it was asked which of several things was scanned, and nobody has answered: that scan is
         not taken."""
         why = how_much.question(self.label) if self.label else question(self.ways) if self.ways else None
-        if why is None or verdict is None or isinstance(said, Choice | Quantity | Back) or self._agrees(said):
+        if why is None or verdict is None or isinstance(said, Choice | Quantity | Back):
             return verdict
         told = msg("session.not_all", count=1, why=why, said=verdict.text)
         return Verdict(ASK if verdict.kind == ASK else WRONG, told)
@@ -116,10 +174,15 @@ class Asking(NamedTuple):
         if self.label:
             plain = unnumbered(view)
             plain = plain._replace(keys="") if isinstance(plain, Step | Detail) else plain
-            return plain._replace(choices=(), prompt=msg("session.type_how_much"))
+            if not self.doubt or not self.number or not isinstance(plain, Step | Detail):
+                return plain._replace(choices=(), prompt=msg("session.type_how_much"))
+            ways = (msg("count.way_quantity", quantity=self.doubt.value), way_other(self.number))
+            return plain._replace(choices=ways, keys=ANSWERS, prompt=numbers.prompt(ANSWERS, scans=False))
         if not self.ways:
             return view
-        choices, keys = tuple(as_it_came(name_of(way)) for way in self.ways), self._keys(open_)
+        choices, keys = tuple(as_it_came(name_of(way)) for way in self._shown), self._keys(open_)
+        if self._is_paged:
+            choices = *choices, msg("session.more_ways", count=len(self.ways) - len(choices))
         view = unnumbered(view)
         if isinstance(view, Step | Detail):
             prompt = prompt_letter(keys, scans=False) if keys else msg("session.choose")
@@ -135,10 +198,12 @@ def page_of(levels: Sequence[Level]) -> tuple[int, str, str]:
     return len(levels), levels[-1].job.name, levels[-1].ref
 
 
-def asked_again(said: Either | Times, levels: Sequence[Level]) -> tuple[Asking, Verdict]:
+def asked_again(said: Either | Times | Thing, levels: Sequence[Level]) -> tuple[Asking, Verdict]:
     """What is kept in mind again after an end in mid-work, and what is said of it."""
     if isinstance(said, Either):
         return Asking(page_of(levels), ways=said.ways), Verdict(ASK, question(said.ways))
+    if isinstance(said, Thing):
+        return Asking(page_of(levels), label=said), Verdict(ASK, how_much.question(said))
     return Asking(page_of(levels), times=said.number), Verdict(INFO, msg("session.times", times=said.number))
 
 

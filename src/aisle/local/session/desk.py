@@ -48,7 +48,7 @@ from aisle.local.session.open_line import HeldLines, OpenLine
 from aisle.local.session.pinned import NO_PIN, Pin, pass_of
 from aisle.local.session.stack import Level, Outcome, Stack
 from aisle.local.session.terms import Rooms, Size, Terms, iso
-from aisle.scan.meaning import Either, Open, Times
+from aisle.scan.meaning import Either, Open, Thing, Times
 from aisle.settings.time_zone import enter
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ class Desk(ABC):
         self.bells = 0
         self.is_layout_told = False
         """Whether it was said that the scanner's keyboard layout is not the terminal's."""
+        self.guesses_told: set[str] = set()
+        """Codes of which it was said that they were completed, and what they were read as."""
         self._terms = terms
         enter(terms.time_zone)
         self._trace = trace
@@ -179,7 +181,7 @@ class Desk(ABC):
         if len(self._stack.levels) > 1:
             self._absorb(self._stack.feed(Resumed(), self._context()), "")
 
-    def _ask_again(self, said: Either | Times | None) -> None:
+    def _ask_again(self, said: Either | Times | Thing | None) -> None:
         """What an end in mid-work left without an answer is asked again, and kept for whoever comes after that."""
         if said is None:
             return
@@ -279,6 +281,9 @@ class Desk(ABC):
     def _keep(self) -> None:
         """The same, and those who wait for it are told. Raises StorageError."""
         secrets = self._keeper.secrets
+        asked = self._asking.on(self._stack.levels).remembered()
+        if asked and self._verdict and not self._keeper.is_last(asked):
+            self._keeper.say(asked, self._queue.at, "", self._context(), self._verdict)
         own = principal_of(self._who.user) if self._keeper.supervises and self._pass()["wanted"] else ""
         wakes = self._keeper.keep(Author(self._terms.store, self._who.user, terminal=self._terms.terminal, own=own))
         self._queue = self._queue._replace(unkept=0)
@@ -301,7 +306,7 @@ class Desk(ABC):
 
     def _begin(self, seen: tuple[Any, ...] = ()) -> None:
         """One drained queue is one moment: what came in one read happened together."""
-        self._queue = Queue(self._clock(), seen)
+        self._queue = Queue(self._clock(), seen, self._asking)
         self._known = None
         self._ear.forget(is_held=bool(self._held.lines))
 

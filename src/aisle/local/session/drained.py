@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from aisle.local.session.asking import NOTHING, Asking
 from aisle.local.session.covered import Covered
 from aisle.tuples import NamedTuple
 
@@ -15,6 +16,8 @@ class Queue(NamedTuple):
     """The moment of all that is in it, in seconds since 1970."""
     seen: tuple[Any, ...] = ()
     """The page that was on the screen before it."""
+    asked: Asking = NOTHING
+    """What the session itself asked, or kept in mind, before it."""
     unkept: int = 0
     """Its lines since the last commit."""
     covered: Covered = Covered()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.jobs.base import Event, Opened, Start
 from aisle.local.reads.reads import Reads
 from aisle.scan import grammar
-from aisle.scan.meaning import LOCATION, PRODUCT, Open, Refused, Said, Text, Thing, Unknown
+from aisle.scan.meaning import LOCATION, PRODUCT, Either, Open, Refused, Said, Text, Thing, Unknown
 from aisle.scan.resolve import resolve
 from aisle.scan.restricted import Pattern
 
@@ -44,7 +44,16 @@ class Ear:
         found = self._reads.find(grammar.keys_of(ways))
         if any(way.price is not None for way in ways):
             found = self._reads.priced(found)
-        return resolve(text, open_, ways, found, prefers)
+        said = resolve(text, open_, ways, found, prefers)
+        if is_guess(said) and not self._reads.is_complete():
+            return Unknown(ways[0].code)  # nobody can tell yet that nothing else fits
+        return said
+
+
+def is_guess(said: Said) -> bool:
+    """Whether a code was completed, or something of it left out, to find what it means."""
+    things = said.ways if isinstance(said, Either) else (said,) if isinstance(said, Thing) else ()
+    return any(meaning.is_guess for thing in things for meaning in thing.meanings)
 
 
 def detour(said: Said, raw: str) -> tuple[Start, Event] | None:

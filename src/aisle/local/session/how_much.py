@@ -56,10 +56,10 @@ def _is_open(meaning: Meaning) -> bool:
     return meaning.kind == PRODUCT and meaning.asks
 
 
-def is_number(reads: Reads, said: Quantity) -> bool:
-    """Whether what was said for a quantity is the number of something in the store."""
+def number_of(reads: Reads, said: Quantity) -> Meaning | None:
+    """What in the store has the number that was said for a quantity."""
     asked = numbers.asked(said.value, said.code)
     if asked is None:
-        return False
+        return None
     rows, _ = reads.query(asked.name, asked.args)
-    return bool(numbers.meanings(rows, said.value, ()))
+    return numbers.meant(rows, said.value, ())

@@ -10,9 +10,10 @@ from aisle.jobs.base import Context, Event, Remark, SignIn, SignOut, can_undo
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.local.outbox.journal import Journal, OpenJob
 from aisle.local.outbox.operation import Author
+from aisle.local.session import how_much
 from aisle.local.session.draft import Draft
 from aisle.local.session.stack import Level, Outcome, Stack, held_by, knows
-from aisle.scan.meaning import Either, Times
+from aisle.scan.meaning import Either, Thing, Times
 
 REPLAY = 50
 """Events after which a job's state is kept whole, so that a resume replays no more."""
@@ -35,7 +36,7 @@ class Keeper:
         """The jobs that have asked something last: who resumes them finds the question among their events."""
         self.has_failed = False
         """Whether the last that was to be kept could not be."""
-        self.unanswered: Either | Times | None = None
+        self.unanswered: Either | Times | Thing | None = None
         """What of a session that ended in mid-work waits for a number, or for a scan."""
         self._held: Mapping[str, tuple[str, ...]] = {}
         """The orders that each job was said to work on."""
@@ -94,6 +95,11 @@ class Keeper:
         top = self._stack.top
         step = top.job.at(top.state)
         self._draft.enter("", at, raw, event, context, step, step, verdict)
+
+    def is_last(self, event: Event) -> bool:
+        """Whether nothing has happened since that was said, which a start after an end in mid-work asks again."""
+        entries = self._draft.entries
+        return not entries or (not entries[-1].job_id and entries[-1].event == codec.to_text(event))
 
     def stay(self, order: SignIn | SignOut) -> None:
         """Whose the terminal is from now on."""
@@ -182,7 +188,7 @@ class Keeper:
         self.unanswered = self._unanswered(before) if before else None
         return said
 
-    def _unanswered(self, session_id: str) -> Either | Times | None:
+    def _unanswered(self, session_id: str) -> Either | Times | Thing | None:
         """What the session itself asked last, or keeps in mind for the next scan, on the page that is up again."""
         last, top = self._journal.last_of(session_id), self._stack.top
         if last is None or last.job_id or last.step_after != top.job.at(top.state):
@@ -191,6 +197,8 @@ class Keeper:
             said = codec.from_text(Event, last.event)
         except Exception:  # an older program wrote it
             return None
+        if isinstance(said, Thing):
+            return said if how_much.is_asked(self._stack.levels, said) else None
         return said if isinstance(said, Either | Times) else None
 
 

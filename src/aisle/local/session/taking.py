@@ -317,8 +317,8 @@ def _understand(desk: Desk, text: str) -> Said:
     said = desk._ear.understand(text, open_, prefers)
     if asking.multiplies(said, text):
         said = desk._ear.understand(asking.typed(text.strip(" ")), open_, prefers)
-    said = told_apart(desk._stack.levels, said)
-    if open_.by_hand and isinstance(said, Choice) and meant_for(desk._stack.levels) != desk._queue.seen:
+    said = asking.takes_back(told_apart(desk._stack.levels, said))
+    if open_.by_hand and isinstance(said, Choice) and not _was_seen(desk):
         return Refused("input.by_hand", text)  # it came with what opened the question: a scan in two pieces
     if isinstance(said, Choice | Quantity) and desk._queue.covered.is_scan_refused and not open_.text:
         return Refused("input.after", text)  # it was meant for that scan; where words are asked for, it was none
@@ -327,12 +327,21 @@ def _understand(desk: Desk, text: str) -> Said:
     return said
 
 
+def _was_seen(desk: Desk) -> bool:
+    """Whether what is asked now was on the screen before this queue."""
+    now, before = desk._asking, desk._queue.asked
+    is_same = (now.doubt, now.ways, now.first) == (before.doubt, before.ways, before.first)
+    return is_same and meant_for(desk._stack.levels) == desk._queue.seen
+
+
 def _hear(desk: Desk, said: Said, raw: str) -> None:
     """What a person said, by whatever way; a multiplier that this has no use for is not dropped in silence."""
     asking = desk._asking
     _heed(desk, said, raw)
     _tell_layout(desk, said)
-    desk._verdict = asking.passed_over(said, desk._verdict)
+    _tell_guess(desk, said)
+    if not (isinstance(said, Refused) and said.why == "input.by_hand"):
+        desk._verdict = asking.passed_over(said, desk._verdict)
     if desk._asking.pending:
         return
     if asking.is_kept(said, raw, desk._verdict, desk._stack.levels):
@@ -351,6 +360,18 @@ def _tell_layout(desk: Desk, said: Said) -> None:
     desk._verdict = verdict._replace(text=msg("session.layout", code=meaning.code, said=verdict.text))
 
 
+def _tell_guess(desk: Desk, said: Said) -> None:
+    """Says of each code once that it is none of the store's, and what it was read as."""
+    meaning = said.meanings[0] if isinstance(said, Thing) and not said.lookup else None
+    if meaning is None or not meaning.is_guess or meaning.code in desk.guesses_told:
+        return
+    desk.guesses_told.add(meaning.code)
+    label = meaning.label or meaning.key
+    verdict = desk._verdict or Verdict(INFO, raw_text(label))
+    told = msg("session.guessed", code=meaning.code, label=label, said=verdict.text)
+    desk._verdict = verdict._replace(text=told)
+
+
 def _heed(desk: Desk, said: Said, raw: str) -> None:
     """The same; what the session itself keeps in mind comes before the job."""
     if isinstance(said, Command) and said.letter in LETTERS:
@@ -360,10 +381,19 @@ def _heed(desk: Desk, said: Said, raw: str) -> None:
     if asking.pending and isinstance(said, Back):
         _say(desk, Verdict(INFO, msg("session.dropped")), said, raw)
         return
-    if asking.label and isinstance(said, Quantity) and how_much.is_number(desk._rooms.reads, said):
-        desk._asking = asking._replace(doubt=said)
+    if asking.doubt and asking.label and said == Choice(2):
+        desk._asking = asking._replace(doubt=None, number=None)
+        _say(desk, Verdict(ASK, how_much.question(asking.label)), said, raw)
+        return
+    found = how_much.number_of(desk._rooms.reads, said) if asking.label and isinstance(said, Quantity) else None
+    if asking.label and found and isinstance(said, Quantity):
+        desk._asking = asking._replace(doubt=said, number=found)
         told = msg("session.is_number", text=raw.strip(" "), said=how_much.question(asking.label))
         _say(desk, Verdict(ASK, told), said, raw)
+        return
+    if leafed := asking.leafed(said):
+        desk._asking = leafed
+        _say(desk, Verdict(ASK, question(leafed.ways)), said, raw)
         return
     said = asking.chosen(said)
     if asking.label and isinstance(said, Back):
@@ -388,6 +418,9 @@ def _heed(desk: Desk, said: Said, raw: str) -> None:
         case Thing() if how_much.is_asked(desk._stack.levels, said) and _is_of_use(desk, said):
             desk._asking = Asking(page_of(desk._stack.levels), label=said)
             _say(desk, Verdict(ASK, how_much.question(said)), said, raw)
+        case Refused("input.by_hand" as why, text):
+            desk._asking = asking  # what was asked stands
+            _say(desk, Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
         case Refused("input.choice", text) if not leads_back(desk._stack.top):
             _say(desk, Verdict(WRONG, msg("input.no_choice", text=text)), said, raw)
         case Refused(why, text):

@@ -93,6 +93,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.number_of_other": ("{value}: was?", "{value}: so viele, oder {what:~}?"),
     "count.so_many": ("{value}: wirklich?", "{value}: wirklich so viele?", "{label:~}: sind es wirklich {value}?"),
     "count.way_quantity": ("{quantity}", "Die Menge {quantity}"),
+    "count.way_not_so_many": ("Nicht so viele", "Nein, nicht so viele"),
+    "count.not_so_many": ("Nicht {value}", "Nicht übernommen: {value} von {label:~}"),
     "count.way_place": "Platz {label:~}",
     "count.way_product": ("{label:~}", "Der Artikel {label:~}"),
     "count.way_order": ("Keine Menge", "Keine Menge: Auftrag {label:~}"),

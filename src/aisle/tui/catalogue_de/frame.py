@@ -193,6 +193,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.dropped": ("Abgebrochen", "Nichts geändert"),
     "session.either": ("Was davon?", "{way1:~} oder {way2:~}?"),
     "session.either_of": ("Was davon?", "{count} Artikel haben diesen Code. Welcher?"),
+    "session.more_ways": ("Mehr", "{count} weitere"),
     "session.choose": ("Nummer wählen", "Nummer dessen eingeben, was gemeint ist"),
     "session.priced": ("{price}: {said}", "Etikett {price}: {said}", "Auf dem Etikett steht {price}. {said}"),
     "session.amount": "{amount} {unit}",
@@ -220,6 +221,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "y: doch {text:~}?",
         "{text:~} ist hier eine Nummer; y: so viel",
         "{text:~} ist eine Nummer der Filiale; y nimmt sie als Menge. {said}",
+    ),
+    "session.guessed": (
+        "{code:~}? {said}",
+        "{code:~} als {label:~}: {said}",
+        "Diesen Code gibt es nicht: {code:~}, gelesen als {label:~}. {said}",
     ),
     "session.layout": (
         "Tastatur? {said}",
@@ -439,6 +445,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Zeichen im Code",
         "Zeichen im Code: neu scannen",
         "„{text:~}“ enthält Zeichen, die zu keinem Code gehören. Noch mal scannen",
+    ),
+    "input.control": (
+        "Steuerzeichen",
+        "Steuerzeichen: neu scannen",
+        "Mitten in „{text:~}“ kam ein Steuerzeichen. Erneut scannen",
     ),
     "input.code_number": (
         "Erst 12* tippen",

@@ -93,6 +93,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.number_of_other": ("{value}: what?", "{value}: so many, or {what:~}?"),
     "count.so_many": ("{value}: really?", "{value}: really so many?", "{label:~}: are there really {value}?"),
     "count.way_quantity": ("{quantity}", "The quantity {quantity}"),
+    "count.way_not_so_many": ("Not so many", "No, not so many"),
+    "count.not_so_many": ("Not {value}", "Not taken: {value} of {label:~}"),
     "count.way_place": "Place {label:~}",
     "count.way_product": ("{label:~}", "The product {label:~}"),
     "count.way_order": ("Not a quantity", "Not a quantity: order {label:~}"),

@@ -187,6 +187,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.dropped": ("Never mind", "Nothing was changed"),
     "session.either": ("Which one?", "{way1:~} or {way2:~}?"),
     "session.either_of": ("Which one?", "{count} products have this code. Which one?"),
+    "session.more_ways": ("More", "{count} more"),
     "session.choose": ("Choose a number", "Type the number of what you mean"),
     "session.priced": ("{price}: {said}", "Label {price}: {said}", "The label says {price}. {said}"),
     "session.amount": "{amount} {unit}",
@@ -214,6 +215,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "y: {text:~}?",
         "{text:~} is a number here; y takes it",
         "{text:~} is a number of the store; y takes it all the same. {said}",
+    ),
+    "session.guessed": (
+        "{code:~}? {said}",
+        "{code:~} as {label:~}: {said}",
+        "No such code here: {code:~}, read as {label:~}. {said}",
     ),
     "session.layout": (
         "Keyboard? {said}",
@@ -429,6 +435,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Signs in the code",
         "Signs in that code: scan again",
         "“{text:~}” has signs that belong to no code. Scan again",
+    ),
+    "input.control": (
+        "Control in the code",
+        "Control character in it: scan again",
+        "A control character came in the middle of “{text:~}”. Scan again",
     ),
     "input.code_number": (
         "Type 12* first",

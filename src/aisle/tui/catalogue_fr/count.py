@@ -96,6 +96,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.number_of_other": ("{value} : quoi ?", "{value} : la quantité, ou {what:~} ?"),
     "count.so_many": ("{value} : sûr ?", "{value} : vraiment ?", "{label:~} : y en a-t-il vraiment {value} ?"),
     "count.way_quantity": ("{quantity}", "La quantité {quantity}"),
+    "count.way_not_so_many": ("Pas autant", "Non, pas autant"),
+    "count.not_so_many": ("Pas {value}", "Non retenu : {value} de {label:~}"),
     "count.way_place": "Lieu {label:~}",
     "count.way_product": ("{label:~}", "L'article {label:~}"),
     "count.way_order": ("Pas une quantité", "Pas une quantité : commande {label:~}"),

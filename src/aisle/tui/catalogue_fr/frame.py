@@ -190,6 +190,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.dropped": ("Rien changé", "Rien n'a été changé"),
     "session.either": ("Lequel ?", "{way1:~} ou {way2:~} ?"),
     "session.either_of": ("Lequel ?", "{count} articles ont ce code. Lequel ?"),
+    "session.more_ways": ("Suite", "Encore {count}"),
     "session.choose": ("Choisir un n°", "Taper le numéro de ce qui est voulu"),
     "session.priced": ("{price} : {said}", "Étiquette {price} : {said}", "L'étiquette indique {price}. {said}"),
     "session.amount": "{amount} {unit}",
@@ -217,6 +218,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "y : {text:~} ?",
         "{text:~} est un numéro ici ; y : quantité",
         "{text:~} est un numéro du magasin ; y le prend comme quantité. {said}",
+    ),
+    "session.guessed": (
+        "{code:~} ? {said}",
+        "{code:~} : {label:~}. {said}",
+        "Code inconnu ici : {code:~}, lu comme {label:~}. {said}",
     ),
     "session.layout": (
         "Clavier ? {said}",
@@ -436,6 +442,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Signes dans le code",
         "Signes dans ce code : rescanner",
         "« {text:~} » contient des signes étrangers à un code. Scanner à nouveau",
+    ),
+    "input.control": (
+        "Caractère parasite",
+        "Caractère de contrôle : rescanner",
+        "Un caractère de contrôle est au milieu de « {text:~} ». Scanner à nouveau",
     ),
     "input.code_number": (
         "Taper 12* avant",

@@ -93,6 +93,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.number_of_other": ("{value}: wat?", "{value}: zo veel, of {what:~}?"),
     "count.so_many": ("{value}: echt?", "{value}: echt zo veel?", "{label:~}: zijn het er echt {value}?"),
     "count.way_quantity": ("{quantity}", "Het aantal {quantity}"),
+    "count.way_not_so_many": ("Niet zoveel", "Nee, niet zoveel"),
+    "count.not_so_many": ("Geen {value}", "Niet genomen: {value} van {label:~}"),
     "count.way_place": "Plek {label:~}",
     "count.way_product": ("{label:~}", "Het artikel {label:~}"),
     "count.way_order": ("Geen aantal", "Geen aantal: order {label:~}"),

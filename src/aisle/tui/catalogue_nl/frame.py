@@ -193,6 +193,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.dropped": ("Laat maar", "Er is niets gewijzigd"),
     "session.either": ("Welke?", "{way1:~} of {way2:~}?"),
     "session.either_of": ("Welke?", "{count} artikelen hebben deze code. Welk?"),
+    "session.more_ways": ("Meer", "Nog {count}"),
     "session.choose": ("Kies een nummer", "Typ het nummer van wat bedoeld is"),
     "session.priced": ("{price}: {said}", "Etiket {price}: {said}", "Op het etiket staat {price}. {said}"),
     "session.amount": "{amount} {unit}",
@@ -220,6 +221,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "y: toch {text:~}?",
         "{text:~} is hier een nummer; y neemt het",
         "{text:~} is een nummer van de winkel; y neemt het toch. {said}",
+    ),
+    "session.guessed": (
+        "{code:~}? {said}",
+        "{code:~} als {label:~}: {said}",
+        "Deze code is er niet: {code:~}, gelezen als {label:~}. {said}",
     ),
     "session.layout": (
         "Toetsen? {said}",
@@ -432,6 +438,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Tekens in de code",
         "Tekens in die code: scan opnieuw",
         "“{text:~}” bevat tekens die in geen code horen. Scan opnieuw",
+    ),
+    "input.control": (
+        "Stuurteken in code",
+        "Stuurteken erin: scan opnieuw",
+        "Midden in “{text:~}” kwam een stuurteken. Scan opnieuw",
     ),
     "input.code_number": (
         "Typ eerst 12*",

@@ -1,0 +1,93 @@
+""" "Changed elsewhere" is no word for what this host itself has still to send, whatever that is."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.base import Write
+from aisle.local.db import transaction
+from aisle.local.host.home import Home
+from aisle.local.outbox.operation import Author
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session.session import Session
+from tests.local import goods
+from tests.local.detours import cache
+from tests.local.kit import intents, movement, update
+from tests.local.test_overlay_goods import logs
+from tests.local.test_session import BARCODES, at, home, say, told
+
+__all__ = ["home"]
+
+ANNA, BEN = Author("0001", "U1", terminal="dock"), Author("0001", "U2", terminal="gate")
+RECEIPT: dict[str, Any] = {
+    "product_number": "P1",
+    "quantity": Decimal(3),
+    "reference": "7001",
+    "customer_order_number": "4101",
+    "customer_order_line_number": 1,
+}
+
+OWN: dict[str, Write] = {
+    "movement": movement("4101", "P1"),
+    "movement of more": movement("4101", "P1", 2),
+    "count": logs(True, product_number="P1", location_code="A-1", counted_quantity=Decimal(4)),
+    "loss": logs(False, product_number="P1", location_code="A-1", quantity=Decimal(-2), reason_code=1),
+    "receipt": logs(False, **RECEIPT),
+    "movement for another order": movement("4102", "P1"),
+}
+
+
+def write(home: Home, what: Write, who: Author) -> None:
+    """Something that waits to be sent."""
+    db = open_outbox(home.folder)
+    with transaction(db):
+        Outbox(db).enqueue(intents(what), who)
+    db.close()
+
+
+def look(session: Session) -> str:
+    """What is told of that."""
+    frame = session.poll()
+    return told(frame)[1] if frame else ""
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_nothing_of_ones_own_is_changed_elsewhere(home: Home, name: str) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0], BARCODES[1])
+        for _ in range(2):
+            write(home, OWN[name], ANNA)
+            assert "changed" not in look(session)
+            assert told(say(session, BARCODES[1]))[1] == "pick.taken"
+        assert "changed" not in look(session)
+        cache(home).put_orders([others()], lines_known=True, read_began=2.0)
+        assert look(session) == "pick.changed", "what somebody else does is heard of"
+
+
+def others() -> dict[str, Any]:
+    """The order, of which somebody else wants more."""
+    lines = [
+        goods.line(number, f"P{number}", of, preferred_location_code=f"A-{number}")
+        for number, of in ((1, 1), (2, 14), (3, 200))
+    ]
+    return goods.order("4101", *lines, customer_name="Ms Okafor")
+
+
+def test_a_movement_of_somebody_else_at_this_host_is_said(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+        write(home, movement("4101", "P1"), BEN)
+        assert look(session) == "pick.changed"
+
+
+def test_what_was_moved_before_an_end_in_mid_work_is_ones_own_after_it(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+    write(home, movement("4101", "P1"), ANNA)
+    with at(home, user="U1") as session:
+        assert told(session._frame())[1] == "session.resumed"
+        write(home, update("4101", {2: 3}), BEN)
+        assert look(session) == "pick.changed"
