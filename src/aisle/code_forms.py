@@ -147,7 +147,7 @@ def names(key: str, number: str, text: str) -> bool:
 
     A UPC-E or a completed code is a barcode, and no number of a few digits that it happens to be equal to.
     """
-    if key != canonical(number) or not _are_digits(number) or len(number) >= _LONG_NUMBER or checks(number):
+    if key != canonical(number) or not _are_digits(number) or len(number) >= _LONG_NUMBER or _is_number(number):
         return True
     neat = tidy(text)
     return key in (canonical(text), canonical(neat), canonical(neat.replace(" ", "")))

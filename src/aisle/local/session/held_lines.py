@@ -75,14 +75,14 @@ def _take_typed(desk: Desk, item: Line, at: float) -> None:
     """Takes a line at a person's pace. Nobody begins the next one so soon after one of no use: over a slow link, both
     are lines of one scan."""
     desk._unknown_until = 0.0  # a person has answered
-    if item.first - desk._useless_at < TOGETHER_S:
+    if 0 < item.first - desk._useless_at < TOGETHER_S and item.gap and not is_code(desk, item.text):
         line = end_line(desk, item)
         if line is not None:
             refuse_lines(desk, (line,), msg("input.lines"), at, is_secret=hidden(desk._stack.levels, line.text))
         desk._useless_at = item.last
         return
     take_one(desk, item, at)
-    desk._useless_at = item.last if _is_unknown(desk, item) else -math.inf
+    desk._useless_at = item.last if item.gap and _is_unknown(desk, item) else -math.inf
 
 
 def is_idle(desk: Desk, items: Sequence[Decoded]) -> bool:
