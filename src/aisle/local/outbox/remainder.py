@@ -67,6 +67,11 @@ def keep_remainder(db: apsw.Connection, op: Operation, left: Sequence[Mapping[st
         db.execute(_INSERT, row)
 
 
+def is_remainder(op: Operation) -> bool:
+    """Whether an operation that counts as refused is what of another one found no room."""
+    return op.state == REJECTED and bool(op.answer)
+
+
 def left_in(content: bytes | str) -> tuple[Mapping[str, Any], ...]:
     """The lines of which a service of ours says in an answer's body that something found no room there; nothing where
     it says nothing that can be understood."""
