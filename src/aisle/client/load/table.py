@@ -24,8 +24,6 @@ Key = tuple[str, ...]
 _SIGNS = re.compile(rf"[{cells.BLANKS}_-]+")
 _EMPTY = f" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
 """What a row without anything may hold: blanks, and the mark at which old programs end a file (Ctrl-Z)."""
-_LOCAL = ";"
-"""What separates columns where a comma separates decimals."""
 
 
 class Row(NamedTuple):
@@ -59,7 +57,7 @@ class Table:
         self._named_by = [names.index(name) for name in layout.named_by if name in names]
         self._required = [column.name for column in self._columns if column and column.required]
         self._cleaned = [(index, column) for index, column in enumerate(self._columns) if column]
-        self._notation = Notation(is_local=self._dialect.separator == _LOCAL)
+        self._notation = Notation()
         self._is_surveyed = False
         self._last: int | None = None
         self.unique = bool(layout.unique)
