@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from aisle.client.load.notation import LOCAL_FLAGS, Notation
-from aisle.code_forms import add_on_bases, right_digit, tidy, wrong_check_digit
+from aisle.code_forms import add_on_bases, checks, right_digit, tidy, wrong_check_digit
 from aisle.tuples import NamedTuple
 
 TEXT, CODE, DOTTED, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
@@ -85,6 +85,8 @@ _FLAGS = frozenset({"true", "false", *(word for word in LOCAL_FLAGS if len(word)
 _A_CODE = re.compile(r"\d{7,14}", re.ASCII)
 _MOST_DIGITS = 14
 """Of the barcode of a product; a number of a container is longer."""
+_CONTAINERS = (17, 18)
+"""Digits of the number of a container, without and with its first zero."""
 _PERIODICALS = ("977", "978", "979")
 """How codes begin that often have an add-on."""
 TAKEN_AWAY = frozenset({"(empty)", "(leeg)", "(leer)", "(vide)"})
@@ -251,21 +253,26 @@ def _one_barcode(bare: str, undone: str, *, is_long: bool) -> Cleaned:
 
 
 def _long_barcode(bare: str, joined: str, undone: str) -> Cleaned:
-    """Digits that are too many for one barcode. Raises ValueError where they are no other code and no add-on."""
+    """Digits that are more than the barcode of a product has; a shop may have such codes all the same.
+
+    Raises ValueError where they are several codes, or have blanks between and are none.
+    """
     base = next(add_on_bases(joined), "")
     if base and (" " in bare or base.startswith(_PERIODICALS)) and "\n" not in bare:
         return Cleaned(base, _and(undone, "the add-on behind it taken off"))
-    if (
-        (len(joined) in (17, 18) and (joined == bare or not wrong_check_digit(joined)))
-        or (len(joined) == 20 and joined[:2] == "00")
-        or tidy(joined) != joined
-    ):
-        said = "blanks or hyphens between its digits taken out" if joined != bare else ""
-        return Cleaned(joined, _and(undone, said))
-    raise ValueError(
-        f"{bare!r} has {len(joined)} digits, and a barcode has {_MOST_DIGITS} at most; are these several codes?"
-        " Write one, and the others into barcodes_array with commas between"
+    is_container = len(joined) in _CONTAINERS or (len(joined) == max(_CONTAINERS) + 2 and joined[:2] == "00")
+    is_known = is_container or tidy(joined) != joined
+    is_several = not is_known and any(
+        len(joined) % length == 0 and all(map(checks, map("".join, zip(*[iter(joined)] * length, strict=True))))
+        for length in (13, _MOST_DIGITS)
     )
+    if is_several or (joined != bare and (not is_known or wrong_check_digit(joined))):
+        raise ValueError(
+            f"{bare!r} has {len(joined)} digits, and a barcode has {_MOST_DIGITS} at most; are these several codes?"
+            " Write one, and the others into barcodes_array with commas between"
+        )
+    said = "blanks or hyphens between its digits taken out" if joined != bare else ""
+    return Cleaned(joined, _and(undone, said), doubt="" if is_known else f"has more than {_MOST_DIGITS} digits")
 
 
 def _refuse_grouped(bare: str, *, signs: str = "") -> None:
