@@ -8,6 +8,7 @@ stand there before is one that nobody said, unless it is in the table of those t
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -92,6 +93,9 @@ KNOWN: Mapping[str, Any] = {
 
 NUMBER = re.compile(r"[±+-]?\d[\d.,:/-]*\d|[±+-]?\d")
 
+DAYS = {str(int(time.time() + more) // 86400) for more in (0, 3600)}
+"""How long ago all was read, on this day, and on the next where that is near."""
+
 RECKONED: Mapping[str, set[str]] = {
     "move a product": {"302"},  # of 303 in stock one is picked
     "pick, one taken": {
@@ -100,7 +104,7 @@ RECKONED: Mapping[str, set[str]] = {
         "31",
         "550",
         "2031",
-        "20784",
+        *DAYS,
     },  # without an order it is the delivery that expects it, or a look
     "exceptions": {"0", "0.00"},  # nothing of a kind, and what that comes to
     "move": {"0"},  # no product is named there by the books

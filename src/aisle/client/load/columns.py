@@ -167,6 +167,8 @@ def _kind_of(name: str, parse: Parser) -> str:
         return _KINDS[parse]
     if name == "barcodes_array":
         return cells.BARCODES
+    if name == "container_barcode":
+        return cells.CONTAINER
     if name.endswith("barcode"):
         return cells.BARCODE
     if name.endswith("number") or name in _NUMBERED:
@@ -186,8 +188,10 @@ _KINDS: dict[Parser, str] = {
     role: cells.CODE,
     _pool_text: cells.POOL,
 }
-_NUMBERED = frozenset({"store_gln", "supplier_id", "referral_product_id", "sales_order_id"})
-_NAMED = frozenset({"badge", "user", "key", "area_id"})
+_NUMBERED = frozenset(
+    {"store_gln", "supplier_id", "referral_product_id", "sales_order_id", "badge", "user", "area_id", "postal_code"}
+)
+_NAMED = frozenset({"key"})
 
 
 def _kinds(annotation: Any) -> Iterable[Any]:

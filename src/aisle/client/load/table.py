@@ -15,6 +15,7 @@ from aisle.client.load.columns import Column, Layout
 from aisle.client.load.dialect import SEPARATORS, Dialect, dialect_of, opened, reader_of
 from aisle.client.load.notation import Notation
 from aisle.client.load.report import LoadError, Notes
+from aisle.code_forms import wrong_check_digit
 from aisle.tuples import NamedTuple
 
 Values = dict[str, Any]
@@ -23,8 +24,6 @@ Key = tuple[str, ...]
 _SIGNS = re.compile(rf"[{cells.BLANKS}_-]+")
 _EMPTY = f" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
 """What a row without anything may hold: blanks, and the mark at which old programs end a file (Ctrl-Z)."""
-_LOCAL = ";"
-"""What separates columns where a comma separates decimals."""
 
 
 class Row(NamedTuple):
@@ -58,7 +57,7 @@ class Table:
         self._named_by = [names.index(name) for name in layout.named_by if name in names]
         self._required = [column.name for column in self._columns if column and column.required]
         self._cleaned = [(index, column) for index, column in enumerate(self._columns) if column]
-        self._notation = Notation(is_local=self._dialect.separator == _LOCAL)
+        self._notation = Notation()
         self._is_surveyed = False
         self._last: int | None = None
         self.unique = bool(layout.unique)
@@ -273,14 +272,14 @@ class Table:
             if column.kind == cells.TEXT:
                 if len(value) < 12 and value.casefold() in cells.NOTHING:
                     self.notes.warn(f"{column.name} is a word for nothing", repr(value), line)
-            elif column.kind in (cells.BARCODE, cells.BARCODES):
+            elif column.kind in (cells.BARCODE, cells.CONTAINER, cells.BARCODES):
                 self._warn_of_codes(line, column, value)
             elif column.kind in (cells.CODE, cells.DOTTED) and _DATE_LIKE.fullmatch(value):
                 self.notes.warn(f"{column.name} looks like a date that a spreadsheet has made of a code", value, line)
 
     def _warn_of_codes(self, line: int, column: Column, value: str) -> None:
         for code in value.split(",") if column.kind == cells.BARCODES else (value,):
-            if right := cells.wrong_check_digit(code):
+            if right := wrong_check_digit(code):
                 self.notes.warn(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 
 
