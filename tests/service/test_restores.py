@@ -108,6 +108,19 @@ async def test_a_cursor_is_known_by_its_mark_however_far_the_database_has_gone_o
     assert (await world.get(CHANGES, since=told["cursor"], mark=told["mark"]))["restored"]
 
 
+async def test_a_write_that_is_said_again_at_the_same_cursor_has_another_mark(world: World, goods: Said) -> None:
+    copy = copied(world)
+    await world.order("L1", {"product_number": "P2", "quantity": 1})
+    await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 1)})
+    told = await world.get(CHANGES)
+    restored(world, copy)
+    await world.order("L2", {"product_number": "P2", "quantity": 1})
+    await goods.again("a1")
+    now = await world.get(CHANGES, since=told["cursor"], mark=told["mark"])
+    assert now["cursor"] == told["cursor"]
+    assert now["restored"], "L1 is not there, and L2 would never be told"
+
+
 async def test_a_cursor_from_before_the_copy_goes_on(world: World, goods: Said) -> None:
     told = await world.get(CHANGES)
     copy = copied(world)

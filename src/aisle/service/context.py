@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -146,13 +147,17 @@ class Context:
         self._later += statements
 
     async def finish(self) -> None:
-        """Write down what was left for the end and what changed, in the same transaction."""
+        """Write down what was left for the end and what changed, in the same transaction.
+
+        A write that is carried out again after a restore has another mark: what came before it may be another history.
+        """
+        mark = f"{self.op_id}-{secrets.token_hex(4)}"
         for store_number, marks in self._marks.items():
             numbers = [*self._drawn.get(store_number, ())]
             if more := len(marks) - len(numbers):
                 first = await self.take(store_number, _CHANGE, more)
                 numbers += range(first, first + more)
             self.later(core.CHANGE_MARK, [(store_number, *mark, seq) for mark, seq in zip(marks, numbers, strict=True)])
-            self.later(core.HISTORY_ADD, [(store_number, numbers[-1], self.op_id, self.now)])
+            self.later(core.HISTORY_ADD, [(store_number, numbers[-1], mark, self.now)])
         if self._later:
             await self.tx.together(self._later)
