@@ -208,6 +208,8 @@ def _counts(table: Table, found: Found) -> Iterator[Record | Left]:
 
 def _count_into(merged: dict[str, Any], values: Values) -> str:
     """Adds a row's quantity to the count; answers with the reason when that cannot be."""
+    if values["quantity"] < 0:
+        return f"quantity {values['quantity']} is below nothing, and nobody can count that; write what is there"
     pool = values.get("stock_pool")
     name = f"stock_pool_{pool}" if pool else "counted_quantity"
     if name in merged:

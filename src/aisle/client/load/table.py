@@ -6,13 +6,12 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from os import SEEK_END
 from pathlib import Path
 from typing import Any
 
 from aisle.client.load import cells
 from aisle.client.load.columns import Column, Layout
-from aisle.client.load.dialect import SEPARATORS, Dialect, dialect_of, opened, reader_of
+from aisle.client.load.dialect import SEPARATORS, Dialect, cells_of, dialect_of, opened, reader_of
 from aisle.client.load.notation import Notation
 from aisle.client.load.report import LoadError, Notes
 from aisle.code_forms import wrong_check_digit
@@ -60,6 +59,7 @@ class Table:
         self._notation = Notation()
         self._is_surveyed = False
         self._last: int | None = None
+        self._has_lines = bool(layout.array)
         self.unique = bool(layout.unique)
         self.is_creating = layout.is_creating
         self.key_names = layout.named_by
@@ -71,25 +71,38 @@ class Table:
         """
         self._survey()
         widest = 0
-        for line, found, error in self._cells():
-            if len(found) < widest and line not in bad and not error and self._is_cut(line):
+        for line, key, found, error in self._keyed():
+            if len(found) < (widest or len(self._columns)) and line not in bad and not error and self._is_cut(line):
                 error = (
                     "is the last row, has no line end, and fewer cells than the rows before it: the file seems to be"
                     " cut off; save it again, and load it whole"
                 )
             widest = max(widest, len(found))
             if error or line in bad:
-                yield Row(line, {}, error or bad[line], () if error else self._key_of(found))
+                yield Row(line, {}, error or bad[line], key)
             else:
-                yield self._row(line, found)
+                yield self._row(line, found, key)
+                if self._last == line or (self.position == self.size and self._is_cut(line)):
+                    self.notes.warn("the last row has no line end; look whether it is whole", repr(found[-1]), line)
+
+    def _keyed(self) -> Iterator[tuple[int, Key, list[str], str]]:
+        """Every row with its key. A broken row whose key cannot be read goes with the row before it, so that no record
+        of several rows is taken for complete without it."""
+        last: Key = ()
+        for line, found, error in self._cells():
+            key = self._key_of(found)
+            if not all(key) or not key:
+                key = last if self._has_lines and (error or len(found) < len(self._columns)) else key
+            last = key
+            yield line, key, found, error
 
     def _is_cut(self, line: int) -> bool:
         """Whether a row is the last one of a file that does not end with a line end."""
         position = self.position
         if self._last is None:
             with open(self.path, "rb") as raw:
-                raw.seek(-1, SEEK_END)
-                is_ended = raw.read(1) in b"\r\n\0\x1a"
+                raw.seek(max(0, self.size - 2))
+                is_ended = raw.read().strip(b"\0")[-1:] in b"\r\n\x1a"
             self._last = 0 if is_ended else max((at for at, _, _ in self._cells()), default=0)
         self.position = position
         return self._last == line
@@ -142,8 +155,7 @@ class Table:
         seen: set[int] = set()
         found: dict[Key, int] = {}
         last: Key = ()
-        for line, row, error in self._cells():
-            key = () if error else self._key_of(row)
+        for line, key, _, _ in self._keyed():
             if key and key != last:
                 if hash(key) in seen:
                     found[key] = line
@@ -178,16 +190,19 @@ class Table:
 
     def _cells(self) -> Iterator[tuple[int, list[str], str]]:
         with opened(self.path, self._dialect) as (raw, stream):
-            reader: Any = reader_of(stream, self._dialect)
+            text: list[str] = []
+            reader: Any = reader_of(_remembered(stream, text), self._dialect)
             next(reader)
             while True:
                 line = reader.line_num + 1 + self._dialect.skipped
+                text.clear()
                 try:
                     found = next(reader)
                 except StopIteration:
                     break
                 except csv.Error as error:
-                    yield line, [], f"is no CSV ({error}); look for a quotation mark that is not closed or not doubled"
+                    self.position = raw.tell()
+                    yield line, cells_of("".join(text), self._dialect.separator), _broken(error, len(text))
                     continue
                 self.position = raw.tell()
                 if found and any(cell.strip(_EMPTY) for cell in found):
@@ -213,8 +228,7 @@ class Table:
         except ValueError:
             return cell
 
-    def _row(self, line: int, found: list[str]) -> Row:
-        key = self._key_of(found)
+    def _row(self, line: int, found: list[str], key: Key) -> Row:
         if reason := self._misfit(found):
             return Row(line, {}, reason, key)
         values: Values = {}
@@ -298,6 +312,25 @@ def _add_further(values: Values, name: str, codes: tuple[str, ...]) -> list[tupl
     known = [code for code in str(values.get("barcodes_array", "")).split(",") if code]
     values["barcodes_array"] = ",".join(dict.fromkeys([*known, *codes]))
     return []
+
+
+def _remembered(lines: Iterable[str], text: list[str]) -> Iterator[str]:
+    """The lines of a file; those of the row that is read stay in `text`."""
+    for line in lines:
+        text.append(line)
+        yield line
+
+
+def _broken(error: csv.Error, lines: int) -> str:
+    """Why a row is no CSV."""
+    if "unexpected end" in str(error):
+        rows_of_text = "the line after it is" if lines == 2 else f"the {lines - 1} lines after it are"
+        after = f", or {rows_of_text} taken for its text" if lines > 1 else ""
+        return (
+            f"is no CSV: a quotation mark in it is not closed up to the end of the file, which is cut off{after};"
+            " correct the row, and load the file whole"
+        )
+    return f"is no CSV ({error}); look for a quotation mark that is not closed or not doubled"
 
 
 def _unwrapped(cell: str) -> str:
