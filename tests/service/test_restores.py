@@ -329,3 +329,21 @@ async def test_a_count_of_a_fortnight_ago_stands_between_what_was_before_and_aft
         for key in order:
             await goods.again(key)
         assert world.books()[("P1", "A1", 1)] == 4, order
+
+
+async def test_a_late_copy_that_is_refused_stands_for_nothing(world: World, goods: Said) -> None:
+    copy = copied(world)
+    await world.order("O2", {"product_number": "P1", "quantity": 2})
+    body = {"orders": {**line(1, 0, 2), "order_number": "O2"}}
+    await goods("a1", "PUT", ORDERS, body)
+    restored(world, copy)
+    late = await world.send("PUT", ORDERS, body, headers={"Idempotency-Key": f'"{named("a1")}"'})
+    assert late.status_code == 404
+    assert (await world.get(KEYS, keys=named("a1")))["unknown"] == [named("a1")]
+    await goods.again("a1", 404)
+    await world.order("O2", {"product_number": "P1", "quantity": 2})
+    await goods.again("a1")
+    assert (await world.line("O2"))["picked_quantity"] == 2
+    assert (await world.get(KEYS, keys=named("a1")))["unknown"] == []
+    await goods.again("a1")
+    assert (await world.line("O2"))["picked_quantity"] == 2
