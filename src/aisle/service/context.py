@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from aisle.service.sql import core
 from aisle.service.storage import Statement, Tx
-from aisle.service.times import Zone
+from aisle.service.times import Zone, earlier
 from aisle.service.zones import HOST, Zones
 from aisle.tuples import NamedTuple
 
@@ -22,6 +22,8 @@ CHAIN = "*"
 """The name under which the whole chain keeps its counters and changes, beside the stores."""
 
 _ORDINALS = 1 << 20
+_SLACK_S = 120.0
+"""So far clocks may be apart."""
 _CHANGE = "change"
 """The counter of what has changed."""
 
@@ -114,6 +116,11 @@ class Context:
         """The time zone of a store, else of that of the path."""
         found = store or self.store
         return self.zones.of(found.number if isinstance(found, Store) else found)
+
+    def is_given_anew(self, came_on: str) -> bool:
+        """Whether a number belonged to something else when the request was said: what has it now came later. So it is
+        where the database was put back from an earlier copy meanwhile."""
+        return earlier(came_on, _SLACK_S) > self.occurred_on
 
     async def take(self, store_number: str, name: str, count: int = 1) -> int:
         """The first of `count` fresh numbers. They are given in the order in which transactions are stored.
