@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 _GTIN_LENGTHS = range(6, 15)
 _SHORTEST = 6
 _CHECKED_LENGTHS = (8, 12, 13, 14)
+_SSCC_LENGTHS = (17, 18)
 _UPC_E_LENGTHS = (6, 7, 8)
 _UNCHECKED_LENGTHS = (7, 10, 11, 12, 13)
 """Digits of an EAN-8, UPC-A without its number system, UPC-A, EAN-13 and GTIN-14 whose check digit is missing."""
@@ -228,6 +229,16 @@ def _are_digits(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
+# Several codes in one text
+
+_BETWEEN_CODES = re.compile(r"[\s,;|]+|(?<=[0-9]{7})/(?=[0-9]{7})")
+
+
+def split_codes(text: str) -> list[str]:
+    """The further codes of a product, which stand in one text; signs inside a code do not part it."""
+    return [code for part in _BETWEEN_CODES.split(text) if (code := part.strip("[]\"'"))]
+
+
 # Check digits, UPC and ISBN
 
 
@@ -238,9 +249,24 @@ def check_digit(body: str) -> str:
 
 def checks(code: str) -> bool:
     """Whether a code is a GTIN (8, 12, 13 or 14 digits) whose last digit is right."""
-    if len(code) not in _CHECKED_LENGTHS or not _are_digits(code):
-        return False
-    return check_digit(code[:-1]) == code[-1]
+    return len(code) in _CHECKED_LENGTHS and right_digit(code) == code[-1]
+
+
+def right_digit(code: str) -> str:
+    """The digit that digits of this length should end in (GS1); empty where their length has none."""
+    if len(code) not in (*_CHECKED_LENGTHS, *_SSCC_LENGTHS) or not _are_digits(code):
+        return ""
+    return check_digit(code[:-1])
+
+
+def wrong_check_digit(code: str) -> str:
+    """The digit that a code should end in and does not; empty where it ends in the right one, or has none.
+
+    Eight digits are an EAN-8, or a UPC-E, whose digit is that of the twelve that it stands for.
+    """
+    right = right_digit(code)
+    is_right = right == code[-1:] or (len(code) == 8 and upc_e_expanded(code))
+    return "" if is_right else right
 
 
 def isbn_10_check(body: str) -> str:
@@ -274,7 +300,7 @@ def issn_13(code: str) -> Iterator[str]:
 
 def sscc_forms(code: str) -> tuple[str, ...]:
     """The number of a logistic unit with the zero that it begins with, and without; empty where it is none."""
-    if not _are_digits(code) or len(code) not in (17, 18) or check_digit(code[:-1]) != code[-1]:
+    if len(code) not in _SSCC_LENGTHS or right_digit(code) != code[-1]:
         return ()
     if len(code) == 17:
         return ("0" + code,)

@@ -31,8 +31,8 @@ from tests.faults.host import Host
 def resent_without_key() -> Iterator[None]:
     """The first attempt has a key; those after it have not."""
 
-    def mutant(op: Operation, features: Features, ahead_s: float) -> dict[str, str]:
-        headers = headers_of(op, features, ahead_s)
+    def mutant(op: Operation, features: Features, *more: Any) -> dict[str, str]:
+        headers = headers_of(op, features, *more)
         if op.attempts:
             headers.pop("Idempotency-Key", None)
         return headers

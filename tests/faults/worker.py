@@ -56,6 +56,8 @@ class Worker:
         self._codes = codes
         self._products = tuple(codes)
         self._order: Order | None = None
+        self._asked: tuple[str, int] | None = None
+        """What was taken at a place that is asked for: the product, and how many the screen names."""
         self.person: Person = host.person(*self._name)
 
     def turn(self) -> None:
@@ -76,7 +78,21 @@ class Worker:
         """The message that the last of them led to."""
         self._said.scans += len(texts)
         self.person.say(*texts)
+        self._hear_where()
         return self.person.told[1]
+
+    def _hear_where(self) -> None:
+        """What was asked for its place is picked as soon as the screen agrees to one."""
+        verdict = self.person.frame.verdict
+        if verdict is None or self._order is None:
+            return
+        if verdict.text.id == "pick.from_place" and self._asked:
+            product, quantity = self._asked
+            self._said.picked[self._order.number, product] += quantity
+        if verdict.text.id == "pick.taken_where":
+            args = dict(verdict.text.args)
+            product = next(each for each in self._order.products if args["label"] == f"Product {each}")
+            self._asked = product, int(f"{args['quantity']}")
 
     # Picking
 
@@ -90,7 +106,9 @@ class Worker:
     def _on_with_order(self) -> None:
         assert self._order is not None
         luck = self._dice.random()
-        if self.person.at in ("pick.done", "pick.back") or luck < 0.08:
+        if self.person.told[1] == "pick.taken_where" and luck < 0.6:
+            self._say(self._dice.choice(SHELVES))
+        elif self.person.at in ("pick.done", "pick.back") or luck < 0.08:
             if luck < 0.7:
                 self._say(PICK_UP)
             self.person.home()

@@ -93,8 +93,8 @@ KNOWN: Mapping[str, Any] = {
 
 NUMBER = re.compile(r"[±+-]?\d[\d.,:/-]*\d|[±+-]?\d")
 
-DAYS_SINCE_1970 = {str(int(time.time() // 86_400) + late) for late in (0, 1)}
-"""How old the data are, in days."""
+DAYS = {str(int(time.time() + more) // 86400) for more in (0, 3600)}
+"""How long ago all was read, on this day, and on the next where that is near."""
 
 RECKONED: Mapping[str, set[str]] = {
     "move a product": {"302"},  # of 303 in stock one is picked
@@ -104,7 +104,7 @@ RECKONED: Mapping[str, set[str]] = {
         "31",
         "550",
         "2031",
-        *DAYS_SINCE_1970,
+        *DAYS,
     },  # without an order it is the delivery that expects it, or a look
     "exceptions": {"0", "0.00"},  # nothing of a kind, and what that comes to
     "move": {"0"},  # no product is named there by the books

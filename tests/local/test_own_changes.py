@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +14,9 @@ from aisle.local.db import transaction
 from aisle.local.host.home import Home
 from aisle.local.outbox.operation import Author
 from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.reads.reads import Reads
 from aisle.local.session.session import Session
+from aisle.local.told import outside
 from tests.local import goods
 from tests.local.detours import cache
 from tests.local.kit import intents, movement, update
@@ -90,4 +94,78 @@ def test_what_was_moved_before_an_end_in_mid_work_is_ones_own_after_it(home: Hom
     with at(home, user="U1") as session:
         assert told(session._frame())[1] == "session.resumed"
         write(home, update("4101", {2: 3}), BEN)
+        assert look(session) == "pick.changed"
+
+
+WORK = ("movement", "movement of more", "count", "loss", "receipt", "pick")
+
+
+def send_all(home: Home, session: Session) -> Iterator[str]:
+    """Sends what waits, one after another, and reads the order again after each: what is told at each moment."""
+    db = open_outbox(home.folder)
+    outbox, reads = Outbox(db), Reads(home, db)
+    while waits := [each for each in outbox.unfinished() if outbox.begin_sending(each.op_id, b"{}") is not None]:
+        yield look(session)
+        for operation in waits:
+            outbox.confirm(operation.op_id)
+            yield look(session)
+        (order,) = reads.query("order", {"order_number": "4101"})[0]
+        lines = [{name: line.get(name) for name in KEPT if name in line} for line in order["lines"]]
+        answer = goods.order("4101", *lines, customer_name="Ms Okafor")
+        cache(home).put_orders([answer], lines_known=True, read_began=time.time() + 1)
+        yield look(session)
+        outbox.read_back(*(each.op_id for each in waits))
+        yield look(session)
+    reads.close()
+    db.close()
+
+
+KEPT = (*goods.line(1), "moved_quantity", "preferred_location_code")
+"""What the service says of a line."""
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_nothing_of_ones_own_is_changed_elsewhere_while_it_is_sent_and_read_back(home: Home, name: str) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0], BARCODES[1])
+        if name in OWN:
+            write(home, OWN[name], ANNA)
+        seen = [look(session), *send_all(home, session)]
+        assert len(seen) > 4
+        assert not [each for each in seen if "changed" in each]
+
+
+@pytest.mark.parametrize("is_seen", [False, True])
+@pytest.mark.parametrize("name", WORK)
+def test_what_the_service_refuses_of_ones_own_is_not_changed_elsewhere(home: Home, name: str, is_seen: bool) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0], BARCODES[1])
+        if name in OWN:
+            write(home, OWN[name], ANNA)
+        look(session)
+        db = open_outbox(home.folder)
+        outbox = Outbox(db)
+        operation = outbox.recent()[0]
+        if outbox.begin_sending(operation.op_id, b"{}") is not None and is_seen:
+            look(session)
+        with transaction(db):
+            db.execute("UPDATE operation SET state = 'sending' WHERE n = ?", (operation.n,))
+        outbox.reject(operation.op_id, outside("no"))
+        db.close()
+        of_order = "order/4101" in operation.lanes
+        assert look(session) == ("receive.refused" if of_order else "pick.taken")
+        assert told(say(session, BARCODES[1]))[1] == "pick.taken"
+
+
+def test_what_was_refused_before_is_not_told_when_the_order_is_opened(home: Home) -> None:
+    write(home, movement("4101", "P1"), ANNA)
+    db = open_outbox(home.folder)
+    operation = Outbox(db).recent()[0]
+    Outbox(db).begin_sending(operation.op_id, b"{}")
+    Outbox(db).reject(operation.op_id, outside("no"))
+    db.close()
+    with at(home, user="U1") as session:
+        assert told(say(session, "4101"))[1] == "pick.opened"
+        assert look(session) in ("", "pick.opened")
+        cache(home).put_orders([others()], lines_known=True, read_began=2.0)
         assert look(session) == "pick.changed"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from aisle.code_forms import check_digit
 from aisle.contract.models.customer_orders import CustomerOrderCreate, CustomerOrderUpdateRequest
 from aisle.contract.models.deliveries import StoreDeliveryCreate
 from aisle.contract.models.logs import StoreProductLogCreate
@@ -19,7 +20,7 @@ from aisle.contract.models.stores import StoreCreate
 from aisle.service import pins
 from aisle.service.demo import PIN, STORE, WAREHOUSE, DemoStore, demo_bodies
 from aisle.service.demo_days import DAYS, LOGS, MOVEMENT, Deed
-from aisle.service.demo_goods import Body, check_digit
+from aisle.service.demo_goods import Body
 from aisle.service.demo_work import CREATE, DELIVERIES, UPDATE
 from aisle.service.stock.line import REASONS
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.code_forms import split_codes
 from aisle.jobs import amounts, store_time
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, whole
@@ -160,7 +161,7 @@ def _spot(place: Mapping[str, Any], names: Mapping[str, str]) -> Spot:
 def _codes(row: Mapping[str, Any]) -> tuple[str, ...]:
     """The product's own barcode first, then the further ones, each once."""
     further = row.get("barcodes_array")
-    more = further if isinstance(further, list) else re.split(r"[^0-9A-Za-z]+", str(further or ""))
+    more = further if isinstance(further, list) else split_codes(str(further or ""))
     found = dict.fromkeys(str(code) for code in (row.get("barcode"), *more) if code)
     return tuple(found)
 

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
+from aisle.code_forms import check_digit
 from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
@@ -159,12 +160,6 @@ Sticky Fox; Greetings card; Birthday, Thank you, Congratulations, Get well, New 
 
 # Sold, but not kept in stock.
 SERVICES = (("Paper carrier bag", 0.25), ("Crate deposit", 3.00), ("Home delivery fee", 4.50), ("Gift wrapping", 2.00))
-
-
-def check_digit(digits: str) -> str:
-    """The GS1 check digit of a code without it: weights 3 and 1 from the right."""
-    total = 3 * sum(map(int, digits[::-2])) + sum(map(int, digits[-2::-2]))
-    return str(-total % 10)
 
 
 def goods() -> list[Body]:

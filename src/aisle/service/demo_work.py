@@ -6,8 +6,9 @@ import random
 from collections.abc import Iterator
 from datetime import date, timedelta
 
+from aisle.code_forms import check_digit
 from aisle.service.demo_days import CHIEF, LOGS, MOVEMENT, Deed, Shelves
-from aisle.service.demo_goods import Body, check_digit
+from aisle.service.demo_goods import Body
 
 DELIVERIES, CREATE, UPDATE = "create-store-deliveries", "create-customer-orders-one-store", "update-customer-order"
 _DEPOT = "Millbrook Depot"

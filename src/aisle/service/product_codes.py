@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from aisle.code_forms import index_keys
-
-SEPARATORS = re.compile(r"[\s,;|]+")
-
-"""Between the further codes of a product."""
+from aisle.code_forms import index_keys, split_codes
 
 
 def codes_of(item: Mapping[str, Any]) -> list[str]:
     """Every key of the codes that stand for this product: its own, further ones, those of its units."""
     codes = [item.get("barcode") or "", item.get("purchase_unit_barcode") or ""]
-    codes += SEPARATORS.split(item.get("barcodes_array") or "")
+    codes += split_codes(item.get("barcodes_array") or "")
     codes += [unit.get("unit_barcode") or "" for unit in item.get("units") or []]
     return list(dict.fromkeys(key for code in codes for key in index_keys(code)))
 

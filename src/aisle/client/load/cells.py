@@ -11,10 +11,11 @@ from collections.abc import Callable
 from functools import partial
 
 from aisle.client.load.notation import LOCAL_FLAGS, Notation
-from aisle.code_forms import check_digit, tidy, upc_e_expanded
+from aisle.code_forms import add_on_bases, checks, right_digit, tidy, wrong_check_digit
 from aisle.tuples import NamedTuple
 
 TEXT, CODE, DOTTED, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
+CONTAINER = "container code"
 NUMBER, NUMBERS, POOL, FLAG, DATE, LIST, JSON = "number", "numbers", "pool", "flag", "date", "list", "json"
 
 BLANKS = "\\s\u200b-\u200f\u2060\ufeff\u00ad"
@@ -25,13 +26,21 @@ NOTHING = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "nan", "none", "nil
 
 _AROUND = re.compile(rf"\A[{BLANKS}]+|[{BLANKS}]+\Z")
 _ERROR_WORDS = """
-#n/a #nv #n/b #n/d #ref! #bezug! #verw! #name? #naam? #nom? #value! #wert! #waarde! #valeur! #div/0!
+#n/a #nv #n/b #n/d #ref! #bezug! #verw! #¡ref! #rif! #name? #naam? #nom? #¿nombre? #nome? #value! #wert! #waarde!
+#valeur! #¡valor! #valore! #div/0! #¡div/0! #¡num! #¡nulo! #nullo!
 #deel/0! #num! #zahl! #getal! #nombre! #null! #leeg! #nul! #spill! #überlauf! #overloop! #propagation!
 #calc! #kalk! #berekenen! #calcul! #field! #feld! #veld! #champ! #getting_data #blocked! #connect!
 #unknown! #busy!
 """
 _ERRORS = frozenset(_ERROR_WORDS.split())
-"""What spreadsheets write where a formula has no value: in English, German, Dutch and French."""
+"""What spreadsheets write where a formula has no value: in English, German, Dutch, French, Spanish and Italian."""
+_ERROR_NUMBER = re.compile(r"(?:err|fout|fehler|erreur|error)\s*:\s*\d{3}", re.IGNORECASE | re.ASCII)
+"""The same of LibreOffice, where the error has no name."""
+_FORMULA = re.compile(
+    r"=\s*[+-]?(?:[^\W\d][\w.]*\(|\$?[A-Za-z]{1,3}\$?[0-9]+\b|[0-9(]|\"|(?:'[^']+'|\w+)!)|[+@-]\s*[A-Z][A-Z0-9.]+\(.*\)",
+    re.DOTALL,
+)
+"""How a formula begins; not every text with a sign before it is one."""
 _QUOTED = re.compile(r'=\s*"((?:[^"]|"")*)"')
 _SHORTENED = re.compile(r"(\d+)[.,](\d+)E\+?(\d+)|(\d+)E\+(\d+)", re.IGNORECASE | re.ASCII)
 _POINT_ZERO = re.compile(r"(\d+)[.,]0+", re.ASCII)
@@ -46,8 +55,19 @@ _SEPARATORS_AROUND = re.compile(r"\A[\s,;|/]+|[\s,;|/]+\Z")
 _SHORTENED_INSIDE = re.compile(r"(?<![\d.,])\d+[.,]\d+E\+?\d+|(?<![\d.,])\d+E\+\d+", re.IGNORECASE | re.ASCII)
 _QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 _ODD_MARKS = f"()[]{{}}:{_QUOTES}"
-_LABEL = r"(?:ean|gtin|upc|isbn|barcode|streepjescode|strichcode|code)(?:[- ]?(?:8|12|13|14))?"
+_KIND_OF_CODE = r"(?:ean|gtin|upc|isbn|barcode|streepjescode|strichcode|code)(?:-?[ae](?=[^a-z]))?"
+_LABEL = rf"{_KIND_OF_CODE}(?:[- ]?(?:8|12|13|14))?"
 _NAME_BEFORE = re.compile(rf"\A{_LABEL}[\s.:#-]+", re.IGNORECASE)
+_LABELLED = re.compile(
+    rf"{_KIND_OF_CODE}(?:(?:[- ]?(?:8|12|13|14))?[\s.:#-]+|[- ]?(?:8|12|13|14)(?=\d{{8}})|(?=\d))"
+    r"(\d{7,14}|\d[\d -]{6,18}\d)",
+    re.IGNORECASE | re.ASCII,
+)
+"""A code behind the name of its kind."""
+_GROUPED = re.compile(
+    r"[+-]?[0-9]{1,3}([.,'\u2019\u00b4\u02b9`\u00b7\u066c_])[0-9]{3}(?:\1[0-9]{3})*(?:[.,][0-9]{1,2})?"
+)
+"""Digits with signs of thousands between."""
 _BESIDE = re.compile(
     rf"[+-]\d+|{_LABEL}[\s.:#-]*\d[\d -]*|(?:\D*[\s:(])?\d[\d -]*(?:[\s(,]\D*)?", re.IGNORECASE | re.ASCII | re.DOTALL
 )
@@ -58,13 +78,17 @@ sans aucun aucune néant neant inconnu vide n.d. none no nothing unknown empty m
 """
 _NO_CODE = frozenset(_NO_CODE_WORDS.split())
 """Words for no code, in Dutch, German, French and English."""
+_LABELS_BEGIN = frozenset("EGUIBSCegubisc")
+_SEVERAL = re.compile(r"[;|\r\n]|(?<=[0-9]),|,(?=[0-9])|(?<=[0-9]{7})\.(?=[0-9]{7})")
+"""What no code holds, but a cell of several."""
 _FLAGS = frozenset({"true", "false", *(word for word in LOCAL_FLAGS if len(word) > 3)})
 _A_CODE = re.compile(r"\d{7,14}", re.ASCII)
-_CHECKED = frozenset({8, 12, 13, 14, 17, 18})
-"""Lengths of the codes that end in a check digit (GS1)."""
-_SHORT = 8
-
-
+_MOST_DIGITS = 14
+"""Of the barcode of a product; a number of a container is longer."""
+_CONTAINERS = (17, 18)
+"""Digits of the number of a container, without and with its first zero."""
+_PERIODICALS = ("977", "978", "979")
+"""How codes begin that often have an add-on."""
 TAKEN_AWAY = frozenset({"(empty)", "(leeg)", "(leer)", "(vide)"})
 """What a cell holds that takes away the value that is there; an empty cell leaves it."""
 
@@ -94,56 +118,55 @@ def folded(cell: str) -> str:
     return re.sub(rf"[{BLANKS}]+", "", cell).casefold()
 
 
-def right_digit(code: str) -> str:
-    """The digit that a code of these digits should end in (GS1); empty where its length has none."""
-    if len(code) not in _CHECKED or not (code.isascii() and code.isdecimal()):
-        return ""
-    return check_digit(code[:-1])
-
-
-def wrong_check_digit(code: str) -> str:
-    """The digit that a code should end in and does not; empty where it ends in the right one, or has none.
-
-    Eight digits are an EAN-8, or a UPC-E, whose digit is that of the twelve that it stands for.
-    """
-    right = right_digit(code)
-    is_right = right == code[-1:] or (len(code) == _SHORT and upc_e_expanded(code))
-    return "" if is_right else right
-
-
 def _free_of_errors(cell: str) -> str:
     """The cell without blanks around it. Raises ValueError where a spreadsheet has put an error there."""
     bare = trimmed(cell)
-    if bare[:1] == "#" and (bare.casefold() in _ERRORS or (len(bare) > 1 and not bare.strip("#"))):
+    word = bare.replace(" ", "").replace("\u00a0", "").replace("\u202f", "").casefold() if bare[:1] == "#" else ""
+    if word in _ERRORS or (len(bare) > 1 and not bare.strip("#")) or _ERROR_NUMBER.fullmatch(bare):
         raise ValueError(f"is {bare!r}, an error of the spreadsheet; write the value")
     return bare
 
 
 def _text(cell: str, _: Notation) -> Cleaned:
     """Words stay as they are, blanks included."""
-    if cell[0] not in "=# \t":
+    if cell[0] not in "=#+-@ \t\u00a0\ufeffeEfF":
         return Cleaned(cell)
     bare = _free_of_errors(cell)
     if not bare:
         return Cleaned("")
-    quoted = _QUOTED.fullmatch(bare)
-    return Cleaned(quoted[1].replace('""', '"'), '="…" taken off') if quoted else Cleaned(cell)
+    if quoted := _QUOTED.fullmatch(bare):
+        return Cleaned(quoted[1].replace('""', '"'), '="…" taken off')
+    if _FORMULA.match(bare):
+        raise ValueError(f"{bare!r} is a formula; write its value")
+    return Cleaned(cell)
 
 
 def _value(cell: str) -> Cleaned:
     """What all cells but words have in common."""
     bare = _free_of_errors(cell)
     undone = ["blanks around it taken off"] if bare != cell and bare else []
-    if bare[:1] == "=":
-        quoted = _QUOTED.fullmatch(bare)
-        if not quoted:
-            raise ValueError(f"{bare!r} is a formula; write its value")
-        bare, undone = trimmed(quoted[1].replace('""', '"')), ['="…" taken off']
-    if bare[:1] in ("'", "\u2019", "`") and len(bare) > 1:
-        bare, undone = trimmed(bare[1:]), [*undone, "apostrophe before it taken off"]
+    while found := _unquoted(bare):
+        bare, undone = trimmed(found[0]), [*undone, found[1]]
+    if _FORMULA.match(bare) or bare[:1] == "=":
+        raise ValueError(f"{bare!r} is a formula; write its value")
     if bare.casefold() in NOTHING:
         return Cleaned("", f"{bare} read as an empty cell")
     return Cleaned(bare, ", ".join(undone))
+
+
+def _unquoted(bare: str) -> tuple[str, str] | None:
+    """A cell without one pair of marks around it, and what was taken off; None where there is none."""
+    if bare[:1] == "=":
+        inner = bare[1:].strip()
+        is_quoted = inner[:1] == inner[-1:] == '"' and len(inner) > 1 and '"' not in inner.strip('"').replace('""', "")
+        return (inner[1:-1].replace('""', '"'), '="…" taken off') if is_quoted else None
+    if len(bare) > 1 and bare[0] in _QUOTES:
+        inner = bare[1:-1]
+        if bare[-1] in _QUOTES and not any(mark in inner.lstrip("=").strip(_QUOTES) for mark in _QUOTES):
+            return inner, "quotes around it taken off"
+        if bare[0] in "'\u2019`" and bare[-1] not in _QUOTES:
+            return bare[1:], "apostrophe before it taken off"
+    return None
 
 
 def _and(first: str, second: str) -> str:
@@ -156,6 +179,7 @@ def _code(cell: str, _: Notation, *, dotted: bool = False) -> Cleaned:
         return Cleaned(cell)
     bare, undone, *_rest = _value(cell)
     bare, undone = _whole(bare, undone, dotted=dotted)
+    _refuse_grouped(bare, signs=",'\u2019\u00b4\u066c")
     plain = _ODD_BLANK.sub(" ", _UNSEEN.sub("", bare))
     return Cleaned(plain, _and(undone, _blanks_in(bare)) if plain != bare else undone)
 
@@ -181,9 +205,12 @@ def _whole(bare: str, undone: str, *, dotted: bool = False) -> tuple[str, str]:
     return bare, undone
 
 
-def _barcode(cell: str, _: Notation) -> Cleaned:
-    """One barcode; of several in a cell the first is the barcode, the others are further ones."""
-    if _is_plain_code(cell):
+def _barcode(cell: str, _: Notation, *, is_long: bool = False) -> Cleaned:
+    """One barcode; of several in a cell the first is the barcode, the others are further ones.
+
+    `is_long` says that its column takes numbers of containers, which have more digits than those of products.
+    """
+    if _is_plain_code(cell) and (len(cell) <= _MOST_DIGITS or not cell.isdecimal()) and cell[0] not in _LABELS_BEGIN:
         return Cleaned(cell)
     bare, undone, *_rest = _value(cell)
     if not bare or is_no_code(bare):
@@ -195,24 +222,67 @@ def _barcode(cell: str, _: Notation) -> Cleaned:
     bare = _SEPARATORS_AROUND.sub("", unquoted)
     undone = _and(undone, "a separator beside it taken off") if bare != unquoted else undone
     codes = [trimmed(part).strip(_QUOTES) for part in _CODES_APART.split(bare)]
-    if len(codes) > 1 and all(_A_CODE.fullmatch(one) for one in map(_bare_code, codes)):
+    if len(codes) > 1 and all(map(_is_code, map(_bare_code, codes))):
         first, *others = map(_bare_code, codes)
         return Cleaned(first, _and(undone, f"{len(codes)} codes in one cell taken apart"), tuple(others))
-    return _one_barcode(bare, undone)
+    return _one_barcode(bare, undone, is_long=is_long)
 
 
-def _one_barcode(bare: str, undone: str) -> Cleaned:
+def _is_code(text: str) -> bool:
+    """Whether digits can be one of several codes in a cell: with the check digit that their length asks for."""
+    return bool(_A_CODE.fullmatch(text)) and not wrong_check_digit(text)
+
+
+def _one_barcode(bare: str, undone: str, *, is_long: bool) -> Cleaned:
     bare, undone = _whole(bare, undone)
+    _refuse_grouped(bare)
     parts = bare.split()
-    if len(parts) > 1 and all(len(part) in _CHECKED and right_digit(part) == part[-1] for part in parts):
+    if len(parts) > 1 and all(right_digit(part) == part[-1] for part in parts):
         return Cleaned(parts[0], _and(undone, f"{len(parts)} codes in one cell taken apart"), tuple(parts[1:]))
     joined = joined_digits(bare)
+    if not is_long and joined.isdecimal() and len(joined) > _MOST_DIGITS:
+        return _long_barcode(bare, joined, undone)
     if joined != bare:
         return Cleaned(joined, _and(undone, "blanks or hyphens between its digits taken out"))
     code = _bare_code(bare)
     if code != bare:
         return Cleaned(code, _and(undone, f"{_beside(bare, code)} beside the code taken off"))
+    if _SEVERAL.search(bare):
+        raise ValueError(f"{bare!r} is not one code, and not several with right check digits; write one code")
     return Cleaned(bare, undone, doubt=_doubt(bare))
+
+
+def _long_barcode(bare: str, joined: str, undone: str) -> Cleaned:
+    """Digits that are more than the barcode of a product has; a shop may have such codes all the same.
+
+    Raises ValueError where they are several codes, or have blanks between and are none.
+    """
+    base = next(add_on_bases(joined), "")
+    if base and (" " in bare or base.startswith(_PERIODICALS)) and "\n" not in bare:
+        return Cleaned(base, _and(undone, "the add-on behind it taken off"))
+    is_container = len(joined) in _CONTAINERS or (len(joined) == max(_CONTAINERS) + 2 and joined[:2] == "00")
+    is_known = is_container or tidy(joined) != joined
+    is_several = not is_known and any(
+        len(joined) % length == 0 and all(map(checks, map("".join, zip(*[iter(joined)] * length, strict=True))))
+        for length in (13, _MOST_DIGITS)
+    )
+    if is_several or (joined != bare and (not is_known or wrong_check_digit(joined))):
+        raise ValueError(
+            f"{bare!r} has {len(joined)} digits, and a barcode has {_MOST_DIGITS} at most; are these several codes?"
+            " Write one, and the others into barcodes_array with commas between"
+        )
+    said = "blanks or hyphens between its digits taken out" if joined != bare else ""
+    return Cleaned(joined, _and(undone, said), doubt="" if is_known else f"has more than {_MOST_DIGITS} digits")
+
+
+def _refuse_grouped(bare: str, *, signs: str = "") -> None:
+    """Raises ValueError for digits with signs of thousands; `signs` are those that are meant, where not all are."""
+    found = _GROUPED.fullmatch(bare)
+    if found and (not signs or (found[1] in signs and bare[0] not in "+-0")):
+        raise ValueError(
+            f"{bare!r} has signs of thousands: a spreadsheet took the code for a number, and zeros before it may be"
+            " lost; format the column as text and write the code anew"
+        )
 
 
 def _is_plain_code(cell: str) -> bool:
@@ -231,10 +301,15 @@ def is_no_code(cell: str) -> bool:
 
 
 def _bare_code(text: str) -> str:
-    """The one code with a right check digit that stands there beside words or a sign; else the text as it is."""
+    """The one code with a right check digit that stands there beside words or a sign; else the text as it is.
+
+    Behind the name of its kind (`EAN9520…`) it is one with a wrong check digit, too.
+    """
     joined = joined_digits(text)
     if joined.isascii() and joined.isdecimal():
         return joined
+    if labelled := _LABELLED.fullmatch(text):
+        return joined_digits(labelled[1])
     numbers = re.findall(r"\d+", _BETWEEN_DIGITS.sub("", _NAME_BEFORE.sub("", text)), re.ASCII)
     if len(numbers) != 1 or right_digit(numbers[0]) != numbers[0][-1] or not _BESIDE.fullmatch(text):
         return text
@@ -273,9 +348,10 @@ def joined_digits(code: str) -> str:
 
 def _barcodes(cell: str, notation: Notation) -> Cleaned:
     """Further barcodes, as the interface wants them: with commas between."""
-    if _is_plain_code(cell):
+    if _is_plain_code(cell) and (len(cell) <= _MOST_DIGITS or not cell.isdecimal()) and cell[0] not in _LABELS_BEGIN:
         return Cleaned(cell)
     bare, undone = _free_of_errors(cell), ""
+    _refuse_grouped(bare)
     if is_no_code(bare):
         return Cleaned("", f"{bare} read as an empty cell")
     if short := _SHORTENED_INSIDE.search(bare):
@@ -347,6 +423,7 @@ CLEANERS: dict[str, Cleaner] = {
     CODE: _code,
     DOTTED: partial(_code, dotted=True),
     BARCODE: _barcode,
+    CONTAINER: partial(_barcode, is_long=True),
     BARCODES: _barcodes,
     NUMBER: _number,
     NUMBERS: _numbers,

@@ -13,6 +13,7 @@ _KINDS = {
     cells.CODE: ("code", "0226"),
     cells.DOTTED: ("code", "A-1"),
     cells.BARCODE: ("barcode", "9520001100109"),
+    cells.CONTAINER: ("number of a container", "095200010000000012"),
     cells.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
     cells.NUMBER: ("number", "1.10"),
     cells.NUMBERS: ("numbers, bars between", "1|2.5"),

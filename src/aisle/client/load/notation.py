@@ -1,7 +1,7 @@
 """How the numbers and dates of a file are written: found from all of its cells, so that no cell is read by a guess.
 
-`1,10` has a decimal comma and `1.10` a decimal point; `1,234` can be either, and is read only where other cells of the
-file show which. Dates go the same way: `27/11/2026` has the day first, `05/06/2026` says nothing.
+`1,10` has a decimal comma and `1.10` a decimal point; `1,234` and `1.234` can be either, and are read only where other
+cells of the file show which. Dates go the same way: `27/11/2026` has the day first, `05/06/2026` says nothing.
 """
 
 from __future__ import annotations
@@ -45,18 +45,20 @@ _SHORT_YEAR = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2}(?: .*)?", re.ASCII)
 class Notation:
     """What the cells of one file show of how it writes numbers and dates, and how each of them is read by that."""
 
-    def __init__(self, *, is_local: bool = False) -> None:
-        """`is_local` says that the file has the separator of a spreadsheet that writes decimal commas."""
-        self._is_local = is_local
+    def __init__(self) -> None:
         self._numbers: dict[str, tuple[int, str]] = {}
+        self._either: tuple[int, str] | None = None
         self._dates: dict[str, tuple[int, str]] = {}
 
     def see_number(self, line: int, cell: str) -> None:
         """Notes what a cell of a column of numbers shows."""
         if POINT in cell or COMMA in cell:
-            mark = _shown(_bare(cell))
+            bare = _bare(cell)
+            mark = _shown(bare)
             if mark:
                 self._numbers.setdefault(mark, (line, cell))
+            elif self._either is None and _EITHER.fullmatch(bare):
+                self._either = (line, bare)
 
     def see_date(self, line: int, cell: str) -> None:
         """Notes what a cell of a column of dates shows."""
@@ -68,11 +70,20 @@ class Notation:
         """What all cells are read by, in words for the report."""
         said = []
         if set(self._numbers) == {COMMA}:
-            line, cell = self._numbers[COMMA]
-            said.append(f"decimal commas ({cell} in row {line})")
+            said.append(f"decimal commas ({self._seen(COMMA)})")
+        elif set(self._numbers) == {POINT} and self._either:
+            said.append(f"decimal points ({self._seen(POINT)})")
         for order, (line, cell) in self._dates.items() if len(self._dates) == 1 else ():
             said.append(f"dates with the {order} ({cell} in row {line})")
         return tuple(said)
+
+    def _seen(self, mark: str) -> str:
+        """Which cell shows the mark, and what another one is read as for that."""
+        line, cell = self._numbers[mark]
+        if self._either is None:
+            return f"{cell} in row {line}"
+        at, either = self._either
+        return f"{cell} in row {line}; so {either} in row {at} is {_canonical(either, mark)}"
 
     def number(self, cell: str) -> str:
         """A number as digits and a point. Raises ValueError for one that can be read in two ways.
@@ -82,8 +93,8 @@ class Notation:
         bare = _bare(cell)
         if _PLAIN.fullmatch(bare):
             return bare
-        if either := _EITHER.fullmatch(bare):
-            return self._either(bare, either[1])
+        if _EITHER.fullmatch(bare):
+            return self._by_others(bare)
         mark = _shown(bare)
         if not mark:
             return cell
@@ -92,12 +103,10 @@ class Notation:
             raise ValueError(f"{cell!r} has a decimal comma, and {other!r} in row {line} a point; write all in one way")
         return _canonical(bare, mark)
 
-    def _either(self, bare: str, mark: str) -> str:
+    def _by_others(self, bare: str) -> str:
         if len(self._numbers) == 1:
             (decimal,) = self._numbers
             return _canonical(bare, decimal)
-        if not self._numbers and mark == POINT and not self._is_local:
-            return bare
         whole = re.sub(r"[.,]", "", bare)
         raise ValueError(
             f"{bare!r} can be {bare.replace(COMMA, POINT)} or {whole}; write it without a separator of thousands,"

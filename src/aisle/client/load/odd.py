@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aisle.client.load.cells import wrong_check_digit
 from aisle.client.load.columns import DELIVERIES, ORDERS
 from aisle.client.load.table import Row, Table
+from aisle.code_forms import wrong_check_digit
 
 _SSCC = 18
 """Digits of the number of a container (GS1)."""

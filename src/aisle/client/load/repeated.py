@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
 
 from aisle.client.load.cells import folded
 from aisle.client.load.table import Key, Table
-from aisle.code_forms import index_keys, lookup_keys
+from aisle.code_forms import index_keys, lookup_keys, split_codes
 
 
 def conflicts(table: Table, known: Collection[Key] = ()) -> tuple[dict[int, str], dict[int, int]]:
@@ -132,14 +131,13 @@ class SharedCodes:
 
 
 FURTHER = "barcodes_array"
-_BETWEEN = re.compile(r"[\s,;|]+")
 COLUMNS = ("barcode", "purchase_unit_barcode", FURTHER)
 """Where barcodes of a product stand."""
 
 
 def codes_in(column: str, cell: str) -> list[str]:
     """The codes of a cell of that column, taken apart as the service does it."""
-    parts = _BETWEEN.split(cell) if column == FURTHER else [cell]
+    parts = split_codes(cell) if column == FURTHER else [cell]
     return list(dict.fromkeys(code for code in parts if code))
 
 

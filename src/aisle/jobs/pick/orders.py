@@ -14,6 +14,7 @@ from aisle.jobs.pick.history import LAID
 from aisle.jobs.pick.picking import Picking, Tote
 from aisle.jobs.pick.undo import shifted
 from aisle.jobs.pick.walk import Take, is_nothing, takes
+from aisle.jobs.told import words
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
 
 Result = Turn[Picking]
@@ -77,17 +78,37 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
         return Turn(picking.with_tote(state, tote))
     if not fresh:
         return left(state, tote, "empty")
-    moved = int((row.get("moved_by") or {}).get(context.user) or 0)
-    is_own, tote = moved > tote.moved, tote._replace(moved=max(moved, tote.moved))
+    before, tote = tote, _with_own(tote, row, context.user)
     if tote.here:
+        is_own = (tote.moved, tote.refused) != (before.moved, before.refused)
         merged = _merged(state, tote, fresh, unsure=bool(row.get("unsure")), is_own=is_own)
-        turn = pick_given.followed(tote, merged, row)
+        turn = pick_given.followed(tote, _with_refusal(merged, before, row, context.user), row)
     else:
         state, fresh, marks = redirected.again(state, fresh, row, context)
         came = _came(state, tote._replace(here=True, urgent=bool(row.get("urgent"))), fresh)
         turn = pick_given.opened(pick_claim.opened(came, order, row, context), order, row)
         turn = turn._replace(effects=(*marks, *turn.effects))
     return pick_claim.accompanied(state, turn, order, row, context)
+
+
+def _with_own(tote: Tote, row: Mapping[str, Any], user: str) -> Tote:
+    """The order's tote, with what whoever picks here has moved of it, and what of his the service refused."""
+    moved, refused = int((row.get("moved_by") or {}).get(user) or 0), _refusal_of(row, user)
+    return tote._replace(moved=max(moved, tote.moved), refused=max(int(refused.get("n") or 0), tote.refused))
+
+
+def _refusal_of(row: Mapping[str, Any], user: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = (row.get("refused_by") or {}).get(user) or {}
+    return found
+
+
+def _with_refusal(turn: Result, before: Tote, row: Mapping[str, Any], user: str) -> Result:
+    """What the service refused is said, where nothing else is: the lines are as they were before it."""
+    after, refused = picking.tote_of(turn.state, before.order), _refusal_of(row, user)
+    if turn.verdict is not None or after is None or after.refused == before.refused:
+        return turn
+    told = msg("receive.refused", label=before.order, why=words(str(refused.get("why") or "")))
+    return turn._replace(verdict=Verdict(WRONG, told))
 
 
 def _is_handed_over(state: Picking, tote: Tote, row: Mapping[str, Any]) -> bool:

@@ -67,6 +67,8 @@ class Tote(NamedTuple):
     """It was read last while something from here was on its way: a figure that is off is put right by the next read."""
     moved: int = 0
     """The number of the last movement or rejection of its lines on this host by whoever picks here."""
+    refused: int = 0
+    """The number of the last of his operations on it that the service refused."""
 
 
 class Asked(NamedTuple):

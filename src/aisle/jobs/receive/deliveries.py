@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import window
-from aisle.jobs.amounts import number
+from aisle.jobs.amounts import number, said
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn, Wish
 from aisle.jobs.numbers import what_is
 from aisle.jobs.receive import deliveries_view
@@ -134,7 +134,7 @@ def _sheet(row: Mapping[str, Any]) -> Sheet:
         "" if origin is None else str(origin),
         str(row.get("tracing_url") or ""),
         number(row.get("quantity")),
-        number(row.get("received_quantity")),
+        said(row.get("received_quantity")),
         tuple(line_of(line) for line in row.get("lines") or ()),
     )
 

@@ -24,7 +24,8 @@ class Sheet(NamedTuple):
     origin: str = ""
     tracing: str = ""
     of: Decimal = Decimal(0)
-    received: Decimal = Decimal(0)
+    received: Decimal | None = Decimal(0)
+    """None where nobody says it."""
     lines: tuple[Line, ...] = ()
 
 

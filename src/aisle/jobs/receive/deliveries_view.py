@@ -74,9 +74,11 @@ def _head(sheet: Sheet) -> tuple[Shown, ...]:
     mixed = len(sheet.lines) > 1 and any(line.decimal for line in sheet.lines)
     mixed = mixed or any(line.unsaid for line in sheet.lines)
     done = sum(not line.is_open for line in sheet.lines)
-    progress = lines_of_it(done, len(sheet.lines)) if mixed else came(sheet.received, sheet.of)
+    unknown = sheet.received is None
+    progress = lines_of_it(None if unknown else done, len(sheet.lines)) if mixed else came(sheet.received, sheet.of)
     named = (Shown("product", raw(sheet.supplier)),) if sheet.supplier else ()
-    return (*named, Shown("note", msg(STATES.get(sheet.state, "deliveries.expected"), progress=progress)))
+    about = "deliveries.untold" if unknown else STATES.get(sheet.state, "deliveries.expected")
+    return (*named, Shown("note", msg(about, progress=progress)))
 
 
 def _blocks(sheet: Sheet) -> tuple[Block, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.amounts import number
+from aisle.jobs.amounts import number, said
 from aisle.jobs.base import HALFWAY, Context, Effect, Remark, Turn, Write
 from aisle.jobs.count import counting
 from aisle.jobs.sheet import due, settled
@@ -42,6 +42,13 @@ class Line(NamedTuple):
     unit: str = ""
     unsaid: bool = False
     """The delivery does not say how much of it was announced."""
+    untold: bool = False
+    """Nobody says how much of it came before."""
+
+    @property
+    def is_unknown(self) -> bool:
+        """Nobody says how much of it came, and nothing was booked from here."""
+        return self.untold and self.received <= 0
 
     @property
     def missing(self) -> Decimal:
@@ -56,7 +63,7 @@ class Line(NamedTuple):
     @property
     def to_come(self) -> Decimal | None:
         """What is still to come; None where nobody says it."""
-        return None if self.unsaid else self.missing
+        return None if self.unsaid or self.is_unknown else self.missing
 
 
 class Item(NamedTuple):
@@ -164,7 +171,9 @@ class Receiving(NamedTuple):
     @property
     def announced(self) -> Decimal:
         """What the delivery should bring, in pieces: what is measured counts as one, whatever its unit, and every line
-        does where one of them says no quantity."""
+        does where one of them says no quantity. 0 where nobody says what came of it: then there is no progress."""
+        if any(line.is_unknown for line in self.lines):
+            return ZERO
         ones = _are_ones(self.lines)
         announced = (line for line in self.lines if _is_announced(line))
         return sum((Decimal(1) if ones or line.decimal else line.of for line in announced), ZERO)
@@ -212,7 +221,7 @@ def listed_of(row: Mapping[str, Any], context: Context) -> Listed:
         str(row.get("supplier_name") or ""),
         settled(expected, context.now) if state == "received" else due(expected, context.now),
         number(row.get("quantity")),
-        number(row.get("received_quantity")),
+        said(row.get("received_quantity")),
         state,
         int(number(row.get("total_lines"))),
         int(number(row.get("complete_lines"))),
@@ -235,6 +244,7 @@ def line_of(row: Mapping[str, Any]) -> Line:
         bool(row.get("allow_decimal")),
         str(row.get("unit") or ""),
         row.get("quantity") is None,
+        bool(row.get("untold")),
     )
 
 
@@ -253,6 +263,11 @@ def is_announced(state: Receiving, product: str) -> bool:
 def is_unsaid(state: Receiving, product: str) -> bool:
     """Whether the delivery names it, and does not say how much of it should come."""
     return any(line.product == product and line.unsaid for line in state.lines)
+
+
+def is_unknown(state: Receiving, product: str) -> bool:
+    """Whether nobody says how much of it came before."""
+    return any(line.product == product and line.is_unknown for line in state.lines)
 
 
 def missing_of(state: Receiving, product: str) -> Decimal:
@@ -285,6 +300,8 @@ class Difference(NamedTuple):
     came: Decimal
     unsaid: bool = False
     """Nobody says how much was announced: it differs where nothing came."""
+    unknown: bool = False
+    """Nobody says how much of it came before: what is in hand is not all of it."""
 
     @property
     def differs(self) -> bool:
@@ -308,7 +325,10 @@ def differences(state: Receiving) -> tuple[Difference, ...]:
     for line in state.lines:
         known = found.get(line.product) or Difference(line.product, line.label, ZERO, ZERO)
         found[line.product] = known._replace(
-            of=known.of + line.of, came=known.came + line.received, unsaid=known.unsaid or line.unsaid
+            of=known.of + line.of,
+            came=known.came + line.received,
+            unsaid=known.unsaid or line.unsaid,
+            unknown=known.unknown or line.is_unknown,
         )
     item = state.item
     if item:

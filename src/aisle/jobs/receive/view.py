@@ -16,12 +16,29 @@ from aisle.jobs.receive.receiving import (
     Way,
     announced_of,
     differences,
+    is_unknown,
     is_unsaid,
     lines_of,
     missing_of,
     with_hand,
 )
-from aisle.jobs.view import BACK, PAGES, Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, amount, msg, raw, signed
+from aisle.jobs.view import (
+    BACK,
+    PAGES,
+    Fact,
+    Hint,
+    ListWindow,
+    Msg,
+    Row,
+    Step,
+    Stop,
+    View,
+    amount,
+    known,
+    msg,
+    raw,
+    signed,
+)
 from aisle.jobs.view import Line as Shown
 from aisle.scan.meaning import Meaning
 
@@ -160,17 +177,17 @@ def row_of(each: Listed) -> Row:
 
 def _progress(each: Listed) -> Msg:
     if each.mixed:
-        return lines_of_it(each.complete, each.lines)
-    if each.received is None or each.of is None:
+        return lines_of_it(None if each.received is None else each.complete, each.lines)
+    if each.of is None:
         return amount(each.received)
-    return msg("receive.came_of", done=each.received, total=each.of)
+    return msg("receive.came_of", done=known(each.received), total=each.of)
 
 
 def _share(each: Listed) -> Decimal:
-    if each.mixed and each.lines:
-        return Decimal(each.complete) / each.lines
     if each.received is None or each.of is None:
         return Decimal(-1)
+    if each.mixed and each.lines:
+        return Decimal(each.complete) / each.lines
     return min(Decimal(1), each.received / each.of) if each.of > 0 else Decimal(int(each.state == "received"))
 
 
@@ -179,19 +196,21 @@ def coded(code: str) -> Msg:
     return msg("receive.code", code=code, end=_ending(code))
 
 
-def came(done: Decimal | int, total: Decimal | int) -> Msg:
+def came(done: Decimal | None, total: Decimal) -> Msg:
     """So much of so much; so much alone where nothing was announced."""
-    return msg("progress.of", done=done, total=total) if total else msg("number", value=done)
+    return msg("progress.of", done=known(done), total=total) if total else amount(done)
 
 
 def came_of(line: Line) -> Msg:
     """What came of a line; of one that says no quantity and of which nothing came there is no figure."""
-    return amount(None) if line.unsaid and line.is_open else came(line.received, line.of)
+    if line.unsaid and line.is_open:
+        return amount(None)
+    return came(None if line.is_unknown else line.received, line.of)
 
 
-def lines_of_it(done: int, total: int) -> Msg:
+def lines_of_it(done: int | None, total: int) -> Msg:
     """So many lines of so many, where quantities have no sum."""
-    return msg("receive.lines_of", done=done, total=total)
+    return msg("receive.lines_of", done=known(None) if done is None else done, total=total)
 
 
 def lines_shown(state: Receiving) -> tuple[Line, ...]:
@@ -230,7 +249,13 @@ def _lines(state: Receiving) -> ListWindow:
 
 
 def _line(at: int, line: Line) -> Row:
-    share = min(Decimal(1), line.received / line.of) if line.of > 0 else Decimal(int(not line.is_open))
+    share = (
+        Decimal(-1)
+        if line.is_unknown
+        else min(Decimal(1), line.received / line.of)
+        if line.of > 0
+        else Decimal(int(not line.is_open))
+    )
     cells = (raw(line.label), came_of(line), coded(line.container))
     return Row(str(at), cells, share)
 
@@ -252,8 +277,8 @@ def _check(state: Receiving) -> ListWindow:
 
 
 def _difference(each: Difference) -> Row:
-    differs = amount(None) if each.unsaid else signed(each.came - each.of)
-    return Row(each.product, (raw(each.label), came(each.came, each.of), differs))
+    differs = amount(None) if each.unsaid or each.unknown else signed(each.came - each.of)
+    return Row(each.product, (raw(each.label), came(None if each.unknown else each.came, each.of), differs))
 
 
 def _paging(shown: int, total: int) -> tuple[Hint, ...]:
@@ -328,15 +353,16 @@ def _quantity(state: Receiving, item: Item) -> Msg:
     if not of:
         alone = is_unsaid(state, item.product)
         return msg("receive.quantity_alone" if alone else "receive.quantity_extra", quantity=item.quantity)
-    if received:
-        return msg("receive.quantity_with", quantity=item.quantity, all=item.quantity + received, of=whole)
+    if received or is_unknown(state, item.product):
+        all_ = None if is_unknown(state, item.product) else item.quantity + received
+        return msg("receive.quantity_with", quantity=item.quantity, all=known(all_), of=whole)
     return msg("receive.quantity", quantity=item.quantity, of=whole)
 
 
 def _facts(state: Receiving, item: Item) -> tuple[Fact, ...]:
     missing = missing_of(state, item.product) - item.quantity
     facts = [Fact(msg("fact.product_number"), raw(item.product))]
-    if missing > 0:
+    if missing > 0 and not is_unknown(state, item.product):
         facts.append(Fact(msg("fact.missing"), msg("number", value=missing)))
     if state.supplier:
         facts.append(Fact(msg("fact.supplier"), raw(state.supplier)))

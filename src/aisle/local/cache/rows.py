@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from aisle.code_forms import index_keys
+from aisle.code_forms import index_keys, split_codes
 from aisle.jobs.amounts import number as amount
 from aisle.local.cache.dumping import encoder
 from aisle.tuples import NamedTuple
@@ -28,8 +28,6 @@ _FURTHER = frozenset({"barcodes_array", "units", "purchase_unit_barcode"})
 
 MARKS = {"is_promotion": (1, True), "is_set": (2, True), "is_active": (4, False), "is_order_manually": (8, True)}
 """What few products are and people look for: the flag, its mark, and which of its values is marked."""
-
-_SEPARATORS = re.compile(r"[^0-9A-Za-z]+")
 
 
 class Malformed(ValueError):
@@ -254,7 +252,7 @@ def _mention(codes: dict[str, str], code: str, factor: str) -> None:
 def _further_codes(raw: Raw) -> Iterator[tuple[str, str]]:
     further = raw.get("barcodes_array")
     if further:
-        for code in further if isinstance(further, list) else _SEPARATORS.split(str(further)):
+        for code in further if isinstance(further, list) else split_codes(str(further)):
             yield str(code), "1"
     units = raw.get("units")
     for unit in units if isinstance(units, list) else ():

@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from aisle.contract.wire import encode_json
 from aisle.jobs.base import Write
 from aisle.jobs.codec import to_text
 from aisle.local.host.ids import Random, new_id
@@ -67,6 +68,11 @@ def keep_remainder(db: apsw.Connection, op: Operation, left: Sequence[Mapping[st
         db.execute(_INSERT, row)
 
 
+def is_remainder(op: Operation) -> bool:
+    """Whether an operation that counts as refused is what of another one found no room."""
+    return op.state == REJECTED and bool(op.answer)
+
+
 def left_in(content: bytes | str) -> tuple[Mapping[str, Any], ...]:
     """The lines of which a service of ours says in an answer's body that something found no room there; nothing where
     it says nothing that can be understood."""
@@ -109,6 +115,15 @@ def more_left(before: str, left: Sequence[Mapping[str, Any]]) -> list[Mapping[st
     known = {int(row["line_number"]): decimal(row[LEFT]) for row in left_in(before)}
     now = [{**row, LEFT: decimal(row[LEFT]) - known.get(int(row["line_number"]), 0)} for row in left]
     return [row for row in now if row[LEFT]]
+
+
+def told_again(before: str, now: str) -> str:
+    """The answer to be kept of an operation that is confirmed once more: the one of now, with all that was told of it
+    and found no room, so that it is not told again after the next restore."""
+    rows = {int(row["line_number"]): row for row in (*left_in(before), *left_in(now))}
+    if rows:
+        return encode_json({LEFT: list(rows.values())}).decode()
+    return now if now.startswith("{") else before or now
 
 
 def told(line: Mapping[str, Any]) -> Told:

@@ -6,12 +6,13 @@ every look. interface: Delivery order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
+from aisle.local.cache.came import Line
 from aisle.local.cache.schema import MISSING
 from aisle.local.db import fetch
 from aisle.local.outbox.operation import Operation
@@ -36,7 +37,7 @@ ORDER BY 1, 2, 3 LIMIT ?3 OFFSET ?4
 """  # noqa: S608 - a condition of our own
 
 _LINES = """
-SELECT l.order_number, l.line_number, l.quantity, l.received FROM json_each(?2) e
+SELECT l.order_number, l.line_number, l.quantity, l.received, ifnull(l.raw ->> 'barcode', '') FROM json_each(?2) e
 JOIN delivery_line l INDEXED BY delivery_line_product ON l.product_number = ?1 AND l.order_number = e.value
 ORDER BY l.order_number, l.line_number
 """
@@ -72,20 +73,18 @@ def coming(cache: apsw.Connection, pending: Mapping[str, Iterable[Operation]], a
     return rows[:size], len(rows[:size])
 
 
-def _rows(cache: apsw.Connection, product: str, heads: Iterable[_Head], receipts: Iterable[Operation]) -> list[Row]:
+def _rows(cache: apsw.Connection, product: str, heads: Sequence[_Head], receipts: Iterable[Operation]) -> list[Row]:
     lines: dict[str, list[Row]] = {head.number: [] for head in heads}
-    silent: dict[str, list[Row]] = {}
-    for number, line, quantity, received in fetch(cache, _LINES, product, to_text(list(lines))):
+    said: dict[str, list[Line]] = {head.number: [] for head in heads}
+    for number, line, quantity, received, barcode in fetch(cache, _LINES, product, to_text(list(lines))):
         announced = None if quantity is None else decimal(quantity)
         known = {"line_number": int(line), "product_number": product, "quantity": announced}
         lines[number].append({**known, "received": decimal(received)})
-        if received is None:
-            silent.setdefault(number, []).append(lines[number][-1])
+        said[number].append(Line(int(line), product, str(barcode), quantity, received))
     rows = []
     for head in heads:
         mine = lines[head.number]
-        if head.number in silent:
-            say_receipt(cache, head.number, silent[head.number])
+        say_receipt(cache, head.number, mine, said[head.number])
         lay_receipts(mine, head.number, receipts, head.began)
         missing = missing_of(line for line in mine if line["product_number"] == product)
         if missing is None or missing > 0:

@@ -14,6 +14,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
+from aisle.local.cache import came
 from aisle.local.cache.came import RECEIVED, has_come
 from aisle.local.cache.deliveries import LATE
 from aisle.local.cache.schema import MISSING
@@ -108,6 +109,8 @@ class Sums(NamedTuple):
     """Measured goods beside others, or a line that says no quantity: there is no sum that says anything."""
     begun: bool = True
     """Something came, announced or not."""
+    untold: bool = False
+    """Of a line nobody says how much came."""
 
     @property
     def state(self) -> str:
@@ -193,14 +196,22 @@ def expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]
 
 
 def missing_of(lines: Iterable[Row]) -> Decimal | None:
-    """How much of these lines is still to come; None where one of which nothing came does not say it."""
+    """How much of these lines is still to come; None where one of which nothing came does not say it, or nobody says
+    how much of it came."""
     found = Decimal(0)
     for line in lines:
+        if is_untold(line):
+            return None
         if line["quantity"] is not None:
             found += max(Decimal(0), line["quantity"] - line["received"])
         elif line["received"] <= 0:
             return None
     return found
+
+
+def is_untold(line: Row) -> bool:
+    """Whether nobody says how much of a line came, and nothing of it is on its way from here."""
+    return bool(line.get("untold")) and line["received"] <= 0
 
 
 def _row(head: Head, of: Sums) -> Row:
@@ -219,7 +230,7 @@ def _row(head: Head, of: Sums) -> Row:
         "complete_lines": of.complete,
         "is_mixed": of.mixed,
         "quantity": of.quantity,
-        "received_quantity": of.received,
+        "received_quantity": None if of.untold else of.received,
     }
 
 
@@ -266,6 +277,7 @@ def _summed(lines: Sequence[Row], head: Head) -> Sums:
         complete,
         len(said) < len(lines) or (len(lines) > 1 and any(line["allow_decimal"] for line in lines)),
         any(line["received"] > 0 for line in lines),
+        any(map(is_untold, lines)),
     )
 
 
@@ -278,13 +290,14 @@ def _lines_of(
     """The lines of these deliveries, with what is on its way laid over."""
     numbers = to_text([head.number for head in heads])
     found: dict[str, list[Row]] = {head.number: [] for head in heads}
-    silent: dict[str, list[Row]] = {}
-    for number, line, product, quantity, received, raw, *about in fetch(cache, _LINES, numbers):
-        found[number].append(_line(cache, line, product, quantity, received, loaded(raw), about))
-        if received is None:
-            silent.setdefault(number, []).append(found[number][-1])
-    for number, lines in silent.items():
-        say_receipt(cache, number, lines)
+    said: dict[str, list[came.Line]] = {}
+    for number, line, product, quantity, received, text, *about in fetch(cache, _LINES, numbers):
+        raw = loaded(text)
+        found[number].append(_line(cache, line, product, quantity, received, raw, about))
+        product, barcode = found[number][-1]["product_number"], str(raw.get("barcode") or "")
+        said.setdefault(number, []).append(came.Line(line, product, barcode, quantity, received))
+    for number, lines in said.items():
+        say_receipt(cache, number, found[number], lines)
     for head in heads:
         lay_receipts(found[head.number], head.number, pending.get(head.number, ()), head.began)
         _name_new(cache, found[head.number])
@@ -317,13 +330,15 @@ def _product_of(cache: apsw.Connection, barcode: str) -> str:
     return str(rows[0][0]) if len(rows) == 1 else ""
 
 
-def say_receipt(cache: apsw.Connection, number: str, lines: list[Row]) -> None:
-    """What came of lines that do not say it themselves, as the receipt of the delivery has it."""
-    rows = fetch(cache, "SELECT raw FROM receipt WHERE order_number = ?", number)
-    for said in loaded(str(rows[0][0])).get("receipt_lines") or () if rows else ():
-        for line in lines:
-            if line["line_number"] == said.get("line_number"):
-                line["received"] = decimal(said.get("received_quantity"))
+def say_receipt(cache: apsw.Connection, number: str, rows: Iterable[Row], lines: Sequence[came.Line]) -> None:
+    """Sets in these rows what came of lines that do not say it themselves (`lines` as the delivery says them), as the
+    receipt of the delivery has it; `untold` where nobody says it."""
+    if all(line.received is not None for line in lines):
+        return
+    found = fetch(cache, "SELECT raw FROM receipt WHERE order_number = ?", number)
+    receipt = loaded(str(found[0][0])).get("receipt_lines") if found else None
+    for row, received in zip(rows, came.received(lines, receipt), strict=True):
+        row["received"], row["untold"] = decimal(received), received is None
 
 
 def _name_new(cache: apsw.Connection, lines: list[Row]) -> None:

@@ -12,6 +12,7 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import from_text, to_text
 from aisle.local.db import fetch
 from aisle.local.outbox.operation import as_operation
+from aisle.local.outbox.remainder import is_remainder
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.overlay_goods import Pending, lay_stock, products_of
 from aisle.local.reads.rows import Result, loaded, location_orders, stock_places, walked
@@ -32,6 +33,21 @@ _REFUSED = """
 SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND operation = ?
 AND (occurred_at >= ? OR op_id IN (SELECT value FROM json_each(?))) ORDER BY n
 """
+
+
+_REFUSED_OF = """
+SELECT * FROM operation WHERE live = 1 AND state = 'rejected'
+AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
+"""
+
+
+def with_refused(outbox: apsw.Connection, row: Row) -> None:
+    """Adds to an order, in place, `refused_by`: by user of this host, the number of the last of his operations on it
+    that the service refused, and why; without what found no room on a line (see `remainder`)."""
+    found = [as_operation(each) for each in fetch(outbox, _REFUSED_OF, f"order/{row['order_number']}")]
+    row["refused_by"] = {
+        each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_remainder(each)
+    }
 
 
 def homes(cache: apsw.Connection, pending: Pending, args: Mapping[str, Json]) -> Result:

@@ -158,6 +158,8 @@ def _order(on: Ground, args: Args) -> Result:
 def _order_to_pick(on: Ground, args: Args) -> Result:
     found = _order(on, args)
     with_stock(on.cache, on.goods.pending(), found[0])
+    for row in found[0]:
+        reads_moves.with_refused(on.outbox, row)
     return found
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from aisle.code_forms import split_codes
 from aisle.service.amounts import INT32, int32
 from aisle.service.answers import DONE, against_rule, dumps, malformed
 from aisle.service.barcodes import asked_keys
@@ -13,7 +14,7 @@ from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import compact, loaded, without_none
 from aisle.service.limits import check_code
 from aisle.service.pages import asked_page
-from aisle.service.product_codes import SEPARATORS, codes_of
+from aisle.service.product_codes import codes_of
 from aisle.service.sql import core
 from aisle.service.sql import products as sql
 from aisle.service.sql.compose import Query, filtered, paged, searched
@@ -220,7 +221,7 @@ def _row(item: Body, now: str) -> tuple[object, ...]:
         compact(item["price"]) if "price" in item else "",
         item.get("attention_code", ""),
         search_key(
-            (item["product_name"], item["barcode"], *SEPARATORS.split(item.get("barcodes_array", "")), *codes_of(item))
+            (item["product_name"], item["barcode"], *split_codes(item.get("barcodes_array", "")), *codes_of(item))
         ),
         compact({name: item[field] for field, name in _ENTRY.items() if field in item} | _grouped(item)),
         compact(item),

@@ -23,6 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deliveries.others": ("Andere", "Andere zeigen"),
     "deliveries.awaited": ("Wird geholt", "Noch nicht hier; der Dienst wird gefragt."),
     "deliveries.expected": ("Erwartet: {progress}", "Erwartet, noch nichts da: {progress}"),
+    "deliveries.untold": ("Da: {progress}", "Erwartet, der Dienst sagt nicht, was schon da ist: {progress}"),
     "deliveries.partial": ("Teilweise: {progress}", "Teilweise angenommen: {progress}"),
     "deliveries.received": ("Da: {progress}", "Alles angenommen: {progress}"),
     "deliveries.lines": "Positionen",

@@ -23,6 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deliveries.others": ("Others", "Show others"),
     "deliveries.awaited": ("Being fetched", "It is not here yet; the service is asked for it."),
     "deliveries.expected": ("Expected: {progress}", "Expected, nothing came yet: {progress}"),
+    "deliveries.untold": ("Came: {progress}", "Expected, the service does not say what came: {progress}"),
     "deliveries.partial": ("Partly: {progress}", "Partly received: {progress}"),
     "deliveries.received": ("Received: {progress}", "All received: {progress}"),
     "deliveries.lines": "Lines",

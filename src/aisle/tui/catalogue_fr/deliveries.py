@@ -23,6 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deliveries.others": ("Autres", "Voir d'autres"),
     "deliveries.awaited": ("Demandée", "Elle n'est pas encore là ; demandée au serveur."),
     "deliveries.expected": ("Attendu : {progress}", "Attendu, encore rien reçu : {progress}"),
+    "deliveries.untold": ("Reçu : {progress}", "Attendu, le serveur ne dit pas ce qui est reçu : {progress}"),
     "deliveries.partial": ("Partiel : {progress}", "Reçu en partie : {progress}"),
     "deliveries.received": ("Reçu : {progress}", "Tout reçu : {progress}"),
     "deliveries.lines": "Lignes",

@@ -23,6 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deliveries.others": ("Andere", "Toon andere"),
     "deliveries.awaited": ("Wordt gehaald", "Het is er nog niet; de server wordt ernaar gevraagd."),
     "deliveries.expected": ("Verwacht: {progress}", "Verwacht, nog niets gekomen: {progress}"),
+    "deliveries.untold": ("Binnen: {progress}", "Verwacht, de server zegt niet wat al binnen is: {progress}"),
     "deliveries.partial": ("Deels: {progress}", "Deels ontvangen: {progress}"),
     "deliveries.received": ("Binnen: {progress}", "Alles ontvangen: {progress}"),
     "deliveries.lines": "Regels",
