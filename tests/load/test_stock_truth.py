@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from aisle.client.load.report import LoadReport
+from aisle.client.load.report import FileReport, LoadReport
 from tests.load.test_send import FakeService, Naps, run
 from tests.load.test_sequences import STOCK_HEADER, World, a_world, stocked
 
@@ -139,3 +139,17 @@ async def test_a_load_does_not_take_its_own_counts_for_earlier_ones(tmp_path: Pa
     assert report.lines() == [f"stock.csv: {len(rows)} of {len(rows)} rows loaded."]
     assert len(service.counted) == len(rows)
     assert sum(1 for request in service.requests if request.method == "GET") == 4
+
+
+@pytest.mark.parametrize(
+    ("stores", "words"),
+    [
+        ([], "Loaded into the service at https://x."),
+        (["0042"], "Loaded into the service at https://x, store 0042."),
+        (["2", "1"], "Loaded into the service at https://x, stores 1, 2."),
+        ([f"{at:02}" for at in range(12)], "00, 01, 02, 03, 04, 05, 06, 07, 08, 09 and 2 more."),
+    ],
+)
+def test_a_report_says_where_it_was_loaded(stores: list[str], words: str) -> None:
+    file = FileReport("stock.csv", 1, 1, 1, stores=tuple(stores))
+    assert LoadReport((file,), (), where="the service at https://x").lines()[0].endswith(words)
