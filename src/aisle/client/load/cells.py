@@ -323,13 +323,17 @@ def _beside(text: str, code: str) -> str:
     return "a sign" if joined_digits(text[1:]) == code else "words"
 
 
+_CONTAINER_CODE = re.compile(r"\(00\) ?\d[\d ]{16,22}", re.ASCII)
+
+
 def _doubt(code: str) -> str:
     """Why a code may not be one that can be scanned; empty where nothing speaks against it."""
     has_digit = any(map(str.isdecimal, code))
     if code.casefold() in _FLAGS or not has_digit:
         return "has no digit, and is hardly a code"
     if code[0] in "+-" or any(mark in code for mark in _ODD_MARKS):
-        return "" if tidy(code).isdecimal() else "holds signs that are hardly part of a code"
+        is_known = tidy(code).isdecimal() or _CONTAINER_CODE.fullmatch(code)
+        return "" if is_known else "holds signs that are hardly part of a code"
     is_worded = " " in code and any(map(str.isalpha, code))
     return "holds words beside digits, and is hardly a code" if is_worded else ""
 

@@ -205,9 +205,12 @@ class _File:
         found: list[Record] = []
         for count in batch:
             new, left = (count, ()) if self._before is None else await self._before.split(count, self._table.notes)
-            if not await self._kept.is_kept(count.store, count.body["product_number"]):
+            kept = await self._kept.of(count.store, count.body["product_number"])
+            if not kept.is_kept:
                 new, left = None, ()
                 self._note_unkept(count)
+            elif new and "location_code" not in new.body:
+                self._note_other_pools(new, kept.pools)
             self._left += left
             self._rows += len(count.at) - (len(new.at) if new else 0)
             found += [marked(new)] if new else []
@@ -218,6 +221,16 @@ class _File:
             value = f"{count.body[name]} of {count.body['product_number']}"
             what = "the product keeps no stock in this store (is_stock is false), so the row is not loaded"
             self._table.notes.warn(what, value, line)
+
+    def _note_other_pools(self, count: Record, pools: Mapping[str, Decimal]) -> None:
+        """Notes what a count without a place leaves in other pools; one that names none counts the first."""
+        others = {name: quantity for name, quantity in pools.items() if name not in count.at}
+        if "counted_quantity" in count.at:
+            others.pop("stock_pool_1", None)
+        for name, quantity in others.items():
+            what = "a row without a place counts the pool that it names, or pool 1, and what is in others stays"
+            pool = name.removeprefix("stock_pool_")
+            self._table.notes.warn(what, f"{quantity:f} of {count.body['product_number']} in pool {pool}", count.line)
 
     def _batches(self) -> Iterator[list[Record] | Left]:
         """Records of the same store together, as many as make a batch, and the rows that make no record."""
