@@ -385,6 +385,7 @@ _ROUTES = (
     ("GET", "/surrounding", "retrieve-store-product-surrounding"),
     ("GET", "/people", "people"),
     ("GET", "/changes", "changes"),
+    ("GET", "/keys", "keys"),
     ("GET", "/assignments", "assignments"),
     ("POST", "/aisle/v1/sign-in", "sign-in"),
     ("POST", "/customerorders/clearance", "create-customer-order-clearance"),

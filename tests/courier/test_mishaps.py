@@ -100,6 +100,36 @@ async def test_that_the_service_was_put_back_is_heard_again_where_it_could_not_b
 
 
 @pytest.mark.parametrize("status", [403, 404, 500])
+async def test_that_what_is_lost_cannot_be_asked_for_is_said_and_it_is_asked_again(host: Host, status: int) -> None:
+    host.fake.features += ", known-keys"
+    refused = says(status, body={"success": False, "message": "not for you"})
+    lost: list[str] = []
+
+    def answer(fake: Fake, asked: httpx.Request) -> httpx.Response | None:
+        if name_of(asked) == "keys":
+            return refused(fake, asked) if lost else httpx.Response(200, json={"unknown": []}, headers=fake.headers)
+        if name_of(asked) == "changes" and lost:
+            told = {"cursor": 1, "changes": [], "more": False, "unknown": lost}
+            return httpx.Response(200, json=told, headers=fake.headers)
+        return Fake.answer(fake, asked)
+
+    host.fake.down = answer
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        courier.wake()
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 10)
+        lost.append(op_id)
+        await host.time.until(lambda: host.state() == "partial", 30)
+        before = host.fake.calls["keys"]
+        await host.time.pass_(60)
+        assert host.state() == "partial"
+        assert host.fake.calls["keys"] > before
+        lost.clear()
+        await host.time.until(lambda: host.state() == "live", 60)
+
+
+@pytest.mark.parametrize("status", [403, 404, 500])
 async def test_where_the_change_feed_is_refused_what_was_confirmed_is_read_back_all_the_same(
     host: Host, status: int
 ) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 
 import apsw
 
+from aisle.jobs.base import Write
 from aisle.local.outbox.restores import restores
 from aisle.local.reads.reads import Reads
 from aisle.service.factory import open_service
-from tests.courier.kit import STORE, movement
+from tests.courier.kit import STORE, movement, update
 from tests.courier.test_cards import Own, count
 from tests.courier.test_sharing import based
 from tests.service.restores import put_back as put_back_in_place
@@ -81,6 +84,44 @@ async def test_what_found_no_room_is_in_nobodys_hand_a_second_time(aisle_home: P
         assert await world.picked() == 1, "the other one was put back"
         assert not world.cards()
     world.close()
+
+
+async def test_so_is_what_found_no_room_on_many_lines(aisle_home: Path) -> None:
+    world, lines = Own(aisle_home), range(1, 16)
+    await world.begin()
+    ordered = [{"line_number": n, "product_number": "P1", "quantity": 1} for n in lines]
+    picked = [{"line_number": n, "product_number": "P1", "picked_quantity": 1} for n in lines]
+    async with world.client() as client:
+        await client.create_customer_orders_one_store(
+            STORE, {"orders": [{"order_number": "O9", "order_lines": ordered}]}
+        )
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        copy = copy_of(world, aisle_home)
+        await world.other(order_number="O9", order_lines=picked)
+        (op_id,) = await world.send(all_based("O9", lines))
+        assert len(world.cards()) == 15
+        for card in world.cards():
+            await world.settle(card["op_id"], "by_hand", "put back")
+    put_back(world, aisle_home, copy)
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        for _ in range(5):
+            await world.work()
+        assert world.op(op_id).state == "done"
+        assert await world.stock("A-1") == 10, "all of it was put back"
+        assert not world.cards()
+    world.close()
+
+
+def all_based(order: str, lines: Iterable[int]) -> Write:
+    """Somebody found nothing picked on these lines, and picked one for each."""
+    write = update(order, {})
+    write.body["orders"]["order_lines"] += [
+        {"line_number": n, "product_number": "P1", "base_picked_quantity": Decimal(0), "picked_quantity": Decimal(1)}
+        for n in lines
+    ]
+    return write
 
 
 # A cursor tells nothing: the database has gone on

@@ -20,13 +20,13 @@ STOCK_HEADER = "store_number,product_number,location_code,stock_pool,quantity"
 
 
 class Cut(httpx.AsyncBaseTransport):
-    """A way to the service that breaks after so many writes; the last one may arrive all the same."""
+    """A way to the service that breaks after so many writes; one more may arrive, whose answer does not."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport, requests: int, *, arrives: bool) -> None:
         self._inner, self._left, self._arrives = inner, requests, arrives
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self._left -= request.method != "GET" or self._left <= 0
+        self._left -= request.method != "GET" or self._left <= (-1 if self._arrives else 0)
         if self._left >= 0:
             return await self._inner.handle_async_request(request)
         if self._left == -1 and self._arrives:

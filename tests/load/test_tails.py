@@ -64,6 +64,63 @@ def test_a_last_row_that_is_cut_off_is_refused(last: str, tmp_path: Path) -> Non
     assert "the file seems to be cut off" in found.bad[3]
 
 
+ORDER = "store_number,order_number,line_number,product_number,quantity,description"
+WHOLE = f"{ORDER}\n1,A,1,P,1,x\n1,B,1,P,1,x\n1,B,2,P,1,x\n"
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        *(
+            "1,B,3,P,1",
+            "1,B,3,P",
+            "1,B,3",
+            "1,B",
+            "1,",
+            "1",
+            '1,B,3,P,1,"x',
+            '1,B,3,P,1,"x\n',
+            '1,B,3,"P',
+            '1,"B',
+            '"1',
+        ),
+        *('1,B,3,P,1,"', '1,B,3,P,1,"x""', '1,B,3,P,1,"x\n1,C,1,P,1,x\n'),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
+def test_what_is_cut_off_takes_its_order_along(last: str, encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "orders.csv").write_bytes((WHOLE + last).encode(encoding))
+    found = Found(tmp_path)
+    assert [body["order_number"] for body in found.bodies] == ["A"]
+    assert "cut off" in found.bad[5]
+    assert "order B is left out whole" in found.bad[5]
+
+
+@pytest.mark.parametrize("broken", ['1,B,2,"P"x,1,x', '1,B,2,P,1,"x" y'])
+def test_a_broken_row_takes_its_order_along(broken: str, tmp_path: Path) -> None:
+    (tmp_path / "orders.csv").write_text(f"{ORDER}\n1,A,1,P,1,x\n1,B,1,P,1,x\n{broken}\n1,C,1,P,1,x\n1,B,3,P,1,x\n")
+    found = Found(tmp_path)
+    assert [body["order_number"] for body in found.bodies] == ["A", "C"]
+    assert "order B is left out whole" in found.bad[4]
+
+
+@pytest.mark.parametrize("last", ["U4", "U4,Vier", '"U4', 'U4,"Vier', 'U4,Vier,"95200'])
+def test_the_only_row_that_is_cut_off_is_refused(last: str, tmp_path: Path) -> None:
+    (tmp_path / "products.csv").write_text(f"{HEADER}\n{last}")
+    found = Found(tmp_path)
+    assert found.bodies == []
+    assert "cut off" in found.bad[2]
+
+
+@pytest.mark.parametrize("text", ["P1,Een,9520001100109\nP2,Twee,95200", "P1,Een,9520001100109"])
+def test_a_last_row_that_may_be_cut_in_its_last_cell_is_warned_of(text: str, tmp_path: Path) -> None:
+    (tmp_path / "products.csv").write_text(f"{HEADER}\n{text}")
+    notes = Found(tmp_path).notes
+    assert any("the last row has no line end; look whether it is whole" in note for note in notes)
+    (tmp_path / "products.csv").write_text(f"{HEADER}\n{text}\n")
+    assert not any("has no line end" in note for note in Found(tmp_path).notes)
+
+
 @pytest.mark.parametrize("text", ["P1,Een,9\nU4,Vier,8", "P1,Een,9\nU4\n", "P1\nU4"])
 def test_a_last_row_that_is_whole_is_loaded(text: str, tmp_path: Path) -> None:
     (tmp_path / "products.csv").write_text(f"{HEADER}\n{text}")

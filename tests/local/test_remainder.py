@@ -10,11 +10,13 @@ import apsw
 import pytest
 
 from aisle.cli.words import in_words
+from aisle.contract.wire import encode_json
 from aisle.jobs.base import ARRIVED, BY_HAND, Settle
 from aisle.local.db import transaction
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.remainder import LEFT, told
+from aisle.local.outbox.remainder import LEFT, left_in, told
+from aisle.local.outbox.restores import NOTICED
 from aisle.local.told import outside
 from tests.local.kit import ANNA, Clock, intents, seeded, update
 
@@ -36,12 +38,12 @@ def outbox(aisle_home: Path) -> Outbox:
     return Outbox(open_outbox(aisle_home), clock=Clock(), random=seeded())
 
 
-def sent(outbox: Outbox, evidence: Any = None) -> str:
+def sent(outbox: Outbox, evidence: Any = None, *, keyed: bool = False) -> str:
     """An update of order A that is under way."""
     db: apsw.Connection = outbox._db
     with transaction(db):
         (op_id,) = outbox.enqueue(intents(update("A", {1: 2})), ANNA)
-    outbox.begin_sending(op_id, b"{}", evidence=evidence)
+    outbox.begin_sending(op_id, b"{}", keyed=keyed, evidence=evidence)
     return op_id
 
 
@@ -82,6 +84,28 @@ def test_what_was_known_before_it_was_sent_is_kept_however_it_is_found_out_that_
     own = sent(outbox)
     outbox.confirm(own, "{}")
     assert len(kept(outbox)) == 2
+
+
+def test_what_was_told_after_one_restore_is_not_told_after_the_next(outbox: Outbox) -> None:
+    op_id = sent(outbox, keyed=True)
+    answers = [("{}", []), ('{"success":true}', [LINE]), ('{"success":true}', []), ('{"success":true}', [LINE])]
+    for n, (text, left) in enumerate(answers):
+        if n:
+            assert outbox.replay([op_id], NOTICED) == 1
+            outbox.begin_sending(op_id, b"{}", keyed=True)
+        said = encode_json({"success": True, "left": left}).decode() if left else text
+        outbox.confirm(op_id, said, left=left)
+    assert [in_words(op.last_error) for op in kept(outbox)] == [WHY]
+    assert [row["left"] for row in left_in(outbox.get(op_id).answer)] == [2]
+
+
+def test_the_numbers_of_entries_are_those_of_the_last_answer(outbox: Outbox) -> None:
+    op_id = sent(outbox, keyed=True)
+    outbox.confirm(op_id, '{"data":[7]}')
+    outbox.replay([op_id], NOTICED)
+    outbox.begin_sending(op_id, b"{}", keyed=True)
+    outbox.confirm(op_id, '{"data":[9]}')
+    assert outbox.get(op_id).answer == '{"data":[9]}'
 
 
 def test_it_is_written_afresh_where_the_line_stood_elsewhere_meanwhile(outbox: Outbox) -> None:

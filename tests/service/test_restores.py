@@ -108,6 +108,19 @@ async def test_a_cursor_is_known_by_its_mark_however_far_the_database_has_gone_o
     assert (await world.get(CHANGES, since=told["cursor"], mark=told["mark"]))["restored"]
 
 
+async def test_a_write_that_is_said_again_at_the_same_cursor_has_another_mark(world: World, goods: Said) -> None:
+    copy = copied(world)
+    await world.order("L1", {"product_number": "P2", "quantity": 1})
+    await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 1)})
+    told = await world.get(CHANGES)
+    restored(world, copy)
+    await world.order("L2", {"product_number": "P2", "quantity": 1})
+    await goods.again("a1")
+    now = await world.get(CHANGES, since=told["cursor"], mark=told["mark"])
+    assert now["cursor"] == told["cursor"]
+    assert now["restored"], "L1 is not there, and L2 would never be told"
+
+
 async def test_a_cursor_from_before_the_copy_goes_on(world: World, goods: Said) -> None:
     told = await world.get(CHANGES)
     copy = copied(world)
@@ -237,6 +250,27 @@ async def test_what_finds_no_room_for_good_is_told_to_who_asks_for_it(world: Wor
     assert "carried" not in answer, "what was told is out"
 
 
+@pytest.mark.parametrize("word", [{"is_active": False}, {"is_rejected": True}], ids=["finished", "rejected"])
+async def test_so_it_is_where_the_order_has_ended_meanwhile(world: World, goods: Said, word: dict[str, Any]) -> None:
+    copy = copied(world)
+    await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
+    restored(world, copy)
+    await goods("b1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
+    assert (await goods.again("a1"))["carried"] == [{"line_number": 1, "carried": 2}]
+    await goods("b2", "PUT", ORDERS, {"orders": {"order_number": "O1", **word}})
+    there, order = world.books(), await world.see("O1")
+    answer = await goods("a2", "PUT", ORDERS, {"orders": line(1, 3, 3)}, left="1:2")
+    assert answer["left"][0]["left"] == 2
+    assert "left" not in await goods("a3", "PUT", ORDERS, {"orders": line(1, 3, 3)}), "it is told once"
+    assert world.books() == there
+    now = await world.see("O1")
+    assert (now["is_active"], now["is_rejected"]) == (order["is_active"], order["is_rejected"])
+    restored(world, copy)
+    for key in ("a2", "b1", "a3", "a1", "b2"):
+        answer = await goods.again(key)
+    assert "carried" not in answer
+
+
 @pytest.mark.parametrize("order", list(permutations(("a1", "b1", "c1"))))
 async def test_goods_that_are_moved_on_are_where_they_were(world: World, goods: Said, order: tuple[str, ...]) -> None:
     copy = copied(world)
@@ -316,3 +350,64 @@ async def test_a_count_of_a_fortnight_ago_stands_between_what_was_before_and_aft
         for key in order:
             await goods.again(key)
         assert world.books()[("P1", "A1", 1)] == 4, order
+
+
+async def test_a_late_copy_that_is_refused_stands_for_nothing(world: World, goods: Said) -> None:
+    copy = copied(world)
+    await world.order("O2", {"product_number": "P1", "quantity": 2})
+    body = {"orders": {**line(1, 0, 2), "order_number": "O2"}}
+    await goods("a1", "PUT", ORDERS, body)
+    restored(world, copy)
+    late = await world.send("PUT", ORDERS, body, headers={"Idempotency-Key": f'"{named("a1")}"'})
+    assert late.status_code == 404
+    assert (await world.get(KEYS, keys=named("a1")))["unknown"] == [named("a1")]
+    await goods.again("a1", 404)
+    await world.order("O2", {"product_number": "P1", "quantity": 2})
+    await goods.again("a1")
+    assert (await world.line("O2"))["picked_quantity"] == 2
+    assert (await world.get(KEYS, keys=named("a1")))["unknown"] == []
+    await goods.again("a1")
+    assert (await world.line("O2"))["picked_quantity"] == 2
+
+
+REVIEWS, RECOUNTS = "/aisle/v1/stores/S1/reviews", "/aisle/v1/stores/S1/recounts"
+
+
+async def test_a_review_is_of_no_other_entry_that_has_its_number_now(world: World, goods: Said) -> None:
+    copy = copied(world)
+    [entry] = (await world.log(product_number="P2", quantity=-1))["data"]
+    world.now += 30
+    at = {"Aisle-Occurred-At": moment(world.now)}
+    await goods("r1", "POST", REVIEWS, {"reviews": [{"id": entry}]}, headers=at)
+    restored(world, copy)
+    world.now += 3600
+    await goods.again("r1", 422)
+    assert (await world.log(product_number="P3", quantity=-1))["data"] == [entry]
+    await goods.again("r1", 422)
+    for said in ({"reviews": [{"id": entry}]}, {"recounts": [{"log_id": entry}]}):
+        path = REVIEWS if "reviews" in said else RECOUNTS
+        answer = await world.send("POST", path, said, headers=at)
+        assert answer.status_code == 422, "nor if it was never sent before"
+        assert "given anew" in answer.text
+    [row] = await world.rows("/products/stock/storeproductlogs", from_id=entry)
+    assert row["review_status"] == "1"
+    await world.post(REVIEWS, {"reviews": [{"id": entry}]})
+
+
+async def test_a_recount_that_was_counted_is_counted_after_a_restore(world: World, goods: Said) -> None:
+    copy, wanted = copied(world), {"product_number": "P1", "location_code": "A1"}
+    said = {"Aisle-Occurred-At": moment(world.now)}
+    await goods("r1", "POST", RECOUNTS, {"recounts": [wanted]}, headers=said)
+    world.now += 30
+    entry, said = {**wanted, "stock_pool_1": 9}, {"Aisle-Occurred-At": moment(world.now)}
+    await goods("a1", "POST", f"{LOGS}?is_counted_quantity=true", {"storeproductlog": [entry]}, headers=said)
+    assert (await world.get(RECOUNTS))["recounts"] == []
+    restored(world, copy)
+    world.now += 3600
+    await goods.again("r1")
+    [recount] = (await world.get(RECOUNTS))["recounts"]
+    await goods.again("a1")
+    assert (await world.get(RECOUNTS))["recounts"] == []
+    body = {"recounts": [{"id": recount["id"], "state": "withdrawn"}]}
+    answer = await world.send("POST", RECOUNTS, body, headers={"Aisle-Occurred-At": moment(world.now - 7200)})
+    assert answer.status_code == 422, "it was ordered later"

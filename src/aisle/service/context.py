@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any, Literal
 
 from aisle.service.sql import core
 from aisle.service.storage import Statement, Tx
-from aisle.service.times import Zone
+from aisle.service.times import Zone, earlier
 from aisle.service.zones import HOST, Zones
 from aisle.tuples import NamedTuple
 
@@ -21,6 +22,8 @@ CHAIN = "*"
 """The name under which the whole chain keeps its counters and changes, beside the stores."""
 
 _ORDINALS = 1 << 20
+_SLACK_S = 120.0
+"""So far clocks may be apart."""
 _CHANGE = "change"
 """The counter of what has changed."""
 
@@ -114,6 +117,11 @@ class Context:
         found = store or self.store
         return self.zones.of(found.number if isinstance(found, Store) else found)
 
+    def is_given_anew(self, came_on: str) -> bool:
+        """Whether a number belonged to something else when the request was said: what has it now came later. So it is
+        where the database was put back from an earlier copy meanwhile."""
+        return earlier(came_on, _SLACK_S) > self.occurred_on
+
     async def take(self, store_number: str, name: str, count: int = 1) -> int:
         """The first of `count` fresh numbers. They are given in the order in which transactions are stored.
 
@@ -146,13 +154,17 @@ class Context:
         self._later += statements
 
     async def finish(self) -> None:
-        """Write down what was left for the end and what changed, in the same transaction."""
+        """Write down what was left for the end and what changed, in the same transaction.
+
+        A write that is carried out again after a restore has another mark: what came before it may be another history.
+        """
+        mark = f"{self.op_id}-{secrets.token_hex(4)}"
         for store_number, marks in self._marks.items():
             numbers = [*self._drawn.get(store_number, ())]
             if more := len(marks) - len(numbers):
                 first = await self.take(store_number, _CHANGE, more)
                 numbers += range(first, first + more)
             self.later(core.CHANGE_MARK, [(store_number, *mark, seq) for mark, seq in zip(marks, numbers, strict=True)])
-            self.later(core.HISTORY_ADD, [(store_number, numbers[-1], self.op_id, self.now)])
+            self.later(core.HISTORY_ADD, [(store_number, numbers[-1], mark, self.now)])
         if self._later:
             await self.tx.together(self._later)

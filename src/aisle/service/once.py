@@ -27,7 +27,9 @@ async def once(ctx: Context, operation: Operation, asked: Asked, same: Callable[
         if not same(kept[0]):
             raise Refusal(422, "This key was used for another request.", "Idempotency-Key")
         await _check_rows(ctx, asked.call)
-        return Answer(kept[1], bytes(kept[2]), replayed=True)
+        if kept[1] < 400 or not (asked.replay and ctx.store):
+            return Answer(kept[1], bytes(kept[2]), replayed=True)
+        await ctx.tx.run(core.REFUSAL_DROP, *scope)  # a late copy of it was refused here: it was carried out once
     await _check_followed(ctx, asked, scope[0])
     try:
         async with ctx.tx.savepoint():

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from aisle.client.load.notation import LOCAL_FLAGS, Notation
-from aisle.code_forms import add_on_bases, right_digit, tidy, wrong_check_digit
+from aisle.code_forms import add_on_bases, checks, right_digit, tidy, wrong_check_digit
 from aisle.tuples import NamedTuple
 
 TEXT, CODE, DOTTED, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
@@ -34,7 +34,7 @@ _ERROR_WORDS = """
 """
 _ERRORS = frozenset(_ERROR_WORDS.split())
 """What spreadsheets write where a formula has no value: in English, German, Dutch, French, Spanish and Italian."""
-_ERROR_NUMBER = re.compile(r"(?:err|fout|fehler|erreur|error)\s*:\s*\d{3}", re.IGNORECASE | re.ASCII)
+_ERROR_NUMBER = re.compile(r"(?:err|fout|fehler|erreur|error)\s*:\s*5\d\d", re.IGNORECASE | re.ASCII)
 """The same of LibreOffice, where the error has no name."""
 _FORMULA = re.compile(
     r"=\s*[+-]?(?:[^\W\d][\w.]*\(|\$?[A-Za-z]{1,3}\$?[0-9]+\b|[0-9(]|\"|(?:'[^']+'|\w+)!)|[+@-]\s*[A-Z][A-Z0-9.]+\(.*\)",
@@ -85,6 +85,8 @@ _FLAGS = frozenset({"true", "false", *(word for word in LOCAL_FLAGS if len(word)
 _A_CODE = re.compile(r"\d{7,14}", re.ASCII)
 _MOST_DIGITS = 14
 """Of the barcode of a product; a number of a container is longer."""
+_CONTAINERS = (17, 18)
+"""Digits of the number of a container, without and with its first zero."""
 _PERIODICALS = ("977", "978", "979")
 """How codes begin that often have an add-on."""
 TAKEN_AWAY = frozenset({"(empty)", "(leeg)", "(leer)", "(vide)"})
@@ -171,12 +173,15 @@ def _and(first: str, second: str) -> str:
     return f"{first}, {second}" if first and second else first or second
 
 
-def _code(cell: str, _: Notation, *, dotted: bool = False) -> Cleaned:
-    """A code keeps the blanks inside it; no-break spaces become blanks."""
+def _code(cell: str, notation: Notation, *, dotted: bool = False) -> Cleaned:
+    """A code keeps the blanks inside it; no-break spaces become blanks.
+
+    `dotted` says that a code of the column may have a point inside.
+    """
     if cell.isascii() and cell.isalnum() and cell.casefold() not in NOTHING:
         return Cleaned(cell)
     bare, undone, *_rest = _value(cell)
-    bare, undone = _whole(bare, undone, dotted=dotted)
+    bare, undone = _whole(bare, undone, dotted=dotted and notation.has_dotted_codes)
     _refuse_grouped(bare, signs=",'\u2019\u00b4\u066c")
     plain = _ODD_BLANK.sub(" ", _UNSEEN.sub("", bare))
     return Cleaned(plain, _and(undone, _blanks_in(bare)) if plain != bare else undone)
@@ -251,21 +256,26 @@ def _one_barcode(bare: str, undone: str, *, is_long: bool) -> Cleaned:
 
 
 def _long_barcode(bare: str, joined: str, undone: str) -> Cleaned:
-    """Digits that are too many for one barcode. Raises ValueError where they are no other code and no add-on."""
+    """Digits that are more than the barcode of a product has; a shop may have such codes all the same.
+
+    Raises ValueError where they are several codes, or have blanks between and are none.
+    """
     base = next(add_on_bases(joined), "")
     if base and (" " in bare or base.startswith(_PERIODICALS)) and "\n" not in bare:
         return Cleaned(base, _and(undone, "the add-on behind it taken off"))
-    if (
-        (len(joined) in (17, 18) and (joined == bare or not wrong_check_digit(joined)))
-        or (len(joined) == 20 and joined[:2] == "00")
-        or tidy(joined) != joined
-    ):
-        said = "blanks or hyphens between its digits taken out" if joined != bare else ""
-        return Cleaned(joined, _and(undone, said))
-    raise ValueError(
-        f"{bare!r} has {len(joined)} digits, and a barcode has {_MOST_DIGITS} at most; are these several codes?"
-        " Write one, and the others into barcodes_array with commas between"
+    is_container = len(joined) in _CONTAINERS or (len(joined) == max(_CONTAINERS) + 2 and joined[:2] == "00")
+    is_known = is_container or tidy(joined) != joined
+    is_several = not is_known and any(
+        len(joined) % length == 0 and all(map(checks, map("".join, zip(*[iter(joined)] * length, strict=True))))
+        for length in (13, _MOST_DIGITS)
     )
+    if is_several or (joined != bare and (not is_known or wrong_check_digit(joined))):
+        raise ValueError(
+            f"{bare!r} has {len(joined)} digits, and a barcode has {_MOST_DIGITS} at most; are these several codes?"
+            " Write one, and the others into barcodes_array with commas between"
+        )
+    said = "blanks or hyphens between its digits taken out" if joined != bare else ""
+    return Cleaned(joined, _and(undone, said), doubt="" if is_known else f"has more than {_MOST_DIGITS} digits")
 
 
 def _refuse_grouped(bare: str, *, signs: str = "") -> None:
@@ -379,7 +389,17 @@ def _number(cell: str, notation: Notation) -> Cleaned:
 
 def _numbers(cell: str, notation: Notation) -> Cleaned:
     bare, undone, *_rest = _value(cell)
-    return Cleaned("|".join(notation.number(trimmed(part)) for part in bare.split("|") if trimmed(part)), undone)
+    parts = split_numbers(bare)
+    undone = _and(undone, "other signs between its parts made bars") if len(parts) > bare.count("|") + 1 else undone
+    return Cleaned("|".join(map(notation.number, parts)), undone)
+
+
+def split_numbers(cell: str) -> list[str]:
+    """The numbers of a cell. A comma alone may stand before decimals, and parts nothing."""
+    return [trimmed(part) for part in _NUMBERS_APART.split(cell) if trimmed(part)]
+
+
+_NUMBERS_APART = re.compile(r"[|;/\r\n]+|,\s+")
 
 
 def _pool(cell: str, _: Notation) -> Cleaned:
@@ -401,10 +421,33 @@ def _date(cell: str, notation: Notation) -> Cleaned:
 
 
 def _list(cell: str, _: Notation) -> Cleaned:
+    """Several texts: at bars, or where there are none at the first other sign that may part them."""
     bare, undone, *_rest = _value(cell)
-    parts = bare.split("|")
-    stripped = [trimmed(part) for part in parts]
-    return Cleaned("|".join(stripped), _and(undone, "blanks between parts taken off") if stripped != parts else undone)
+    if _JSON_LIST.fullmatch(bare):
+        parts = [trimmed(part) for part in bare[1:-1].split(",")]
+        undone = _and(undone, "a list in JSON")
+    else:
+        mark = next((mark for mark in _MARKS_IN_LISTS if mark in bare), "")
+        mark = mark or (" " if _DIGITS_APART.fullmatch(bare) else "")
+        parts = bare.split(mark) if mark else [bare]
+        if mark and mark != "|":
+            undone = _and(undone, f"{_MARKS_IN_LISTS.get(mark, 'blanks')} between its parts made bars")
+    stripped = [_part(part) for part in parts]
+    if stripped != parts and "\n" not in bare:
+        undone = _and(undone, "blanks or quotes around parts taken off")
+    return Cleaned("|".join(filter(None, stripped)), undone)
+
+
+def _part(part: str) -> str:
+    bare = trimmed(part)
+    while found := _unquoted(bare):
+        bare = trimmed(found[0])
+    return bare
+
+
+_MARKS_IN_LISTS = {"|": "bars", "\n": "line ends", "\r": "line ends", ";": "semicolons", ",": "commas", "/": "slashes"}
+_DIGITS_APART = re.compile(r"\d+(?: +\d+)+", re.ASCII)
+_JSON_LIST = re.compile(r'\[(?:\s*"[^"]*"\s*,?)+\]')
 
 
 def _json(cell: str, _: Notation) -> Cleaned:

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def opened(path: Path, dialect: Dialect) -> Iterator[tuple[io.BufferedReader, io
         yield raw, stream
 
 
-def reader_of(stream: io.TextIOWrapper, dialect: Dialect) -> Iterator[list[str]]:
+def reader_of(stream: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
     """The reader of the CSV module, which knows the line that it has come to."""
     return csv.reader(stream, strict=True, delimiter=dialect.separator)
 
@@ -83,13 +83,14 @@ def _separator(first: str, second: str, is_known: Callable[[str], bool]) -> str:
     """The separator that finds most known names in the header; where none does, most names. A comma for a tie."""
 
     def found(mark: str) -> tuple[int, int]:
-        names = _cells(first + second, mark)
+        names = cells_of(first + second, mark)
         return sum(map(is_known, names)), len(names)
 
     return max(SEPARATORS, key=found)
 
 
-def _cells(text: str, separator: str) -> list[str]:
+def cells_of(text: str, separator: str) -> list[str]:
+    """The cells of the first row of a text, as far as they can be read."""
     try:
         return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
     except csv.Error:

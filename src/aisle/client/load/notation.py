@@ -34,6 +34,7 @@ def _patterns(mark: str, other: str) -> tuple[re.Pattern[str], ...]:
 
 
 _SURE = {POINT: _patterns(POINT, COMMA), COMMA: _patterns(COMMA, POINT)}
+_DOTTED = re.compile(r"\d+[.,]\d*[1-9]\d*", re.ASCII)
 _DATE = re.compile(
     r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
 )
@@ -45,7 +46,9 @@ _SHORT_YEAR = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2}(?: .*)?", re.ASCII)
 class Notation:
     """What the cells of one file show of how it writes numbers and dates, and how each of them is read by that."""
 
-    def __init__(self) -> None:
+    def __init__(self, dotted: set[str] | None = None) -> None:
+        """`dotted` are codes with a point inside that files of the same load have shown."""
+        self._dotted: set[str] = set() if dotted is None else dotted
         self._numbers: dict[str, tuple[int, str]] = {}
         self._either: tuple[int, str] | None = None
         self._dates: dict[str, tuple[int, str]] = {}
@@ -59,6 +62,16 @@ class Notation:
                 self._numbers.setdefault(mark, (line, cell))
             elif self._either is None and _EITHER.fullmatch(bare):
                 self._either = (line, bare)
+
+    def see_code(self, cell: str) -> None:
+        """Notes what a cell of a column of codes shows that may have a point inside."""
+        if not self._dotted and _DOTTED.fullmatch(cell):
+            self._dotted.add(cell)
+
+    @property
+    def has_dotted_codes(self) -> bool:
+        """Whether codes have a point inside, so that `12.0` is one beside `12.5`, and not 12."""
+        return bool(self._dotted)
 
     def see_date(self, line: int, cell: str) -> None:
         """Notes what a cell of a column of dates shows."""

@@ -38,6 +38,7 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
+from aisle.client.load.kept_stock import KeptStock
 from aisle.client.load.known import compare
 from aisle.client.load.loaded_stock import LoadedStock, marked
 from aisle.client.load.read import NOTHING_FOUND, Left, Record, records, tables, unknown_files
@@ -96,6 +97,7 @@ async def load(
     *,
     strict: bool = False,
     recount: bool = False,
+    where: str = "",
     kept: Path | None = None,
     progress: Callable[[Progress], None] | None = None,
     cut_off: Callable[[LoadReport], None] | None = None,
@@ -104,9 +106,10 @@ async def load(
     """Loads all that the interface can create from the CSV files of a directory, each of them optional.
 
     Stock rows are loaded as counts; with `recount` also those that were loaded before. A strict load stops at the first
-    bad row; otherwise the good rows of every file are loaded, and the report names the bad ones. `kept` is a file that
-    holds the name of this load until its end: a load of the same files that finds it there goes on. `progress` is told
-    after each batch; `cut_off` is given the report so far of a load that ends early.
+    bad row; otherwise the good rows of every file are loaded, and the report names the bad ones. `where` says in words
+    which service it is. `kept` is a file that holds the name of this load until its end: a load of the same files that
+    finds it there goes on. `progress` is told after each batch; `cut_off` is given the report so far of a load that
+    ends early.
 
     Raises LoadError when a file cannot be used at all (before anything is sent), or when the service does not answer,
     or takes nothing from this token.
@@ -133,11 +136,12 @@ async def load(
             files.append(run.report())
             bad += sorted(run.bad, key=lambda row: row.line)
             if not is_whole and cut_off:
-                cut_off(LoadReport(tuple(files), tuple(bad), unknown_files(directory), False, name.is_resumed))
+                unknown = unknown_files(directory)
+                cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, where))
         if stopped:
             break
     end(kept)
-    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), stopped, name.is_resumed)
+    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), stopped, name.is_resumed, where)
 
 
 def _nothing(_: Progress) -> None:
@@ -165,19 +169,23 @@ class _File:
         self._progress = progress
         self._sleep = sleep
         self._closed_stores: dict[str, str] = {}
+        self._refused_field = ""
         self._is_mixed = False
         self._found = NOTHING_FOUND
         self._is_stock = table.name == STOCK.file
         self._before = before if self._is_stock else None
+        self._kept = KeptStock(client, table)
         self._run_key = secrets.token_hex(8)
         # What a count is to be done once for is the load; all else is done by each of its runs.
         self._key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
         self._left: list[int] = []
+        self._stores: dict[str, None] = {}
 
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
-        return FileReport(self._table.name, self._rows, *loaded, tuple(self._left), tuple(self._table.notes.lines()))
+        notes = tuple(self._table.notes.lines())
+        return FileReport(self._table.name, self._rows, *loaded, tuple(self._left), notes, tuple(self._stores))
 
     async def send_all(self) -> None:
         self._found = await compare(self._table, self._client)
@@ -197,10 +205,19 @@ class _File:
         found: list[Record] = []
         for count in batch:
             new, left = (count, ()) if self._before is None else await self._before.split(count, self._table.notes)
+            if not await self._kept.is_kept(count.store, count.body["product_number"]):
+                new, left = None, ()
+                self._note_unkept(count)
             self._left += left
             self._rows += len(count.at) - (len(new.at) if new else 0)
             found += [marked(new)] if new else []
         return found
+
+    def _note_unkept(self, count: Record) -> None:
+        for name, line in count.at.items():
+            value = f"{count.body[name]} of {count.body['product_number']}"
+            what = "the product keeps no stock in this store (is_stock is false), so the row is not loaded"
+            self._table.notes.warn(what, value, line)
 
     def _batches(self) -> Iterator[list[Record] | Left]:
         """Records of the same store together, as many as make a batch, and the rows that make no record."""
@@ -235,10 +252,11 @@ class _File:
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
+            self._stores |= dict.fromkeys(store for record in batch if (store := _named_store(record)))
         elif _store_of(batch[0]) in self._closed_stores:
             await self._send(batch)
         elif len(batch) == 1:
-            self._refuse(batch[0].rows, _refused(self._table.name, batch[0], reason))
+            self._refuse(batch[0].rows, _refused(self._table.name, batch[0], reason, self._refused_field))
         else:
             middle = len(batch) // 2
             await self._send(batch[:middle])
@@ -254,7 +272,9 @@ class _File:
             return str(error)
         if classify(answer) is Fate.ACCEPTED or _was_carried_out(answer):
             return ""
-        said = ended(_in_columns(clean(message_of(answer)), self._target.array) or f"status {answer.status}")
+        raw = clean(message_of(answer))
+        self._refused_field = next(iter(_POOL_FIELD.findall(raw)), "")
+        said = ended(_in_columns(raw, self._target.array) or f"status {answer.status}")
         if not self._is_of_a_store(answer.status, said, batch):
             self._raise_hopeless(answer.status, said)
         return said
@@ -349,17 +369,24 @@ def _store_of(record: Record) -> str:
     return record.store or ("" if "store_name" in record.body else str(record.body.get("store_number") or ""))
 
 
-def _refused(file: str, record: Record, reason: str) -> BadRow:
+def _named_store(record: Record) -> str:
+    """The store that a record is for, or that it makes."""
+    return record.store or str(record.body.get("store_number") or "")
+
+
+def _refused(file: str, record: Record, reason: str, field: str = "") -> BadRow:
     rows = f" with its {record.rows} rows" if record.rows > 1 else ""
     said = f"{reason}{_ADVICE.get(file, '')}" if _EXISTS.search(reason) else reason
-    return BadRow(file, record.line, f"the service refused {record.what}{rows}: {said}", _kind(record, said))
+    line = record.at.get(field, record.line)
+    return BadRow(file, line, f"the service refused {record.what}{rows}: {said}", _kind(record, said))
 
 
 def _in_columns(said: str, array: str) -> str:
     """What the service says of a field of a body, with the name that its column has in the file."""
     said = re.sub(rf"\b{re.escape(array)}\[\d+\]\.", "", said)
     said = re.sub(r"\b\w+\[(\d+)\]\.(\w+)", lambda found: f"{found[2]} of line {int(found[1]) + 1}", said)
-    return re.sub(r"\b(?:stock_pool_\d+|counted_quantity)\b(?=:)", "quantity", said)
+    said = re.sub(rf"^{re.escape(array)}\[\d+\]: ", "", said)
+    return _POOL_FIELD.sub("quantity", said)
 
 
 def _kind(record: Record, reason: str) -> str:
@@ -371,6 +398,7 @@ def _kind(record: Record, reason: str) -> str:
     return f"the service refused it: {reason}"
 
 
+_POOL_FIELD = re.compile(r"\b(?:stock_pool_\d+|counted_quantity)\b(?=:)")
 _EXISTS = re.compile(r"exists with another content", re.IGNORECASE)
 _ADVICE = {
     ORDERS.file: " A load changes no order: change it where it was made, or give the row another order_number.",

@@ -356,12 +356,9 @@ class Refresher:
         return found
 
     async def _follow(self) -> None:
-        news = await self._fed(self._feed.look()) if self._feed.primed else None
+        news = await self._fed(self._look_and_restore()) if self._feed.primed else None
         if news is None:
             return
-        if news.restored:
-            self._table.hurry("changes", self._pull.now() + AGAIN_S)  # if what is lost cannot be asked for now
-            await self._restored()  # which asks for all
         self.want(news.single)
         if (news.single or news.bulk) and self._pull.now() - self._watched < WATCHED_S:
             self.want([Topic(LOG, "")])
@@ -369,6 +366,13 @@ class Refresher:
             self._sync.ask(_STAGES_OF.get(topic, ()))
         self._feed.took(news)
         self._news = news
+
+    async def _look_and_restore(self) -> News:
+        """The news; where what a restore has lost cannot be asked for, they are not heard, and looked for again."""
+        news = await self._feed.look()
+        if news.restored:
+            await self._restored()  # which asks for all
+        return news
 
     async def _people(self) -> None:
         if self._link.features and self._link.features.people:

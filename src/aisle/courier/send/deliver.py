@@ -8,6 +8,7 @@ where it does not.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -61,6 +62,8 @@ OTHERS_S, AGAIN_S = 900.0, 10.0
 """So long after a restore what the service refuses may wait for what other hosts have to say again, and how often it is
 tried then."""
 _ANSWER_LIMIT = 2000
+"""Bytes; of a longer answer only that is kept which is read later."""
+_READ_LATER = ("left", "carried", "data")
 _PLAIN = "told.plain"
 
 
@@ -364,8 +367,7 @@ class Delivery:
                 self._outbox.doubt(op.op_id, told("told.unsaid"), settle_s=self._settle_s(), evidence=evidence)
             case Fate.ACCEPTED:
                 assert isinstance(outcome, Answer)
-                text = outcome.content[:_ANSWER_LIMIT].decode("utf-8", "replace")
-                self._outbox.confirm(op.op_id, text, left=left_of(outcome) if features.pick_base else ())
+                self._outbox.confirm(op.op_id, _kept(outcome), left=left_of(outcome) if features.pick_base else ())
                 self._ears.confirmed(op)
             case Fate.REFUSED if self._may_come_yet(op, outcome):
                 self._outbox.retry_later(op.op_id, why, self._clock() + AGAIN_S, never_left=True)
@@ -416,3 +418,11 @@ class Delivery:
         """Tells the link of an error; answers it has heard itself."""
         if isinstance(outcome, ClientError) and not isinstance(outcome, StatusError):
             self._link.failed(outcome)
+
+
+def _kept(answer: Answer) -> str:
+    """The answer's text as the outbox keeps it, whole or what is read of it later: a text that is cut says nothing."""
+    if len(answer.content) <= _ANSWER_LIMIT:
+        return answer.content.decode("utf-8", "replace")
+    said = answer.json()
+    return json.dumps({name: said[name] for name in _READ_LATER if name in said})

@@ -30,7 +30,7 @@ from aisle.local.outbox.operation import (
     author_of,
     fingerprint,
 )
-from aisle.local.outbox.remainder import CARRIED_S, LEFT, asking, carried_in, keep_remainder, more_left
+from aisle.local.outbox.remainder import CARRIED_S, LEFT, asking, carried_in, keep_remainder, more_left, told_again
 from aisle.local.outbox.replays import Replays
 from aisle.local.outbox.rows import is_last, kept
 from aisle.local.outbox.schema import OUTBOX
@@ -322,15 +322,16 @@ class Outbox(Replays):
         What of it found no room (`left`, or what was found before it was sent) is kept for a person.
         """
         with transaction(self._db):
-            before = fetch_one(self._db, "SELECT confirmed_at, evidence FROM operation WHERE op_id = ?", op_id)
-            first = None if before and before[0] is not None else answer  # what found no room then stays known
-            self._apply(op_id, CONFIRM, answer=first, why=NOTHING, evidence=kept(evidence))
-            if before and before[0] is None and (left or evidence or before[1]):
+            before = fetch_one(self._db, "SELECT confirmed_at, evidence, answer FROM operation WHERE op_id = ?", op_id)
+            again = before is not None and before[0] is not None
+            known = str(before[2]) if before and again else ""
+            kept_answer = told_again(known, answer) if again else answer
+            self._apply(op_id, CONFIRM, answer=kept_answer, why=NOTHING, evidence=kept(evidence))
+            if before and not again and (left or evidence or before[1]):
                 op = self.get(op_id)
                 keep_remainder(self._db, op, left or op.evidence.get(LEFT, ()), self._random)
             elif left:  # said a second time: what was told of it the first time is nobody's hand's matter any more
-                op = self.get(op_id)
-                keep_remainder(self._db, op, more_left(op.answer, left), self._random)
+                keep_remainder(self._db, self.get(op_id), more_left(known, left), self._random)
             if lines := carried_in(answer):
                 self._ask_later(self.get(op_id), lines)
 

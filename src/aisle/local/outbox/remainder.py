@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from aisle.contract.wire import encode_json
 from aisle.jobs.base import Write
 from aisle.jobs.codec import to_text
 from aisle.local.host.ids import Random, new_id
@@ -114,6 +115,15 @@ def more_left(before: str, left: Sequence[Mapping[str, Any]]) -> list[Mapping[st
     known = {int(row["line_number"]): decimal(row[LEFT]) for row in left_in(before)}
     now = [{**row, LEFT: decimal(row[LEFT]) - known.get(int(row["line_number"]), 0)} for row in left]
     return [row for row in now if row[LEFT]]
+
+
+def told_again(before: str, now: str) -> str:
+    """The answer to be kept of an operation that is confirmed once more: the one of now, with all that was told of it
+    and found no room, so that it is not told again after the next restore."""
+    rows = {int(row["line_number"]): row for row in (*left_in(before), *left_in(now))}
+    if rows:
+        return encode_json({LEFT: list(rows.values())}).decode()
+    return now if now.startswith("{") else before or now
 
 
 def told(line: Mapping[str, Any]) -> Told:

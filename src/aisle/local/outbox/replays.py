@@ -40,7 +40,8 @@ SELECT op_id FROM (
   )
 )
 """  # noqa: S608 - conditions of our own
-"""By when they were confirmed, and by when they were made: where the host's clock was set back, the first misleads."""
+"""By when they were confirmed, and by when they were made: the first misleads where the host's clock was set back, or
+where answers were lost, and older work is confirmed after younger."""
 
 _KEPT = f"SELECT n, op_id FROM operation WHERE {_CONFIRMED} AND {_SENT} >= ? AND n < ? ORDER BY n DESC LIMIT ?"  # noqa: S608
 _SINCE = f"SELECT * FROM operation WHERE {_CONFIRMED} AND confirmed_at >= ? AND {_SENT} >= ? ORDER BY n"  # noqa: S608
@@ -78,8 +79,9 @@ class Replays(Doubtful):
     """What becomes of confirmed operations after a restore."""
 
     def newest_keys(self, since: float, limit: int) -> list[str]:
-        """The keys that the service confirmed last, and has to know: sent since that moment, youngest first."""
-        return list(dict.fromkeys(row[0] for row in fetch(self._db, _NEWEST, since, limit)))[:limit]
+        """The keys that the service confirmed last, and has to know, sent since that moment: so many by when they were
+        confirmed, and as many by when they were made."""
+        return list(dict.fromkeys(row[0] for row in fetch(self._db, _NEWEST, since, limit)))
 
     def kept_keys(self, since: float, size: int) -> Iterator[list[str]]:
         """All keys that were sent since that moment and confirmed, youngest first, so many at a time."""
@@ -118,14 +120,15 @@ class Replays(Doubtful):
     ) -> Replayed:
         """Goes back to the beginning with these; `lost`: it is known that the service does not have them."""
         work = sorted([*keyed, *unkeyed], key=lambda op: op.n)
-        again = sum(op.keyed for op in work)
-        for first in range(0, len(work), _AT_ONCE):
-            with transaction(self._db):
+        done = Replayed(0, 0, 0)
+        note = 0
+        for first in range(0, max(1, len(work)), _AT_ONCE):
+            with transaction(self._db):  # who ends in between has noted what goes again
                 for op in work[first : first + _AT_ONCE]:
                     self._begin_again(op, lost=lost)
-        with transaction(self._db):
-            note_restore(self._db, self._clock(), how, again, len(work) - again)
-        return Replayed(again, len(work) - again, 0)
+                    done = done._replace(again=done.again + op.keyed, looked_for=done.looked_for + (not op.keyed))
+                note = note_restore(self._db, self._clock(), how, done.again, done.looked_for, note)
+        return done
 
     def _begin_again(self, op: Operation, *, lost: bool) -> None:
         now = self._clock()

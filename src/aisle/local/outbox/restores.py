@@ -24,11 +24,13 @@ class Restore(NamedTuple):
     """Operations that are looked for, since the service keeps no keys."""
 
 
-def note_restore(connection: apsw.Connection, at: float, how: str, again: int, looked_for: int = 0) -> None:
-    """Keeps it, inside the caller's transaction."""
+def note_restore(connection: apsw.Connection, at: float, how: str, again: int, looked_for: int = 0, n: int = 0) -> int:
+    """Keeps it, inside the caller's transaction, in the place of the note of this number, if it has one; its number."""
     connection.execute(
-        "INSERT INTO restore (noticed_at, how, again, looked_for) VALUES (?, ?, ?, ?)", (at, how, again, looked_for)
+        "INSERT OR REPLACE INTO restore (n, noticed_at, how, again, looked_for) VALUES (?, ?, ?, ?, ?)",
+        (n or None, at, how, again, looked_for),
     )
+    return n or connection.last_insert_rowid()
 
 
 def restores(connection: apsw.Connection, since: float = 0.0, after: int = 0) -> list[Restore]:

@@ -35,24 +35,29 @@ async def update_customer_order(ctx: Context, call: Call) -> bytes:
     match_version(ctx, order)
     said = [without_none(raw) for raw in body.get("order_lines") or []]
     lines = [_line(order, raw, f"orders.order_lines[{index}]") for index, raw in enumerate(said)]
+    pairs = list(zip(lines, said, strict=True))
     if ctx.replay and lines:
         body = _reopened(order, body)
+    elif _asks_alone(body, said) and (order.is_rejected or not order.is_active):
+        return _answer(await _carried(ctx, pairs))
     if not order.is_active:
-        _refuse_news(order, body, list(zip(lines, said, strict=True)))
+        _refuse_news(order, body, pairs)
         return DONE
     ledger = Ledger(Book(ctx, ctx.here))
     logs = LogWriter(ledger)
-    rows = await _change(ledger, logs, order, body, list(zip(lines, said, strict=True)))
+    rows = await _change(ledger, logs, order, body, pairs)
     for line in order.lines:
         await line.save(ctx, ledger.store, last=True)
     await order.save(ctx, ledger.store, last=True)
     await ledger.finish()
     await logs.store_all()
-    return _answer(rows) if rows else DONE
+    return _answer(rows)
 
 
 def _answer(rows: list[Body]) -> bytes:
     """Answer what of the picks found no room, and what waits with its line until all hosts have said their part."""
+    if not rows:
+        return DONE
     left = [row for row in rows if "left" in row]
     told: Body = {"message": " ".join(map(_told, left)), "left": left} if left else {}
     carried = [row for row in rows if "carried" in row]
@@ -69,6 +74,31 @@ def _reopened(order: Order, body: Body) -> Body:
         order.is_rejected = False
         body = {**body, "is_rejected": True}
     return body
+
+
+def _asks_alone(body: Body, said: Sequence[Body]) -> bool:
+    """Whether an update only asks what still finds no room: its picker did nothing."""
+    asked = all(raw.keys() <= _ASKING and _asks(raw) for raw in said)
+    return bool(said) and asked and body.keys() == {"order_number", "order_lines"}
+
+
+_ASKING = {"line_number", "product_number", "picked_quantity", "base_picked_quantity"}
+
+
+def _asks(raw: Body) -> bool:
+    return "base_picked_quantity" in raw and raw.get("picked_quantity") == raw["base_picked_quantity"]
+
+
+async def _carried(ctx: Context, pairs: list[tuple[OrderLine, Body]]) -> list[Body]:
+    """What waits with lines of an order that has ended, and finds no room any more."""
+    rows = []
+    for line, _ in pairs:
+        key = (ctx.here.number, *line.key)
+        row = await ctx.tx.one(sql.CARRIED_PICK, *key)
+        if row and row[0]:
+            await ctx.tx.run(sql.CARRIED_PICK_SET, *key, 0)
+            rows.append(line.as_answer() | {"left": plain(int(row[0]))})
+    return rows
 
 
 def match_version(ctx: Context, order: Order) -> None:
@@ -206,7 +236,7 @@ async def _rebased(ledger: Ledger, line: OrderLine, raw: Body, field: str, *, wh
     with the line, so that it does not matter who is first. A later update whose picker did nothing asks for the rest.
     """
     replay, key = ledger.ctx.replay, (ledger.store, *line.key)
-    if replay is None and raw.get("picked_quantity") != raw["base_picked_quantity"]:
+    if replay is None and not _asks(raw):
         return rebased(line, raw, field, whole=whole)
     row = await ledger.ctx.tx.one(sql.CARRIED_PICK, *key)
     carried = int(row[0]) if row else 0

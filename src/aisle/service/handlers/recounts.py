@@ -9,6 +9,7 @@ from aisle.service.amounts import row_id
 from aisle.service.answers import against_rule, dumps, malformed
 from aisle.service.context import Call, Context, Store, split_id
 from aisle.service.encode import without_none
+from aisle.service.handlers.reviews import GIVEN_ANEW
 from aisle.service.sql import logs as log_sql
 from aisle.service.sql import recounts as sql
 from aisle.service.sql.compose import filtered, paged
@@ -51,6 +52,8 @@ async def _wanted(book: Book, said: dict[str, Any], field: str) -> tuple[str, st
         if row is None:
             raise against_rule("There is no such entry.", f"{field}.log_id")
         item = json.loads(row[0])
+        if book.ctx.is_given_anew(item["created_on"]):
+            raise against_rule(GIVEN_ANEW, f"{field}.log_id")
         return item["product_number"], item.get("location_code", NO_PLACE), seq
     product = await book.product(said["product_number"], f"{field}.product_number")
     code = said.get("location_code", NO_PLACE)
@@ -62,7 +65,8 @@ async def _wanted(book: Book, said: dict[str, Any], field: str) -> tuple[str, st
 async def _order(ctx: Context, product: str, place: str, log_seq: int | None, note: str) -> int:
     seq = await ctx.take(ctx.here.number, "recount")
     by = ctx.app_user or ctx.principal.name
-    row = (seq, product, place, log_seq, note, ORDERED, by, ctx.now)
+    since = ctx.occurred_on if ctx.replay else ctx.now  # else a count that was made for it would come before it
+    row = (seq, product, place, log_seq, note, ORDERED, by, since)
     await ctx.tx.run(sql.RECOUNT_ADD, ctx.here.number, *row)
     ctx.changed(ctx.here.number, "recount", str(ctx.here.wire_id(seq)))
     return seq
@@ -75,6 +79,8 @@ async def _withdraw(ctx: Context, said: dict[str, Any], field: str) -> int:
     row = await ctx.tx.one(sql.RECOUNT_STATES, ctx.here.number, [seq if ordinal == ctx.here.ordinal else 0])
     if row is None:
         raise against_rule("There is no such recount.", f"{field}.id")
+    if ctx.is_given_anew(row[2]):
+        raise against_rule(GIVEN_ANEW, f"{field}.id")
     if said["state"] not in MOVES["recount"]:
         raise against_rule(f"There is no state {said['state']} of a recount.", f"{field}.state")
     check_move("recount", "The recount", row[1], said["state"], f"{field}.state")

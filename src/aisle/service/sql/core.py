@@ -91,13 +91,14 @@ ENTRANCE = """
 
 ANSWER_OF_KEY = """
     SELECT fingerprint, status, body FROM idempotency WHERE store_number = $1 AND request_key = $2"""
-# The ledger remembers keys whose answers are forgotten.
+# What was refused under a key was not carried out. The ledger remembers keys whose answers are forgotten.
 KEYS_KNOWN = """
-    SELECT i.request_key FROM idempotency i WHERE i.store_number = $1 AND i.request_key = ANY($2)
+    SELECT i.request_key FROM idempotency i WHERE i.store_number = $1 AND i.request_key = ANY($2) AND i.status < 400
     UNION SELECT l.op_id FROM leg l WHERE l.store_number = $1 AND l.op_id = ANY($2)"""
 ANSWER_KEEP = """
     INSERT INTO idempotency (store_number, request_key, fingerprint, status, body, created_on)
     VALUES ($1, $2, $3, $4, $5, $6)"""
+REFUSAL_DROP = "DELETE FROM idempotency WHERE store_number = $1 AND request_key = $2 AND status >= 400"
 ANSWERS_FORGET = "DELETE FROM idempotency WHERE created_on < $1"
 
 PERSON_SET = """

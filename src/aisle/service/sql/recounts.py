@@ -9,7 +9,7 @@ RECOUNTS_OPEN = """
     FROM recount r
     LEFT JOIN location l ON l.store_number = r.store_number AND l.location_code = r.location_code
     WHERE r.store_number = $1 AND r.state = 'open'"""
-RECOUNT_STATES = "SELECT seq, state FROM recount WHERE store_number = $1 AND seq = ANY($2)"
+RECOUNT_STATES = "SELECT seq, state, ordered_on FROM recount WHERE store_number = $1 AND seq = ANY($2)"
 RECOUNT_END = """
     UPDATE recount SET state = $3, ended_by = $4, ended_on = $5, count_seq = $6 WHERE store_number = $1 AND seq = $2"""
 RECOUNT_LIST = """

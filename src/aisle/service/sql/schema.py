@@ -266,7 +266,8 @@ _FIELDS = (
 )
 
 # Which write made which changes: by it a host finds out that the database was put back from an earlier copy, however
-# far it has gone on since. And what of picks that are said again after that has found no room on its line yet.
+# far it has gone on since (`op_id`: the write, and a word of its own for each time it was carried out). And what of
+# picks that are said again after that has found no room on its line yet.
 _HISTORY = (
     """CREATE TABLE write_history (
         store_number TEXT NOT NULL,
