@@ -83,7 +83,8 @@ def tables(directory: Path) -> list[Table]:
     if not directory.is_dir():
         raise LoadError(f"{directory} is no directory; name the one that holds the CSV files.")
     present = _present(directory)
-    found = [Table(present[layout.file], layout) for layout in LAYOUTS if layout.file in present]
+    dotted: set[str] = set()
+    found = [Table(present[layout.file], layout, dotted=dotted) for layout in LAYOUTS if layout.file in present]
     if not found:
         names = ", ".join(layout.file for layout in LAYOUTS)
         raise LoadError(f"{directory} holds nothing to load; put at least one of these there: {names}.")

@@ -44,7 +44,10 @@ class Table:
     `notes` says what was assumed and changed of its cells; it is complete when all rows were read.
     """
 
-    def __init__(self, path: Path, layout: Layout, notes: Notes | None = None) -> None:
+    def __init__(
+        self, path: Path, layout: Layout, notes: Notes | None = None, *, dotted: set[str] | None = None
+    ) -> None:
+        """`dotted` is shared by the files of a load: their codes that have a point inside."""
         self.path = path
         self.name = layout.file
         self.size = path.stat().st_size
@@ -58,7 +61,7 @@ class Table:
         self._needed = [at for at, name in enumerate(self._named_by) if self._is_needed(name)]
         self._required = [column.name for column in self._columns if column and column.required]
         self._cleaned = [(index, column) for index, column in enumerate(self._columns) if column]
-        self._notation = Notation()
+        self._notation = Notation(dotted)
         self._is_surveyed = False
         self._last: int | None = None
         self._has_lines = bool(layout.array)
@@ -119,6 +122,7 @@ class Table:
 
         Rows that lack such a cell are passed over: that is told with the row.
         """
+        self._survey()
         for line, found, error in self._cells():
             key = () if error else self._clean_key(found, self._named_by)
             if key and all(key[at] for at in self._needed):
@@ -142,6 +146,7 @@ class Table:
         """
         places = {column.name: index for index, column in self._cleaned}
         wanted = [places.get(name, -1) for name in names]
+        self._survey()
         for line, found, error in self._cells():
             if not error:
                 yield line, tuple([self._joined(at, found[at]) if 0 <= at < len(found) else "" for at in wanted])
@@ -162,6 +167,7 @@ class Table:
         Only hashes of the other keys are remembered. Two keys that share one are taken for scattered, which costs
         nothing but memory.
         """
+        self._survey()
         seen: set[int] = set()
         found: dict[Key, int] = {}
         last: Key = ()
@@ -182,9 +188,13 @@ class Table:
         self._is_surveyed = True
         numbers = [index for index, column in self._cleaned if column.kind in (cells.NUMBER, cells.NUMBERS)]
         dates = [index for index, column in self._cleaned if column.kind == cells.DATE]
+        codes = [index for index, column in self._cleaned if column.kind == cells.DOTTED]
         for line, found, error in self._cells():
             if not error:
                 self._see(line, found, numbers, dates)
+                for index in codes:
+                    if index < len(found) and "." in found[index]:
+                        self._notation.see_code(_unwrapped(found[index]))
         for said in (*self._dialect.assumed, *self._notation.assumed()):
             self.notes.assume(said)
 
@@ -192,7 +202,7 @@ class Table:
         for index in numbers:
             cell = found[index] if index < len(found) else ""
             if "," in cell or "." in cell:
-                for part in cell.split("|"):
+                for part in cells.split_numbers(cell):
                     self._notation.see_number(line, _unwrapped(part))
         for index in dates:
             if index < len(found) and found[index]:
