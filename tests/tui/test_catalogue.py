@@ -18,8 +18,6 @@ from aisle.tui.catalogue import Piece, Voice, age, levels, pieces, sentences
 from aisle.tui.catalogue_parts import messages
 from aisle.tui.samples.registry import SCREENS
 
-pytestmark = pytest.mark.xdist_group("catalogue")
-"""One process parses the sources for all of them."""
 SOURCE = Path(aisle.__file__).parent
 SPEAKERS = ("jobs", "local", "courier", "scan", "tui", "web", "cli/web.py", "cli/web_people.py")
 SPECS = {"", "~", "~~", "day", "date", "time", "year", "age", "ago", "money"}
