@@ -29,6 +29,8 @@ AWAY_S = (0.0, 0.5, 5.0, 35.0, 240.0)
 """How long a host is away after a restore."""
 COPIES = 4
 """So many of the last copies may be put back."""
+TURNED_BACK = 0.7
+"""So often younger copies are no copies any more; else one of them may be put back in the place of the older one."""
 BUSY = 3
 """Rounds of work between two restores, at most."""
 
@@ -103,7 +105,8 @@ class RestoreProgram(Program):
         await self.shop.step(dice.choice((0.0, 0.01, 1.0)))
         chosen = dice.randrange(len(self._copies))
         put_back(self._database, self._copies[chosen])
-        del self._copies[chosen + 1 :]
+        if dice.random() < TURNED_BACK:
+            del self._copies[chosen + 1 :]
         self.restores += 1
         await self._load_again(dice.choice((0, 0, 3, 40)))
         for host in away:
