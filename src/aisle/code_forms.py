@@ -16,6 +16,8 @@ _SSCC_LENGTHS = (17, 18)
 _UPC_E_LENGTHS = (6, 7, 8)
 _UNCHECKED_LENGTHS = (7, 10, 11, 12, 13)
 """Digits of an EAN-8, UPC-A without its number system, UPC-A, EAN-13 and GTIN-14 whose check digit is missing."""
+_LONG_NUMBER = 10
+"""Digits of a number that is hardly equal to another code by chance."""
 _ADD_ON_BASES = (13, 12, 8)
 _ADD_ON_LENGTHS = (5, 2)
 
@@ -23,6 +25,8 @@ _STARS = re.compile(r"\*([^*]+)\*")
 _GTIN_ELEMENT = re.compile(r"\(0[12]\) ?([\d ]{8,20})|0[12](\d{14})", re.ASCII)
 _ELEMENT_LENGTH = 16
 """Digits of a GTIN with its identifier."""
+_CODE_ID = re.compile(r"(?:FF|[A-F])(\d{8,14})", re.ASCII)
+"""A code behind the letters by which some scanners say what symbology they read."""
 _PARTED = re.compile(r"[0-9Xx]+(?:[ \-.]+[0-9Xx]+)+")
 _ISSN = re.compile(r"(\d{4})-?(\d{3})([\dXx])", re.ASCII)
 _PARTING = str.maketrans("", "", " -.\t")
@@ -126,14 +130,28 @@ def guessed_keys(text: str) -> tuple[str, ...]:
     """The keys of what a code stands for if something of it was left out or added; none of them is a certain key.
 
     UPC-E and UPC-A in all lengths; a check digit that was not sent or not stored; the base of an add-on of two or five
-    digits; ISBN-10 and ISBN-13; blanks inside. Take what has one of them only where that is exactly one thing.
+    digits; ISBN-10 and ISBN-13; blanks inside; the code behind a scanner's letters for its symbology. Take what has one
+    of them only where that is exactly one thing.
     """
     neat = tidy(text)
     bare = neat.replace(" ", "") if any(map(str.isdigit, neat)) else neat
     bare = re.sub(r"^(?i:issn|isbn):?(?=[\dX-]+$)", "", bare)
-    keys = _unique([canonical(bare), *_guessed(bare), *(_of_add_on(neat) if bare == neat else ())])
+    named = _CODE_ID.fullmatch(neat)
+    coded = [canonical(named[1])] if named and checks(named[1]) else []
+    keys = _unique([canonical(bare), *coded, *_guessed(bare), *(_of_add_on(neat) if bare == neat else ())])
     certain = lookup_keys(text)
     return tuple(key for key in keys if key not in certain)
+
+
+def names(key: str, number: str, text: str) -> bool:
+    """Whether `key`, one of the keys of a code `text`, may lead to a thing whose own number or name this is.
+
+    A UPC-E or a completed code is a barcode, and no number of a few digits that it happens to be equal to.
+    """
+    if key != canonical(number) or not _are_digits(number) or len(number) >= _LONG_NUMBER or _is_number(number):
+        return True
+    neat = tidy(text)
+    return key in (canonical(text), canonical(neat), canonical(neat.replace(" ", "")))
 
 
 def _guessed(code: str) -> Iterator[str]:
@@ -194,11 +212,11 @@ def _completed(code: str) -> Iterator[str]:
 
 def add_on_bases(code: str) -> Iterator[str]:
     """The codes with a right check digit that an add-on of two or five digits may stand behind."""
-    if len(code) == 13 and checks(code):
-        return  # it is an EAN-13 itself
+    if len(code) in (13, 14) and checks(code):
+        return  # it is a GTIN itself
     for length in _ADD_ON_BASES:
         base = code[:length]
-        is_right = checks(base) or (length == 8 and upc_e_expanded(base))
+        is_right = upc_e_expanded(base) if length == 8 else checks(base)  # an EAN-8 has no add-on
         if len(code) - length in _ADD_ON_LENGTHS and is_right:
             yield base
 

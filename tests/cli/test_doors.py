@@ -317,6 +317,22 @@ def test_what_is_loaded_without_a_store_goes_into_the_demo_store_and_stays(
     assert DEMO_STORE in {row["storeNo"] for row in stores["list"]}
 
 
+def test_a_load_says_into_which_service_and_stores_it_went(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, home: Path
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "stores.csv").write_text("store_number,store_name,is_warehouse\n0042,One,0\n0043,Two,0\n")
+    (folder / "locations.csv").write_text("store_number,location_code\n0042,A\n")
+    first = run(capsys, "load", str(folder))[1].splitlines()[0]
+    database = next(home.rglob("service.db"))
+    assert first == f"Loaded into the service that aisle brings along (database {database}), stores 0042, 0043."
+    (folder / "stores.csv").unlink()
+    (folder / "locations.csv").write_text("store_number,location_code\n9999,A\n")
+    first = run(capsys, "load", str(folder))[1].splitlines()[0]
+    assert first == f"Nothing was loaded into the service that aisle brings along (database {database})."
+
+
 def test_a_token_that_somebody_keeps_in_the_home_stays(capsys: pytest.CaptureFixture[str], home: Path) -> None:
     """That of the embedded store has a name of its own: a service shows a token but once."""
     home.mkdir(mode=0o700, exist_ok=True)

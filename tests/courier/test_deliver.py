@@ -63,6 +63,7 @@ class Rig:
             lambda op, why: self._tell("refused", op),
             lambda op, why: self._tell("doubted", op),
             self._is_let_in,
+            self._is_of_the_link,
         )
         return Delivery(
             self.desk.outbox,
@@ -74,6 +75,10 @@ class Rig:
             sleep=self.time.sleep,
             roll=lambda: 0.0,
         )
+
+    async def _is_of_the_link(self, error: Exception, name: str) -> bool:
+        self.link.failed(error)
+        return True
 
     def _tell(self, what: str, op: Operation) -> None:
         self.told.append((what, op.op_id))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.courier.fake import OWN, Fake, name_of
 from tests.courier.host import Host
 from tests.courier.kit import update
 from tests.courier.plain import Plain
+from tests.local.test_overlay_goods import logs
 
 Answering = Callable[[httpx.Request], httpx.Response]
 
@@ -352,18 +354,13 @@ async def test_rows_of_a_wrong_type_are_counted_and_said_until_they_are_right(sh
 
 
 @pytest.mark.parametrize("wait", ["", "1", "30"])
-@pytest.mark.parametrize("name", [name for name in LISTS if name not in ("headers", "lines")])
+@pytest.mark.parametrize("name", LISTS)
 async def test_patience_asked_at_one_list_alone_keeps_no_other_waiting(shop: Shop, name: str, wait: str) -> None:
     """Where it is asked three times in a row, and another list answers: also of the change feed, which is asked all
-    the time."""
+    the time, and of orders, which are read before an update of them goes."""
     _are_served(shop, name)
     asked: list[float] = []
-
-    def patience(request: httpx.Request) -> httpx.Response:
-        asked.append(shop.time.now)
-        headers = {"Retry-After": wait} if wait else {}
-        return httpx.Response(429, json={"message": "not this one"}, headers=headers)
-
+    patience = _patience(shop, asked, wait)
     async with shop.running(shop.courier(pace=Pace(changes=2.0))) as courier:
         await shop.time.until(lambda: shop.state() == "live", 60)
         shop.fail(name, patience)
@@ -377,12 +374,64 @@ async def test_patience_asked_at_one_list_alone_keeps_no_other_waiting(shop: Sho
         asked.clear()
         (op_id,) = shop.desk.write(update("O1", {1: 1}))
         courier.wake()
-        await shop.time.until(lambda: shop.desk.state(op_id) == "done", 10)
-        await shop.time.pass_(300)
+        waits_for_its_order = name in ("headers", "lines")
+        if not waits_for_its_order:
+            await shop.time.until(lambda: shop.desk.state(op_id) == "done", 10)
+        await shop.time.pass_(30 + 3 * float(wait or 1))
+        held = 0
+        for second in range(300):
+            if second == 100:
+                shop.fake.stock["P1"] |= {"most_likely_quantity": 77}
+                courier.sync.ask(("stock",))
+                (count_id,) = shop.desk.write(logs(True, product_number="P2", counted_quantity=5))
+                courier.wake()
+            await shop.time.pass_(1)
+            held += courier.link.held_s > 0
+        assert held <= 2 * float(wait or 1), "all else goes on, but for what is asked for there for the first time"
+        assert name == "stock" or shop.quantity("P1") == 77
+        assert name == "stock" or shop.desk.state(count_id) == "done", "but for what is read before it goes"
         assert courier.link.is_up
         assert len(asked) <= 60, "a list that asks for patience is given some"
+        assert shop.desk.state(op_id) != "needs_person"
         shop.mend()
         await shop.time.until(lambda: shop.state() == "live", AGAIN_S + 60)
+        await shop.time.until(lambda: {shop.desk.state(each) for each in (op_id, count_id)} == {"done"}, AGAIN_S + 60)
+
+
+def _patience(shop: Shop, asked: list[float], wait: str) -> Answering:
+    def patience(request: httpx.Request) -> httpx.Response:
+        asked.append(shop.time.now)
+        headers = {"Retry-After": wait} if wait else {}
+        return httpx.Response(429, json={"message": "not this one"}, headers=headers)
+
+    return patience
+
+
+@pytest.mark.parametrize("wait", ["", "1", "30", "600", "rubbish"])
+@pytest.mark.parametrize("name", ["headers", "lines", "stock", "deliveries"])
+async def test_a_list_that_asks_for_patience_at_first_is_read_after_all_others(
+    shop: Shop, name: str, wait: str
+) -> None:
+    """Nothing was ever read here: the others are read at once, and the list when it answers."""
+    asked: list[float] = []
+    shop.fail(name, _patience(shop, asked, wait))
+    async with shop.running(shop.courier()) as courier:
+        gone = AND.get(name, {name})
+        served = {each for each in shop.there() if shop.fake.features or each not in OURS}
+        await shop.time.until(lambda: all(shop.there()[each] for each in served - gone), 2)
+        await shop.time.until(lambda: name in shop.missing(), 400)
+        assert "429" in shop.missing()[name]
+        least = float(wait) if wait in ("1", "30") else 0.0
+        assert all(later - sooner >= least for sooner, later in _apart(asked))
+        shop.mend()
+        await shop.time.until(lambda: shop.state() == "live", AGAIN_S + 60)
+        assert all(shop.there()[each] for each in served)
+        assert courier.link.is_up
+
+
+def _apart(moments: list[float]) -> Iterator[tuple[float, float]]:
+    """Those that are not of one moment."""
+    return pairwise(dict.fromkeys(moments))
 
 
 async def test_patience_asked_everywhere_is_a_matter_of_the_link(shop: Shop) -> None:

@@ -43,9 +43,11 @@ async def load(world: World, files: dict[str, list[str]]) -> tuple[list[str], li
 
 ZEROS = [
     ("stores.csv", "42,Kerkstraat,false", "'42': 0042 is there; has 42 lost its zeros?"),
-    ("stores.csv", "00042,Kerkstraat,false", "'00042': 0042 is there; has 0042 lost its zeros?"),
+    ("stores.csv", "00042,Kerkstraat,false", "'00042': 0042 is there, with fewer zeros before it; write 0042, if"),
     ("products.csv", "226,Nul,9520001100109,,", "'226': 0226 is there; has 226 lost its zeros?"),
-    ("products.csv", "00226,Nul,,,", "'00226': 0226 is there; has 0226 lost its zeros?"),
+    ("products.csv", "00226,Nul,,,", "'00226': 0226 is there, with fewer zeros before it; write 0226, if"),
+    ("locations.csv", "0042,00007", "'00007': 0007 is there, with fewer zeros before it; write 0007, if"),
+    ("orders.csv", "0042,0004711,1,P1,2", "'0004711': 004711 is there, with fewer zeros before it; write 004711, if"),
     ("locations.csv", "0042,7", "'7': 0007 is there; has 7 lost its zeros?"),
     ("people.csv", "0042,12345,bert,Bert", "'12345': 0012345 is there; has 12345 lost its zeros?"),
     ("orders.csv", "0042,4711,1,P1,2", "'4711': 004711 is there; has 4711 lost its zeros?"),

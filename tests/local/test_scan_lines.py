@@ -317,6 +317,29 @@ def test_a_payment_code_leaves_the_count_that_was_typed(home: Home, pace: float)
         assert session._stack.top.state.item.counted == 17
 
 
+@pytest.mark.parametrize("pace", [0.055, 0.06, 0.08])
+@pytest.mark.parametrize("first", ["BCD", "zzz", "Muster Verein"])
+def test_a_payment_code_over_a_link_as_slow_as_a_person_leaves_the_count(home: Home, first: str, pace: float) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send(f"{BARCODES[0]}\r")
+        scanner.send("17\r", 0.1)
+        assert told(scanner.send(PAYMENT.replace("BCD", first, 1), pace))[0] == WRONG
+        assert session._stack.top.state.item.counted == 17
+        scanner.send("18\r", 0.1)
+        assert session._stack.top.state.item.counted == 18
+
+
+def test_a_line_right_after_an_unknown_one_is_told_by_itself(home: Home) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.write("NO-CODE-1\n", 0.002)
+        scanner.rest(0.7)
+        assert told(scanner.send("NO-CODE-2\n", 0.002)) == (WRONG, "input.too_soon")
+
+
 @pytest.mark.parametrize("pace", PACES)
 def test_nobody_signs_in_by_a_line_of_a_longer_scan(home: Home, pace: float) -> None:
     with at(home) as session:

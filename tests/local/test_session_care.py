@@ -386,13 +386,10 @@ def test_nobody_multiplies_a_badge(home: Home) -> None:
         assert say(session, "BADGE-U1").view.name == "home"
 
 
-@pytest.mark.parametrize("said", ["12*", "120036000291452"])
-def test_what_was_asked_goes_with_the_job_it_was_asked_for(home: Home, said: str) -> None:
-    with _writer(home) as cache:
-        cache.put_products([goods.product("P8", "UPC", "036000291452")])
+def test_what_was_asked_goes_with_the_job_it_was_asked_for(home: Home) -> None:
     with at(home, user="U1") as session:
-        frame = say(session, "4102", said)
-        assert told(frame)[1] in ("session.times", "session.either")
+        said = "12*"
+        assert told(say(session, "4102", said))[1] == "session.times"
         plain = say(session, "b").view
         say(session, said)
         session._stack.levels.pop()

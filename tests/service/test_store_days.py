@@ -123,6 +123,16 @@ async def test_orders_are_due_on_days_of_the_store(hour: int, here: Here) -> Non
     assert {row["order_number"] for row in found} == {"O0", "O1", "O3", "O4"}
 
 
+@pytest.mark.parametrize("time", ["", "T00:00:00Z", "T00:00:00.000Z", " 00:00:00+00:00", "T00:00", " 00:00:00"])
+async def test_an_expiry_is_a_day_of_the_store(time: str, here: Here) -> None:
+    text = LATE_IN_MAY.isoformat() + time
+    said = {"expiry_date_time": text, "validate_expiry_date_time": text}
+    await here.put("/stores/S1/storeproducts", [{"product_number": "P1", **said}])
+    [entry] = await here.rows("/storeproducts/stock", store_number="S1", product_number="P1")
+    day = here.utc(LATE_IN_MAY, 0)
+    assert (entry["last_expiry_datetime"], entry["validate_expiry_datetime"]) == (day, day)
+
+
 async def test_moments_of_products_and_stores_begin_with_the_day_of_the_store(here: Here) -> None:
     text = LATE_IN_MAY.isoformat()
     said = {

@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.code_forms import (
+    add_on_bases,
     canonical,
     check_digit,
     checks,
+    guessed_keys,
     index_keys,
     lookup_keys,
     upc_a_shortened,
@@ -149,6 +151,13 @@ def test_no_key_is_asked_for_twice() -> None:
             "https://id.gs1.org/01/09501101530003/10/ABC?17=261231",
             Carried("09501101530003", batch="ABC", expiry="2026-12-31"),
         ),
+        (
+            "https://id.gs1.org/gtin/9501101530003/lot/ABC?exp=261231",
+            Carried("09501101530003", batch="ABC", expiry="2026-12-31"),
+        ),
+        ("https://id.gs1.org/01/9501101530003", Carried("09501101530003")),
+        ("010950110153000310AB%1D3012", Carried(gtin="09501101530003", batch="AB", pieces=Decimal(12))),
+        ("010950110153000310AB<F1>3012", Carried(gtin="09501101530003", batch="AB", pieces=Decimal(12))),
         ("0109501101530003710123456\x1d10AB", Carried("09501101530003", batch="AB")),
         ("(01)09501101530003(17)000229", Carried("09501101530003", expiry="2000-02-29")),
     ],
@@ -169,6 +178,10 @@ def test_element_strings(text: str, expected: Carried) -> None:
         "010950110153000317251399",  # month 13 is no date
         "010950110153000317260230",  # nor is 30 February
         "(01)09501101530003)",
+        "01095011015300033000000000",  # a count of none
+        "010950110153000310AB\x1d300",
+        "(01)09501101530003(30)0",
+        "(02)09501101530003(37)00",
         "(Regal) 12",
         "A\x1dB",
         "https://example.com/01",
@@ -220,7 +233,7 @@ def test_messages_are_split_as_biip_does(parts: list[tuple[str, str]]) -> None:
     text = "0109501101530003"
     for ai, digits in parts:
         places = FIXED[ai]
-        value = digits[:8] if places is None else "010101010101"[:places]
+        value = (digits[:8].strip("0") or "1") if places is None else "010101010101"[:places]
         text += f"{ai}{value}" + ("" if places else GS)
     theirs = GS1Message.parse(text, config=ParseConfig(gs1_element_strings_verify_date=False))
     found = message(text)
@@ -310,3 +323,19 @@ def test_restricted_codes_are_plain_until_the_table_says_otherwise() -> None:
 def test_a_wrong_pattern_is_named(pattern: str) -> None:
     with pytest.raises(ValueError, match="is no pattern of a restricted code"):
         patterns((pattern,))
+
+
+@pytest.mark.parametrize("text", [f"F{EAN}", "A042100005264", "FF96385074", f"E{EAN}"])
+def test_a_scanners_letters_for_the_symbology_are_a_guess(text: str) -> None:
+    assert canonical(text.lstrip("AEF")) in guessed_keys(text)
+    assert canonical(text.lstrip("AEF")) not in lookup_keys(text)
+
+
+@pytest.mark.parametrize("text", [f"F{EAN[:-1]}0", f"Z{EAN}", f"d{EAN}", f"ABC{EAN}", "A1234567"])
+def test_other_letters_before_a_code_belong_to_it(text: str) -> None:
+    assert not [key for key in (*lookup_keys(text), *guessed_keys(text)) if key.isdigit()]
+
+
+@pytest.mark.parametrize("text", ["00074323001617", "9638507407", "9638507412345", "31000743230016"])
+def test_a_whole_code_and_an_ean_8_have_no_add_on(text: str) -> None:
+    assert not [*add_on_bases(text)]

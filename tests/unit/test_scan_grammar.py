@@ -173,7 +173,7 @@ GRAMMAR: dict[str, Rule] = {
     f"]E0{EAN}": always(CODE),
     "]A012": always(CODE),
     "]A0AISLE:BACK": always(Back()),
-    "12]A0AISLE:BACK": always(CODE),
+    "12]A0AISLE:BACK": always(Refused("input.code_number", "12]A0AISLE:BACK")),
     f"12*{EAN}": always(CODE),
     f"1,5*{EAN}": always(CODE),
     "3*4": lambda open_: Quantity(Decimal(12), "3*4") if open_.quantity else CODE,
@@ -200,8 +200,8 @@ GRAMMAR: dict[str, Rule] = {
     f"-5*{EAN}": always(Refused("input.times", "-5*")),
     "+1,5*milk": always(Refused("input.times", "+1,5*")),
     "-5x4": always(CODE),
-    f"0]E0{EAN}": always(Refused("input.times", "0*")),
-    f"12]E0{EAN}": always(CODE),
+    f"0]E0{EAN}": always(Refused("input.code_number", f"0]E0{EAN}")),
+    f"12]E0{EAN}": always(Refused("input.code_number", f"12]E0{EAN}")),
     f"?{EAN}": always(CODE),
     "?12": always(CODE),
     "?0": always(CODE),
@@ -351,9 +351,6 @@ def brief(text: str, *arguments: object, **options: object) -> list[tuple[str, s
         (f"]E3{EAN}12", "P1", "1", False),
         (f"]E4{EAN8}", "P8", "1", False),
         (f"12*{EAN}", "P1", "12", True),
-        (f"12{EAN}", "P1", "12", True),
-        (f"1234{EAN}", "P1", "1234", True),
-        (f"12]E0{EAN}", "P1", "12", True),
         (f"12*]E0{EAN}", "P1", "12", True),
         (f"1*{EAN}", "P1", "1", True),
         (f"1,5*{OTHER}", "P2", "1.5", True),
@@ -417,43 +414,73 @@ def test_restricted_codes_carry_weight_price_and_count() -> None:
     assert brief(ean("271234501234"), table=patterns(("27IIIIIWWWWWC",))) == Unknown(ean("271234501234"))
 
 
-def test_two_readings_are_asked() -> None:
-    """28 of an ITF-14, or 2879 of a UPC-A: both have a right check digit."""
-    text = "2879376027584619"
-    found = readings(text, Open())
-    assert are_readings(found)
-    case = Candidate("79376027584619", PRODUCT, "CASE")
-    piece = Candidate("376027584619", PRODUCT, "PIECE")
-    either = resolve(text, Open(), found, [piece, case], ())
-    assert isinstance(either, Either)
-    assert [(way.meanings[0].key, int(way.meanings[0].quantity)) for way in either.ways] == [
-        ("CASE", 28),
-        ("PIECE", 2879),
-    ]
-    for one, quantity in ((case, 28), (piece, 2879)):
-        thing = resolve(text, Open(), found, [one], ())
-        assert isinstance(thing, Thing)
-        assert thing.meanings[0].quantity == quantity
+DIGITS_BEFORE = [
+    f"12{EAN}",
+    f"1234{EAN}",
+    f"10{EAN}",
+    f"120{EAN}",
+    f"9{EAN}",
+    "9952777900005" + "1",
+    "10036000291452",
+    f"12]E0{EAN}",
+    f"1]C1010{EAN}",
+]
+"""Lines where somebody left digits and then scanned."""
 
 
-@pytest.mark.parametrize(
-    ("text", "times"),
-    [
-        (f"10{EAN}", [10]),
-        (f"120{EAN}", [120]),
-        (f"1000{EAN}", [1000]),
-        (f"0{EAN}", []),
-        ("10036000291452", [10]),
-        ("50036000291452", [5, 50]),  # a UPC-A comes as 12 digits or as 13
-        ("12" + EAN8, [12]),
-        ("12345" + EAN, []),
-    ],
-)
-def test_a_quantity_right_before_a_code(text: str, times: list[int]) -> None:
+@pytest.mark.parametrize("text", DIGITS_BEFORE)
+def test_digits_right_before_a_code_do_not_multiply_it(text: str) -> None:
+    found = readings(text, Open())
+    known = [Candidate(code, PRODUCT, "P1") for code in (EAN, "36000291452", "99527779000051"[-13:])]
+    said = resolve(text, Open(), found, known, ()) if are_readings(found) else found
+    assert said == Refused("input.code_number", text) or isinstance(said, Unknown), text
+
+
+def test_digits_before_a_code_are_refused_with_the_way_to_do_it() -> None:
+    assert said(f"12{EAN}") == Refused("input.code_number", f"12{EAN}")
+    assert said(f"12]E0{EAN}") == Refused("input.code_number", f"12]E0{EAN}")
+    assert brief(f"12*{EAN}") == [(PRODUCT, "P1", Decimal(12), True)]
+
+
+@pytest.mark.parametrize("text", ["31000743230016", "15400141288763", f"0{EAN}", f"0000{EAN}"])
+def test_a_code_with_a_right_check_digit_is_not_taken_apart(text: str) -> None:
     found = readings(text, Open())
     assert are_readings(found)
-    assert [way.times for way in found if way.explicit] == times
-    assert found[0].code == text
+    assert not [way for way in found if way.refusal]
+    assert resolve(text, Open(), found, [Candidate(text[2:], PRODUCT, "P1")], ()) == Unknown(text)
+
+
+def test_digits_before_an_unknown_code_are_an_unknown_code() -> None:
+    assert said("12" + ean("590000000001")) == Unknown("12" + ean("590000000001"))
+
+
+BY_CHANCE = [
+    ("012000000058", PRODUCT, "120005"),
+    ("0120000058", PRODUCT, "120005"),
+    ("012000000058", LOCATION, "120005"),
+    ("012000000058", ORDER, "120005"),
+    ("01200058", PRODUCT, "12000000005"[:9]),
+]
+"""A UPC of which one form is equal to the number of something else."""
+
+
+@pytest.mark.parametrize(("text", "kind", "number"), BY_CHANCE)
+def test_forms_of_a_barcode_are_no_numbers_of_other_things(text: str, kind: str, number: str) -> None:
+    for open_ in (Open(), Open(quantity=True), Open(choices=3)):
+        found = readings(text, open_)
+        assert are_readings(found)
+        by_number = [Candidate(key, kind, number) for key in keys_of(found) if key == number]
+        assert not isinstance(resolve(text, open_, found, by_number, ()), Thing | Either)
+        by_barcode = [Candidate(key, kind, "P9") for key in keys_of(found) if key == number]
+        assert not by_barcode or kind == ORDER or isinstance(resolve(text, open_, found, by_barcode, ()), Thing)
+
+
+@pytest.mark.parametrize("text", ["120005", "0120005", " 120 005 ", "１２０００５"])
+def test_a_number_is_found_in_every_spelling_of_its_own(text: str) -> None:
+    found = readings(text, Open())
+    assert are_readings(found)
+    known = [Candidate(key, PRODUCT, "120005") for key in keys_of(found) if key == "120005"]
+    assert isinstance(resolve(text, Open(), found, known, ()), Thing)
 
 
 def test_what_nobody_knows() -> None:

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from aisle.client import Answer, Client
+from aisle.client import Answer, Client, RetryPolicy
 from aisle.client.errors import AnswerError, status_error
 from aisle.contract.wire import encode_segment
 from aisle.courier.care import Care
@@ -45,7 +45,8 @@ def load_client(loaded: Loaded) -> None:
 def connector(loaded: Loaded) -> Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]:
     """Makes the client of the courier; it shows every answer to the function it is given."""
     language = language_of_host(loaded)
-    return lambda observe: service_client(loaded, observe=observe, language=language)
+    retry = RetryPolicy(waits_out=False)
+    return lambda observe: service_client(loaded, observe=observe, language=language, retry=retry)
 
 
 def language_of_host(loaded: Loaded) -> str:
@@ -60,7 +61,12 @@ def care_of(loaded: Loaded) -> Care:
 
 @asynccontextmanager
 async def service_client(
-    loaded: Loaded, *, demo: bool = True, observe: Callable[[Answer], None] | None = None, language: str = ""
+    loaded: Loaded,
+    *,
+    demo: bool = True,
+    observe: Callable[[Answer], None] | None = None,
+    language: str = "",
+    retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a tuple
 ) -> AsyncIterator[Client]:
     """A client of the service in the settings, closed at the end.
 
@@ -78,6 +84,7 @@ async def service_client(
             allow_plain_http=settings.allow_plain_http,
             observe=observe,
             language=language,
+            retry=retry,
         ) as client:
             yield client
         return

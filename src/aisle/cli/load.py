@@ -9,14 +9,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from aisle.cli.compose import service_client
+from aisle.cli.compose import home_of, service_client
 from aisle.cli.options import settings_of
 from aisle.client.load import LoadReport, Progress, load
 from aisle.client.load.columns import LAYOUTS, STORES
 from aisle.client.load.examples import column_lines
 from aisle.errors import UsageError
 from aisle.local.host.home import short_hash
-from aisle.settings import Loaded, base_url
+from aisle.settings import EMBEDDED, Loaded, base_url
 from aisle.text import clean
 
 LOADS = "loads"
@@ -65,6 +65,14 @@ def _kept(loaded: Loaded, directory: Path) -> Path:
     return loaded.root / LOADS / f"{short_hash(what.encode('utf-8', 'surrogateescape'))}.json"
 
 
+def _where(loaded: Loaded) -> str:
+    """The service in the settings, in words: its address, or the database of the one that aisle brings along."""
+    url = base_url(loaded.settings)
+    if url != EMBEDDED:
+        return f"the service at {url}"
+    return f"the service that aisle brings along (database {home_of(loaded).service_db})"
+
+
 async def _load(
     directory: Path, loaded: Loaded, *, strict: bool, recount: bool, brings_stores: bool, kept: Path
 ) -> LoadReport:
@@ -73,7 +81,14 @@ async def _load(
     async with service_client(loaded, demo=not brings_stores) as client:
         try:
             return await load(
-                directory, client, strict=strict, recount=recount, kept=kept, progress=_told(), cut_off=_cut_off
+                directory,
+                client,
+                strict=strict,
+                recount=recount,
+                where=_where(loaded),
+                kept=kept,
+                progress=_told(),
+                cut_off=_cut_off,
             )
         finally:
             if sys.stderr.isatty():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from email.utils import parsedate_to_datetime
 
-from aisle.client.errors import ClientError, StatusError, TransportError
+from aisle.client.errors import ClientError, RateLimited, StatusError, TransportError
 from aisle.tuples import NamedTuple
 
 _PASSING = frozenset({408, 429, 502, 503, 504})
@@ -17,6 +17,8 @@ class RetryPolicy(NamedTuple):
     first_wait: float = 0.5
     longest_wait: float = 8.0
     longest_retry_after: float = 120.0
+    waits_out: bool = True
+    """Whether patience that the service asks for (429) is given here; False where the caller has other things to do."""
 
 
 def wait_before_retry(error: ClientError, tries: int, roll: float, policy: RetryPolicy) -> float | None:
@@ -26,7 +28,7 @@ def wait_before_retry(error: ClientError, tries: int, roll: float, policy: Retry
     together. A service's Retry-After is the least that is waited; one beyond the policy is left to the caller.
     """
     passing = isinstance(error, TransportError) or (isinstance(error, StatusError) and error.status in _PASSING)
-    if not passing or tries >= policy.tries:
+    if not passing or tries >= policy.tries or (isinstance(error, RateLimited) and not policy.waits_out):
         return None
     jitter = roll * min(policy.longest_wait, policy.first_wait * 2.0 ** (tries - 1))
     asked = error.retry_after if isinstance(error, StatusError) else None

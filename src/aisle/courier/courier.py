@@ -29,6 +29,7 @@ from aisle.courier.pull.single import Pull
 from aisle.courier.pull.sync import FullSync
 from aisle.courier.pull.thrift import give_back
 from aisle.courier.restored import Restores
+from aisle.courier.rests import Rests
 from aisle.courier.ringing import Ringer
 from aisle.courier.send.asks import Asks
 from aisle.courier.send.checking import Checker, Heard
@@ -127,6 +128,7 @@ class Courier:
         if step:
             self.notices.add(f"The clock of this host was set by {step:+.0f} s.")
         self.outbox = Outbox(self._outbox_db, clock=world.clock)
+        self.rests = Rests()
         self.link = Link(self._save, self._up, clock=world.clock, roll=world.random)
         self.upkeep = Upkeep(
             self.home, self._cache_db, self._outbox_db, self.link, self._ring, world.clock, world.sleep
@@ -151,7 +153,7 @@ class Courier:
             clock=world.clock,
         )
         self.pull = Pull(client, into, self.home.store, notices=self.notices, tell=self.tell, clock=world.clock)
-        self.sync = FullSync(self.pull, self.link, self.notices, sleep=world.sleep)
+        self.sync = FullSync(self.pull, self.link, self.notices, sleep=world.sleep, rests=self.rests)
         self.sync.all_read = lambda: give_back(self._cache_db, self._outbox_db)
         self.restores = Restores(
             self.pull,
@@ -174,6 +176,7 @@ class Courier:
             read_back=lambda number, rows, spoken_for: self.checker.read_back(number, rows, spoken_for),
             sleep=world.sleep,
             pace=self._pace,
+            rests=self.rests,
         )
 
     def _wire_looking(self, client: Client) -> None:
@@ -189,6 +192,7 @@ class Courier:
             Heard(self._found, self._asked, self._denied, self._ring, self.refresher.want, self.notices.add),
             care=self._care,
             floor=lambda: int(self.cache.cursor("logs") or 0),
+            rests=self.rests,
             clock=world.clock,
             sleep=world.sleep,
         )
@@ -216,6 +220,7 @@ class Courier:
             self._refused,
             self._doubted,
             self.refresher.knock,
+            self.refresher.is_of_the_link,
             self.refresher.look_soon,
         )
         self.passes = Passes(self._outbox_db, self._passed, clock=world.clock)

@@ -190,7 +190,7 @@ class Decoder:
             self._dropped, self._dropped_at = (self._dropped + chr(byte))[:MOST_DROPPED], t
             if self._is_inside(t) and (chr(byte) not in _NOISE or begins_message(self._text)):
                 self._add_inside(None, t)
-            elif self._text and len(self._controls) < MOST_DROPPED:
+            elif byte and self._text and len(self._controls) < MOST_DROPPED:  # NUL is padding
                 self._controls.append(len(self._text) + len(self._high[:1]))
             return
         if self._high:

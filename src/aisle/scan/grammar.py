@@ -274,12 +274,13 @@ def _code(text: str, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
 
 
 def _scanned(aim: re.Match[str], table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
-    """A scanner that says what it read: a code for certain, and digits before it were typed."""
+    """A scanner that says what it read: a code for certain. Digits before it were typed, and do not multiply it."""
+    if aim["typed"]:
+        return Refused(CODE_NUMBER, aim[0])
     code = aim["code"][:13] if aim["symbol"] == _EAN_ADD_ON else aim["code"]
     if aim["symbol"][0] == "E" and (add_on := _ADD_ON.fullmatch(code)):
         code = add_on[1]
-    ways = _codes(code, table, sure=aim["symbol"] in _GS1_SYMBOLS, splits=False)
-    return _times(aim["typed"], ways) if aim["typed"] else ways
+    return _codes(code, table, sure=aim["symbol"] in _GS1_SYMBOLS, splits=False)
 
 
 def _multiplied(number: str, rest: str, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
@@ -412,13 +413,14 @@ def _through_layouts(code: str) -> list[Reading]:
 
 
 def _split(code: str) -> list[Reading]:
-    """A quantity typed right before a scan: 1 to 4 digits and a code whose check digit is right."""
-    if not (code.isascii() and code.isdigit()) or code[0] == "0":
+    """Refuses digits right before a code of the store: nobody knows whether they were meant to multiply. A code with a
+    right check digit of its own is that code alone."""
+    if not (code.isascii() and code.isdigit()) or checks(code):
         return []
     return [
-        Reading(lookup_keys(code[digits:]), code[digits:], Decimal(code[:digits]), True, rank=_SPLIT)
-        for digits in range(1, 5)
-        if checks(code[digits:]) and not _padded(code, digits)
+        Reading(lookup_keys(code[digits:]), code[digits:], rank=_SPLIT, refusal=CODE_NUMBER)
+        for digits in range(1, LONGEST_FACTOR + 1)
+        if checks(code[digits:]) and code[:digits].strip("0")
     ]
 
 
@@ -446,13 +448,3 @@ def _has_number_beside(code: str) -> bool:
         return False
     bare = found["code"]
     return checks(bare) or (len(bare) == 8 and upc_e_expanded(bare) != "")
-
-
-def _padded(code: str, digits: int) -> bool:
-    """Whether `10` and an EAN would be read as `1` and the same EAN with a zero before it.
-
-    Where scanners do send such a zero (12 digits of a UPC-A as 13), both readings stay and the person is asked; but
-    nobody types a 1.
-    """
-    rest = code[digits:]
-    return rest[0] == "0" and checks(rest[1:]) and digits < 4 and (len(rest) == 14 or code[:digits] == "1")

@@ -50,7 +50,14 @@ _PER_MEASURE: Final = ("8005",)
 _HRI: Final = re.compile(r"\((\d{2,4})\)\s*([^(]+)")
 _ENVELOPE: Final = re.compile(r"\[\)>\x1e05\x1d(.*?)[\x1e\x04]*", re.DOTALL)
 _LINK: Final = re.compile(r"/(?:01|gtin|00|sscc)/\d")
+_LINK_WORDS: Final = {"gtin": "01", "sscc": "00", "cpv": "22", "lot": "10", "ser": "21", "exp": "17"}
+"""Words that older digital links have in place of identifiers."""
+_LINK_WORD: Final = re.compile(r"(?<=[/?&])(gtin|sscc|cpv|lot|ser|exp)(?=[/=])")
+_SHORT_GTIN: Final = re.compile(r"(?<=/01/)(\d{8}|\d{12,13})(?=[/?]|$)", re.ASCII)
+"""A GTIN of a digital link without its leading zeros."""
 _BARE: Final = re.compile(r"0[12]\d{14}|00\d{18}")
+_COUNTS: Final = ("30", "37")
+"""Identifiers of how many pieces there are."""
 
 
 class Message(NamedTuple):
@@ -136,8 +143,15 @@ def carried(text: str, sure: bool = False) -> Carried | None:
 
 
 def message(text: str) -> Message:
-    """The text as GS1 data: a digital link, as printed in brackets, or an element string with separators or what some
-    scanners send for them."""
+    """Reads the text as GS1 data; a count of zero pieces is a damaged label."""
+    found = _message(text)
+    is_none = any(not found.values[ai].strip("0") for ai in _COUNTS if ai in found.values)
+    return found._replace(fault=BROKEN) if is_none and found.is_whole else found
+
+
+def _message(text: str) -> Message:
+    """The text as a digital link, as printed in brackets, or as an element string with separators or what some scanners
+    send for them."""
     if text[:4].lower() == "http":
         return _link(text) if _LINK.search(text) else Message({}, BROKEN)
     if text[:1] == "(" and text[1:2].isdigit():
@@ -206,11 +220,14 @@ def _kind(ai: str) -> str:
 
 
 def _link(uri: str) -> Message:
-    """The elements of a GS1 digital link, the web address in a QR code on a product."""
+    """The elements of a GS1 digital link, the web address in a QR code on a product; older ones have words in it, and
+    GTINs without leading zeros."""
     from biip import ParseConfig, ParseError
     from biip.gs1_digital_link_uris import GS1DigitalLinkURI
 
     try:
+        uri = _LINK_WORD.sub(lambda word: _LINK_WORDS[word[0]], uri)
+        uri = _SHORT_GTIN.sub(lambda gtin: gtin[0].rjust(14, "0"), uri)
         link = GS1DigitalLinkURI.parse(uri, config=ParseConfig(gs1_element_strings_verify_date=False))
     except (ParseError, ValueError):
         return Message({}, BROKEN)

@@ -132,7 +132,8 @@ class Reading(NamedTuple):
     layout: str = ""
     """Keyboard layout through which the code came, and was read back."""
     refusal: str = ""
-    """Why it is refused (a message id) where nothing is known under any key of any reading."""
+    """Why it is refused (a message id): where one of its keys is known and no better reading is. Without keys: where
+    nothing is known under any key of any reading."""
 
 
 class Thing(NamedTuple):

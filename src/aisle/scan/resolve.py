@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final, TypeVar
 
+from aisle.code_forms import names
 from aisle.scan.faults import BROKEN, CODE_NUMBER, NO_SEPARATOR
 from aisle.scan.grammar import DECIMALS, is_lookup, is_words, no_choice, reckoned
 from aisle.scan.meaning import (
@@ -53,7 +54,9 @@ def resolve(
     known = [(way, chosen) for way in ways if not way.is_guess and (chosen := _chosen(way, found, prefers))]
     if not known:
         return _guessed(ways, found, lookup) or _unknown(text, open_, ways)
-    best = known[0][0].rank
+    best, refusal = known[0][0].rank, known[0][0].refusal
+    if refusal:
+        return Refused(refusal, text)
     things = [thing for way, chosen in known if way.rank == best and (thing := _thing(way, chosen, lookup))]
     if not things:
         is_much = any(_is_too_much(way.times * candidate.factor) for way, chosen in known for candidate in chosen)
@@ -63,13 +66,13 @@ def resolve(
 
 def _guessed(ways: tuple[Reading, ...], found: dict[str, list[Candidate]], lookup: bool) -> Said | None:
     """The one product or location that a guess leads to, or a question; None where there is none."""
-    if any(way.refusal in (NO_SEPARATOR, BROKEN, CODE_NUMBER) for way in ways):
+    if any(way.refusal in (NO_SEPARATOR, BROKEN, CODE_NUMBER) for way in ways if not way.keys):
         return None
     things = fitting(
         (candidate, thing)
         for way in ways
         for candidate in (each for key in way.keys if way.is_guess for each in found.get(key, ()))
-        if way.kind in ("", candidate.kind) and (thing := _thing(way, [candidate], lookup))
+        if _fits(way, candidate) and (thing := _thing(way, [candidate], lookup))
     )
     return things[0] if len(things) == 1 else Either(things) if things else None
 
@@ -90,9 +93,14 @@ def _chosen(way: Reading, found: dict[str, list[Candidate]], prefers: tuple[str,
     for key in way.keys:
         kinds = {candidate.kind for candidate in chosen}
         for candidate in found.get(key, ()):
-            if candidate.kind not in kinds and way.kind in ("", candidate.kind):
+            if candidate.kind not in kinds and _fits(way, candidate):
                 chosen.append(candidate)
     return sorted(chosen, key=lambda candidate: _place(candidate.kind, prefers))
+
+
+def _fits(way: Reading, candidate: Candidate) -> bool:
+    """Whether a reading may mean this candidate: its kind, and not by a form that is its own number by chance."""
+    return way.kind == candidate.kind or (not way.kind and names(candidate.code, candidate.key, way.code))
 
 
 def _place(kind: str, prefers: tuple[str, ...]) -> int:
@@ -180,7 +188,7 @@ def _in_places(amount: Decimal) -> Decimal:
 
 def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:
     code = ways[0].code
-    if refusal := next((way.refusal for way in ways if way.refusal), ""):
+    if refusal := next((way.refusal for way in ways if way.refusal and not way.keys), ""):
         return Refused(refusal, text)
     if open_.quantity and (said := reckoned(text, open_.decimals)):
         return said

@@ -48,6 +48,12 @@ def parsed(text: str, field: str, zone: Zone = None) -> str:
     return _moment(_read(text, field), zone)
 
 
+def moment_of_day(text: str, field: str, zone: Zone = None) -> str:
+    """The same of a field that names a day: a midnight of UTC is the beginning of that day in the store, too."""
+    when = _read(text, field)
+    return _moment(when.replace(tzinfo=None) if _is_midnight_of_utc(when) else when, zone)
+
+
 def moment_or_day(text: str, field: str, zone: Zone = None) -> str:
     """The same, but a date alone stays one, as `yyyy-MM-dd`: what is expected on a day is late when the day is over.
 

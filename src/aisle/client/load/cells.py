@@ -34,7 +34,7 @@ _ERROR_WORDS = """
 """
 _ERRORS = frozenset(_ERROR_WORDS.split())
 """What spreadsheets write where a formula has no value: in English, German, Dutch, French, Spanish and Italian."""
-_ERROR_NUMBER = re.compile(r"(?:err|fout|fehler|erreur|error)\s*:\s*\d{3}", re.IGNORECASE | re.ASCII)
+_ERROR_NUMBER = re.compile(r"(?:err|fout|fehler|erreur|error)\s*:\s*5\d\d", re.IGNORECASE | re.ASCII)
 """The same of LibreOffice, where the error has no name."""
 _FORMULA = re.compile(
     r"=\s*[+-]?(?:[^\W\d][\w.]*\(|\$?[A-Za-z]{1,3}\$?[0-9]+\b|[0-9(]|\"|(?:'[^']+'|\w+)!)|[+@-]\s*[A-Z][A-Z0-9.]+\(.*\)",
@@ -173,12 +173,15 @@ def _and(first: str, second: str) -> str:
     return f"{first}, {second}" if first and second else first or second
 
 
-def _code(cell: str, _: Notation, *, dotted: bool = False) -> Cleaned:
-    """A code keeps the blanks inside it; no-break spaces become blanks."""
+def _code(cell: str, notation: Notation, *, dotted: bool = False) -> Cleaned:
+    """A code keeps the blanks inside it; no-break spaces become blanks.
+
+    `dotted` says that a code of the column may have a point inside.
+    """
     if cell.isascii() and cell.isalnum() and cell.casefold() not in NOTHING:
         return Cleaned(cell)
     bare, undone, *_rest = _value(cell)
-    bare, undone = _whole(bare, undone, dotted=dotted)
+    bare, undone = _whole(bare, undone, dotted=dotted and notation.has_dotted_codes)
     _refuse_grouped(bare, signs=",'\u2019\u00b4\u066c")
     plain = _ODD_BLANK.sub(" ", _UNSEEN.sub("", bare))
     return Cleaned(plain, _and(undone, _blanks_in(bare)) if plain != bare else undone)
@@ -320,13 +323,17 @@ def _beside(text: str, code: str) -> str:
     return "a sign" if joined_digits(text[1:]) == code else "words"
 
 
+_CONTAINER_CODE = re.compile(r"\(00\) ?\d[\d ]{16,22}", re.ASCII)
+
+
 def _doubt(code: str) -> str:
     """Why a code may not be one that can be scanned; empty where nothing speaks against it."""
     has_digit = any(map(str.isdecimal, code))
     if code.casefold() in _FLAGS or not has_digit:
         return "has no digit, and is hardly a code"
     if code[0] in "+-" or any(mark in code for mark in _ODD_MARKS):
-        return "" if tidy(code).isdecimal() else "holds signs that are hardly part of a code"
+        is_known = tidy(code).isdecimal() or _CONTAINER_CODE.fullmatch(code)
+        return "" if is_known else "holds signs that are hardly part of a code"
     is_worded = " " in code and any(map(str.isalpha, code))
     return "holds words beside digits, and is hardly a code" if is_worded else ""
 
@@ -386,7 +393,17 @@ def _number(cell: str, notation: Notation) -> Cleaned:
 
 def _numbers(cell: str, notation: Notation) -> Cleaned:
     bare, undone, *_rest = _value(cell)
-    return Cleaned("|".join(notation.number(trimmed(part)) for part in bare.split("|") if trimmed(part)), undone)
+    parts = split_numbers(bare)
+    undone = _and(undone, "other signs between its parts made bars") if len(parts) > bare.count("|") + 1 else undone
+    return Cleaned("|".join(map(notation.number, parts)), undone)
+
+
+def split_numbers(cell: str) -> list[str]:
+    """The numbers of a cell. A comma alone may stand before decimals, and parts nothing."""
+    return [trimmed(part) for part in _NUMBERS_APART.split(cell) if trimmed(part)]
+
+
+_NUMBERS_APART = re.compile(r"[|;/\r\n]+|,\s+")
 
 
 def _pool(cell: str, _: Notation) -> Cleaned:
@@ -408,10 +425,33 @@ def _date(cell: str, notation: Notation) -> Cleaned:
 
 
 def _list(cell: str, _: Notation) -> Cleaned:
+    """Several texts: at bars, or where there are none at the first other sign that may part them."""
     bare, undone, *_rest = _value(cell)
-    parts = bare.split("|")
-    stripped = [trimmed(part) for part in parts]
-    return Cleaned("|".join(stripped), _and(undone, "blanks between parts taken off") if stripped != parts else undone)
+    if _JSON_LIST.fullmatch(bare):
+        parts = [trimmed(part) for part in bare[1:-1].split(",")]
+        undone = _and(undone, "a list in JSON")
+    else:
+        mark = next((mark for mark in _MARKS_IN_LISTS if mark in bare), "")
+        mark = mark or (" " if _DIGITS_APART.fullmatch(bare) else "")
+        parts = bare.split(mark) if mark else [bare]
+        if mark and mark != "|":
+            undone = _and(undone, f"{_MARKS_IN_LISTS.get(mark, 'blanks')} between its parts made bars")
+    stripped = [_part(part) for part in parts]
+    if stripped != parts and "\n" not in bare:
+        undone = _and(undone, "blanks or quotes around parts taken off")
+    return Cleaned("|".join(filter(None, stripped)), undone)
+
+
+def _part(part: str) -> str:
+    bare = trimmed(part)
+    while found := _unquoted(bare):
+        bare = trimmed(found[0])
+    return bare
+
+
+_MARKS_IN_LISTS = {"|": "bars", "\n": "line ends", "\r": "line ends", ";": "semicolons", ",": "commas", "/": "slashes"}
+_DIGITS_APART = re.compile(r"\d+(?: +\d+)+", re.ASCII)
+_JSON_LIST = re.compile(r'\[(?:\s*"[^"]*"\s*,?)+\]')
 
 
 def _json(cell: str, _: Notation) -> Cleaned:

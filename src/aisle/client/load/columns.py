@@ -128,6 +128,16 @@ def objects(cell: str) -> list[dict[str, Any]]:
     return found
 
 
+def free_fields(cell: str) -> list[dict[str, Any]]:
+    """JSON: an array of objects, each with another key."""
+    found = objects(cell)
+    keys = [one.get("key") for one in found]
+    for at, key in enumerate(keys):
+        if key in keys[:at]:
+            raise ValueError(f"has the key {key!r} twice; keep one of them")
+    return found
+
+
 def pool(cell: str) -> int:
     """A stock pool, 1 to 10."""
     if cell.isascii() and cell.isdigit() and 1 <= int(cell) <= 10:
@@ -208,7 +218,8 @@ def _kinds(annotation: Any) -> Iterable[Any]:
 
 
 def _column(name: str, parse: Parser, required: bool = False) -> Column:
-    return Column(name, parse, required, _kind_of(name, parse))
+    kind = _kind_of(name, parse)
+    return Column(name, free_fields if name == "free_fields" and parse is objects else parse, required, kind)
 
 
 def _columns(model: type[BaseModel], required: Iterable[str], *more: Column) -> dict[str, Column]:

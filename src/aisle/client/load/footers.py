@@ -18,6 +18,20 @@ _BEGINS = re.compile(rf"[(\[*=-]*\s*(?:{_WORD})\b.*|[(\[].*|.*:\s.*|.*:", re.IGN
 _COUNTED = re.compile(rf"\d+ (?:{_WORD}|producten|products|produkte|produits)\b.*", re.IGNORECASE)
 
 
+_TOTALS = (
+    r"(?:grand |sous-?|sub-? ?|zwischen|end|eind|gesamt)?(?:totaal|total|totaux|gesamt|gesamtsumme|summe|sum|somme)"
+)
+_TOTAL = re.compile(rf"[\W\u03a3]*{_TOTALS}(?:\s+g[eé]n[eé]ral|\s*\([^)]*\))?\W*\d*", re.IGNORECASE)
+_TOTAL_AND_MORE = re.compile(rf"[\W\u03a3]*{_TOTALS}\b.*", re.IGNORECASE | re.DOTALL)
+
+
+def total_reason(first: str, *, is_whole: bool) -> str:
+    """Why a row is taken for a total by its first cell; `is_whole` says that the row has all that it needs."""
+    if _TOTAL.fullmatch(first) or (not is_whole and _TOTAL_AND_MORE.fullmatch(first)):
+        return f"looks like a total ({first!r}), and is no row of the table; delete it"
+    return ""
+
+
 def footer_reason(values: Mapping[str, Any], key: str) -> str:
     """Why a row is taken for a footer, and not for what the file lists; empty where it is none.
 

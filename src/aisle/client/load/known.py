@@ -14,6 +14,7 @@ from aisle.client.core import Core
 from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
 from aisle.client.load.cells import folded
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STORES
+from aisle.client.load.odd import CONTAINER, container_key
 from aisle.client.load.read import Found
 from aisle.client.load.repeated import COLUMNS, FURTHER, alike, codes_in, differs, keys_of
 from aisle.client.load.report import LoadError
@@ -81,6 +82,8 @@ class _Comparison:
         self._codes: dict[str, tuple[str, str]] = {}
         self._empty: set[int] = set()
         self._kept: dict[str, list[tuple[str, str]]] = {}
+        self._containers: dict[int, list[tuple[int, str, str]]] = {}
+        self._told: set[tuple[int, str]] = set()
         self._users: dict[tuple[str, str], tuple[str, str]] = {}
 
     async def run(self) -> Found:
@@ -98,6 +101,10 @@ class _Comparison:
     def _survey(self) -> None:
         """Remembers what the file names, once it is known that the service has anything to compare it with."""
         self._forms = {hash(alike(key)) for _, key, _ in self._table.names()}
+        if self._table.name == DELIVERIES.file and self._table.has_column(CONTAINER):
+            for line, (order, code) in self._table.picked(("order_number", CONTAINER)):
+                if code:
+                    self._containers.setdefault(hash(container_key(code)), []).append((line, order, code))
         if self._table.name == PRODUCTS.file:
             for _, (product, *cells) in self._table.picked(("product_number", *COLUMNS)):
                 mine = hash(product)
@@ -117,6 +124,19 @@ class _Comparison:
             self._alike.setdefault(form_of, []).append(key)
         if self._owners or self._empty:
             self._take_codes(name, row)
+        if self._containers:
+            self._take_containers(store, name, row)
+
+    def _take_containers(self, store: str, order: str, row: Row) -> None:
+        for line in row.get("order_lines") or []:
+            key = container_key(str(line.get(CONTAINER) or "")) if isinstance(line, dict) else ""
+            for at, mine, code in self._containers.get(hash(key), ()) if key else ():
+                if mine != order:
+                    value = f"{code} of {mine} is also of {order}"
+                    what = f"{CONTAINER} is on a delivery that the service has"
+                    if (at, value) not in self._told:
+                        self._told.add((at, value))
+                        self._table.notes.warn(what, value, at)
 
     def _left_empty(self, cells: Sequence[str]) -> Iterator[str]:
         """The columns of codes in which a row says nothing: its cell is empty, or only its barcode is named."""

@@ -15,6 +15,7 @@ DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
 _BLANKS = "\\s\u200b\u2060\ufeff"
 _GROUPED = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
+_CURRENCY = re.compile(r"\A\s*(?:EUR|USD|GBP|CHF)(?=[\s\d+-])|(?<=[\s\d])(?:EUR|USD|GBP|CHF)\s*\Z")
 _PLAIN = re.compile(r"[+-]?\d+", re.ASCII)
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII)
 
@@ -34,6 +35,7 @@ def _patterns(mark: str, other: str) -> tuple[re.Pattern[str], ...]:
 
 
 _SURE = {POINT: _patterns(POINT, COMMA), COMMA: _patterns(COMMA, POINT)}
+_DOTTED = re.compile(r"\d+[.,]\d*[1-9]\d*", re.ASCII)
 _DATE = re.compile(
     r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
 )
@@ -45,7 +47,9 @@ _SHORT_YEAR = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2}(?: .*)?", re.ASCII)
 class Notation:
     """What the cells of one file show of how it writes numbers and dates, and how each of them is read by that."""
 
-    def __init__(self) -> None:
+    def __init__(self, dotted: set[str] | None = None) -> None:
+        """`dotted` are codes with a point inside that files of the same load have shown."""
+        self._dotted: set[str] = set() if dotted is None else dotted
         self._numbers: dict[str, tuple[int, str]] = {}
         self._either: tuple[int, str] | None = None
         self._dates: dict[str, tuple[int, str]] = {}
@@ -59,6 +63,16 @@ class Notation:
                 self._numbers.setdefault(mark, (line, cell))
             elif self._either is None and _EITHER.fullmatch(bare):
                 self._either = (line, bare)
+
+    def see_code(self, cell: str) -> None:
+        """Notes what a cell of a column of codes shows that may have a point inside."""
+        if not self._dotted and _DOTTED.fullmatch(cell):
+            self._dotted.add(cell)
+
+    @property
+    def has_dotted_codes(self) -> bool:
+        """Whether codes have a point inside, so that `12.0` is one beside `12.5`, and not 12."""
+        return bool(self._dotted)
 
     def see_date(self, line: int, cell: str) -> None:
         """Notes what a cell of a column of dates shows."""
@@ -174,7 +188,7 @@ _ISO = re.compile(r"\d{4}-?\d{2}-?\d{2}", re.ASCII)
 
 def _bare(cell: str) -> str:
     """A number without currency and blanks around it, and without blanks or apostrophes between its thousands."""
-    bare = cell.strip(" \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff€$£")
+    bare = _CURRENCY.sub("", cell).strip(" \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff€$£")
     if found := _GROUPED.fullmatch(bare):
         return found[1] + re.sub(rf"[{_BLANKS}'\u2019]", "", found[2]) + found[3]
     return bare

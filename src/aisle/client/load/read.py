@@ -83,7 +83,8 @@ def tables(directory: Path) -> list[Table]:
     if not directory.is_dir():
         raise LoadError(f"{directory} is no directory; name the one that holds the CSV files.")
     present = _present(directory)
-    found = [Table(present[layout.file], layout) for layout in LAYOUTS if layout.file in present]
+    dotted: set[str] = set()
+    found = [Table(present[layout.file], layout, dotted=dotted) for layout in LAYOUTS if layout.file in present]
     if not found:
         names = ", ".join(layout.file for layout in LAYOUTS)
         raise LoadError(f"{directory} holds nothing to load; put at least one of these there: {names}.")
@@ -221,8 +222,8 @@ def _count_into(merged: dict[str, Any], values: Values) -> str:
     return ""
 
 
-def _by_lines(what: str, layout: Layout, *, numbered: bool = True) -> Reader:
-    """Rows with the same key become one record with its lines, whole or not at all."""
+def _by_lines(what: str, layout: Layout, once: str = "line_number") -> Reader:
+    """Rows with the same key become one record with its lines, whole or not at all; `once` tells its lines apart."""
 
     def read(table: Table, found: Found) -> Iterator[Record | Left]:
         for rows in grouped(_checked(table, found), table.scattered()):
@@ -231,7 +232,7 @@ def _by_lines(what: str, layout: Layout, *, numbered: bool = True) -> Reader:
             bad = []
             for row in rows:
                 reason = row.reason or _line_into(layout, record, row)
-                reason = reason or (_numbered_once(record[layout.array][-1], seen, row) if numbered else "")
+                reason = reason or _once(record[layout.array][-1], once, seen, row)
                 if reason:
                     bad.append(BadRow(table.name, row.line, reason))
             if bad:
@@ -257,11 +258,13 @@ def _line_into(layout: Layout, record: dict[str, Any], row: Row) -> str:
     return ""
 
 
-def _numbered_once(line: dict[str, Any], seen: dict[Any, int], row: Row) -> str:
-    earlier = seen.setdefault(line["line_number"], row.line)
-    if earlier != row.line:
-        return f"line_number {line['line_number']} stands in row {earlier} too; number the lines apart"
-    return ""
+def _once(line: dict[str, Any], name: str, seen: dict[Any, int], row: Row) -> str:
+    earlier = seen.setdefault(line[name], row.line)
+    if earlier == row.line:
+        return ""
+    if name == "line_number":
+        return f"line_number {line[name]} stands in row {earlier} too; number the lines apart"
+    return f"{name} {line[name]!r} of the same product stands in row {earlier} too; keep one of the rows"
 
 
 def _with_whole_left_out(what: str, bad: list[BadRow], rows: list[Row]) -> Iterator[BadRow]:
@@ -269,7 +272,8 @@ def _with_whole_left_out(what: str, bad: list[BadRow], rows: list[Row]) -> Itera
     name = rows[0].key[-1] if rows[0].key else ""
     for row in bad:
         if others and name:
-            kept = f"{what} {name} is left out whole, so that nobody takes it for complete"
+            verb, them = ("are", "them") if what.endswith("s of product") else ("is", "it")
+            kept = f"{what} {name} {verb} left out whole, so that nobody takes {them} for complete"
             yield row._replace(reason=f"{row.reason}; {kept}")
         else:
             yield row
@@ -279,7 +283,7 @@ _READERS: dict[str, Reader] = {
     STORES.file: _one_by_one("store", "store_number", {"is_active": True, "is_active_data_exchange": True}),
     PRODUCTS.file: _one_by_one("product", "product_number"),
     ATTRIBUTES.file: _one_by_one("the attributes of product", "product_number"),
-    FREE_FIELDS.file: _by_lines("the free fields of product", FREE_FIELDS, numbered=False),
+    FREE_FIELDS.file: _by_lines("the free fields of product", FREE_FIELDS, once="key"),
     PRICES.file: _one_by_one("the price of product", "product_number"),
     DISCOUNT_PRICES.file: _one_by_one("the discount price of product", "product_number"),
     LOCATIONS.file: _one_by_one("location", "location_code"),

@@ -70,8 +70,11 @@ def differs(new: str, known: str, where: str = "") -> str:
     mine, its = folded(new), folded(known)
     if mine == its:
         return f"{new!r} and {known!r}{where or ' of the service'} differ by blanks or case alone; use one of them"
-    longer, shorter = (known, new) if len(its) > len(mine) else (new, known)
-    return f"{new!r}: {known} is there{where}; has {shorter} lost its zeros? Write {longer}, in a column of text"
+    if len(its) > len(mine):
+        return f"{new!r}: {known} is there{where}; has {new} lost its zeros? Write {known}, in a column of text"
+    if where:
+        return f"{new!r}: {known} is there{where}; has {known} lost its zeros? Write {new} there, in a column of text"
+    return f"{new!r}: {known} is there, with fewer zeros before it; write {known}, if it is the same"
 
 
 Group = list[tuple[int, Key, int]]

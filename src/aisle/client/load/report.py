@@ -11,6 +11,8 @@ from aisle.tuples import NamedTuple
 
 SHOWN = 20
 """Warnings of one kind that are told one by one; of the others the rows are named."""
+MOST_STORES = 10
+"""Stores that are named of a load."""
 MOST_RANGES = 30
 """Rows, or rows in a line, that are named of one kind of change."""
 
@@ -141,6 +143,8 @@ class FileReport(NamedTuple):
     records: int
     left_rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    stores: tuple[str, ...] = ()
+    """Those that loaded rows are for."""
 
 
 class LoadReport(NamedTuple):
@@ -155,6 +159,8 @@ class LoadReport(NamedTuple):
     unknown_files: tuple[str, ...] = ()
     stopped: bool = False
     resumed: bool = False
+    where: str = ""
+    """The service, in words."""
 
     @property
     def ok(self) -> bool:
@@ -163,7 +169,8 @@ class LoadReport(NamedTuple):
 
     def lines(self) -> list[str]:
         """The report as plain lines for a person: the files with their notes, then the bad rows, then what to do."""
-        lines = ["The last load of these files was cut off; this one went on with it."] if self.resumed else []
+        lines = [self._where_line()] if self.where else []
+        lines += ["The last load of these files was cut off; this one went on with it."] if self.resumed else []
         for file in self.files:
             lines += [_file_line(file), *_left_lines(file), *file.notes]
         lines += [_unknown_line(name) for name in self.unknown_files]
@@ -173,6 +180,14 @@ class LoadReport(NamedTuple):
         if self.bad:
             lines.append("Correct the rows named above and load again: nothing is doubled, no stock is counted twice.")
         return lines
+
+    def _where_line(self) -> str:
+        stores = sorted({store for file in self.files for store in file.stores})
+        more = f" and {len(stores) - MOST_STORES} more" if len(stores) > MOST_STORES else ""
+        word = "store" if len(stores) == 1 else "stores"
+        of = f", {word} {', '.join(map(clean, stores[:MOST_STORES]))}{more}" if stores else ""
+        begin = "Loaded" if any(file.loaded_rows for file in self.files) else "Nothing was loaded"
+        return f"{begin} into {clean(self.where)}{of}."
 
 
 def _file_line(file: FileReport) -> str:

@@ -97,6 +97,7 @@ async def load(
     *,
     strict: bool = False,
     recount: bool = False,
+    where: str = "",
     kept: Path | None = None,
     progress: Callable[[Progress], None] | None = None,
     cut_off: Callable[[LoadReport], None] | None = None,
@@ -105,9 +106,10 @@ async def load(
     """Loads all that the interface can create from the CSV files of a directory, each of them optional.
 
     Stock rows are loaded as counts; with `recount` also those that were loaded before. A strict load stops at the first
-    bad row; otherwise the good rows of every file are loaded, and the report names the bad ones. `kept` is a file that
-    holds the name of this load until its end: a load of the same files that finds it there goes on. `progress` is told
-    after each batch; `cut_off` is given the report so far of a load that ends early.
+    bad row; otherwise the good rows of every file are loaded, and the report names the bad ones. `where` says in words
+    which service it is. `kept` is a file that holds the name of this load until its end: a load of the same files that
+    finds it there goes on. `progress` is told after each batch; `cut_off` is given the report so far of a load that
+    ends early.
 
     Raises LoadError when a file cannot be used at all (before anything is sent), or when the service does not answer,
     or takes nothing from this token.
@@ -134,11 +136,12 @@ async def load(
             files.append(run.report())
             bad += sorted(run.bad, key=lambda row: row.line)
             if not is_whole and cut_off:
-                cut_off(LoadReport(tuple(files), tuple(bad), unknown_files(directory), False, name.is_resumed))
+                unknown = unknown_files(directory)
+                cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, where))
         if stopped:
             break
     end(kept)
-    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), stopped, name.is_resumed)
+    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), stopped, name.is_resumed, where)
 
 
 def _nothing(_: Progress) -> None:
@@ -177,10 +180,12 @@ class _File:
         self._key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
         self._left: list[int] = []
+        self._stores: dict[str, None] = {}
 
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
-        return FileReport(self._table.name, self._rows, *loaded, tuple(self._left), tuple(self._table.notes.lines()))
+        notes = tuple(self._table.notes.lines())
+        return FileReport(self._table.name, self._rows, *loaded, tuple(self._left), notes, tuple(self._stores))
 
     async def send_all(self) -> None:
         self._found = await compare(self._table, self._client)
@@ -200,9 +205,12 @@ class _File:
         found: list[Record] = []
         for count in batch:
             new, left = (count, ()) if self._before is None else await self._before.split(count, self._table.notes)
-            if not await self._kept.is_kept(count.store, count.body["product_number"]):
+            kept = await self._kept.of(count.store, count.body["product_number"])
+            if not kept.is_kept:
                 new, left = None, ()
                 self._note_unkept(count)
+            elif new and "location_code" not in new.body:
+                self._note_other_pools(new, kept.pools)
             self._left += left
             self._rows += len(count.at) - (len(new.at) if new else 0)
             found += [marked(new)] if new else []
@@ -213,6 +221,16 @@ class _File:
             value = f"{count.body[name]} of {count.body['product_number']}"
             what = "the product keeps no stock in this store (is_stock is false), so the row is not loaded"
             self._table.notes.warn(what, value, line)
+
+    def _note_other_pools(self, count: Record, pools: Mapping[str, Decimal]) -> None:
+        """Notes what a count without a place leaves in other pools; one that names none counts the first."""
+        others = {name: quantity for name, quantity in pools.items() if name not in count.at}
+        if "counted_quantity" in count.at:
+            others.pop("stock_pool_1", None)
+        for name, quantity in others.items():
+            what = "a row without a place counts the pool that it names, or pool 1, and what is in others stays"
+            pool = name.removeprefix("stock_pool_")
+            self._table.notes.warn(what, f"{quantity:f} of {count.body['product_number']} in pool {pool}", count.line)
 
     def _batches(self) -> Iterator[list[Record] | Left]:
         """Records of the same store together, as many as make a batch, and the rows that make no record."""
@@ -247,6 +265,7 @@ class _File:
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
+            self._stores |= dict.fromkeys(store for record in batch if (store := _named_store(record)))
         elif _store_of(batch[0]) in self._closed_stores:
             await self._send(batch)
         elif len(batch) == 1:
@@ -361,6 +380,11 @@ def _was_carried_out(answer: Answer) -> bool:
 def _store_of(record: Record) -> str:
     """The store that a record is for: that of its path, or of its body where the path has none."""
     return record.store or ("" if "store_name" in record.body else str(record.body.get("store_number") or ""))
+
+
+def _named_store(record: Record) -> str:
+    """The store that a record is for, or that it makes."""
+    return record.store or str(record.body.get("store_number") or "")
 
 
 def _refused(file: str, record: Record, reason: str, field: str = "") -> BadRow:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from aisle.client.load import cells
-from aisle.client.load.columns import Column, Layout
+from aisle.client.load.columns import PRODUCTS, Column, Layout
 from aisle.client.load.dialect import SEPARATORS, Dialect, cells_of, dialect_of, opened, reader_of
+from aisle.client.load.footers import total_reason
 from aisle.client.load.notation import Notation
 from aisle.client.load.report import LoadError, Notes
 from aisle.code_forms import wrong_check_digit
@@ -43,7 +44,10 @@ class Table:
     `notes` says what was assumed and changed of its cells; it is complete when all rows were read.
     """
 
-    def __init__(self, path: Path, layout: Layout, notes: Notes | None = None) -> None:
+    def __init__(
+        self, path: Path, layout: Layout, notes: Notes | None = None, *, dotted: set[str] | None = None
+    ) -> None:
+        """`dotted` is shared by the files of a load: their codes that have a point inside."""
         self.path = path
         self.name = layout.file
         self.size = path.stat().st_size
@@ -54,15 +58,21 @@ class Table:
         names = [column.name if column else "" for column in self._columns]
         self._key = [names.index(name) for name in layout.key if name in names]
         self._named_by = [names.index(name) for name in layout.named_by if name in names]
+        self._needed = [at for at, name in enumerate(self._named_by) if self._is_needed(name)]
         self._required = [column.name for column in self._columns if column and column.required]
         self._cleaned = [(index, column) for index, column in enumerate(self._columns) if column]
-        self._notation = Notation()
+        self._notation = Notation(dotted)
         self._is_surveyed = False
         self._last: int | None = None
         self._has_lines = bool(layout.array)
+        self._is_of_products = layout is PRODUCTS
         self.unique = bool(layout.unique)
         self.is_creating = layout.is_creating
         self.key_names = layout.named_by
+
+    def _is_needed(self, index: int) -> bool:
+        column = self._columns[index]
+        return column is not None and column.required
 
     def rows(self, bad: Mapping[int, str] = {}) -> Iterator[Row]:
         """Every row, in order; empty ones are passed over. `position` is how many bytes have been read so far.
@@ -108,10 +118,14 @@ class Table:
         return self._last == line
 
     def names(self) -> Iterator[tuple[int, Key, int]]:
-        """The line of each row, the cells that name its record, and a hash of what it says."""
+        """The line of each row, the cells that name its record, and a hash of what it says.
+
+        Rows that lack such a cell are passed over: that is told with the row.
+        """
+        self._survey()
         for line, found, error in self._cells():
             key = () if error else self._clean_key(found, self._named_by)
-            if key:
+            if key and all(key[at] for at in self._needed):
                 yield line, key, hash(tuple(found))
 
     def has_column(self, name: str) -> bool:
@@ -132,6 +146,7 @@ class Table:
         """
         places = {column.name: index for index, column in self._cleaned}
         wanted = [places.get(name, -1) for name in names]
+        self._survey()
         for line, found, error in self._cells():
             if not error:
                 yield line, tuple([self._joined(at, found[at]) if 0 <= at < len(found) else "" for at in wanted])
@@ -152,6 +167,7 @@ class Table:
         Only hashes of the other keys are remembered. Two keys that share one are taken for scattered, which costs
         nothing but memory.
         """
+        self._survey()
         seen: set[int] = set()
         found: dict[Key, int] = {}
         last: Key = ()
@@ -172,9 +188,13 @@ class Table:
         self._is_surveyed = True
         numbers = [index for index, column in self._cleaned if column.kind in (cells.NUMBER, cells.NUMBERS)]
         dates = [index for index, column in self._cleaned if column.kind == cells.DATE]
+        codes = [index for index, column in self._cleaned if column.kind == cells.DOTTED]
         for line, found, error in self._cells():
             if not error:
                 self._see(line, found, numbers, dates)
+                for index in codes:
+                    if index < len(found) and "." in found[index]:
+                        self._notation.see_code(_unwrapped(found[index]))
         for said in (*self._dialect.assumed, *self._notation.assumed()):
             self.notes.assume(said)
 
@@ -182,7 +202,7 @@ class Table:
         for index in numbers:
             cell = found[index] if index < len(found) else ""
             if "," in cell or "." in cell:
-                for part in cell.split("|"):
+                for part in cells.split_numbers(cell):
                     self._notation.see_number(line, _unwrapped(part))
         for index in dates:
             if index < len(found) and found[index]:
@@ -229,7 +249,7 @@ class Table:
             return cell
 
     def _row(self, line: int, found: list[str], key: Key) -> Row:
-        if reason := self._misfit(found):
+        if reason := self._stray(found) or self._misfit(found):
             return Row(line, {}, reason, key)
         values: Values = {}
         undone: list[str] = []
@@ -264,6 +284,44 @@ class Table:
             self.notes.change("fewer cells than the header; the last ones were read as empty", line)
         self._warn(line, values)
         return Row(line, values, "", key)
+
+    def _stray(self, found: list[str]) -> str:
+        """Why a row is none of the table: it repeats the header, is a total, or has another separator."""
+        index, cell = next(((at, cell) for at, cell in enumerate(found) if cell.strip()), (0, ""))
+        column = self._column_at(index)
+        if column and cell:
+            if cell.lstrip()[:2].casefold() == column.name[:2] and self._is_header(found):
+                return "repeats the header; delete it"
+            if not (cell[0].isdigit() or self._is_of_products):
+                needed = (at for at, one in self._cleaned if one.required)
+                is_whole = any(found[index + 1 :]) and all(at < len(found) and found[at] for at in needed)
+                if reason := total_reason(cells.trimmed(cell), is_whole=is_whole):
+                    return reason
+        return self._otherwise_separated(found)
+
+    def _is_header(self, found: list[str]) -> bool:
+        """Whether all cells of a row are the names of their columns."""
+        said = [(cell, self._column_at(index)) for index, cell in enumerate(found) if cell.strip()]
+        return all(column is not None and named(cell) == column.name for cell, column in said)
+
+    def _otherwise_separated(self, found: list[str]) -> str:
+        """Why a row seems to have another sign between its cells than the header has; empty where it does not."""
+        if len(found) >= max(2, len(self._columns)):
+            return ""
+        own = self._dialect.separator
+        for mark, its_name in SEPARATORS.items():
+            if mark not in found[0] or (mark != ";" and len(self._columns) == 1):
+                continue
+            if len(cells_of(own.join(found), mark)) >= max(2, len(self._columns)):
+                if mark == own:
+                    return "has all its cells in one pair of quotation marks; save it without them"
+                header = (
+                    f"the columns of the header by {SEPARATORS[own]}"
+                    if len(self._columns) > 1
+                    else "the header has one column"
+                )
+                return f"has its cells separated by {its_name}, and {header}; write all rows in one way"
+        return ""
 
     def _misfit(self, found: list[str]) -> str:
         """Why a row has another number of cells than the header; empty where that takes nothing from it."""

@@ -19,12 +19,12 @@ from aisle.courier.notices import Notices
 from aisle.courier.pull.changes import BULK, ChangeFeed, News
 from aisle.courier.pull.gaps import Gaps
 from aisle.courier.pull.intake import Row
-from aisle.courier.pull.rests import Rests
 from aisle.courier.pull.schedule import Pace, Timetable
 from aisle.courier.pull.single import Pull
 from aisle.courier.pull.stages import DELIVERIES, HEADERS, LINES, LOCATIONS, PEOPLE, PRODUCTS, RECEIPTS, STOCK, STORES
 from aisle.courier.pull.sync import FullSync
 from aisle.courier.pull.wanted import AGAIN_S, Wanted
+from aisle.courier.rests import Rests
 from aisle.courier.telling import is_refusal, why_unread
 from aisle.courier.topics import (
     ASSIGNMENT,
@@ -94,6 +94,7 @@ class Refresher:
         read_back: Callable[[str, Sequence[Row], frozenset[str]], None],
         sleep: Sleep,
         pace: Pace,
+        rests: Rests,
     ) -> None:
         self.alarm = Alarm(sleep)
         self._pull = pull
@@ -106,9 +107,10 @@ class Refresher:
             notices,
             retire=retire,
             read_back=read_back,
-            is_of_the_link=self._is_of_the_link,
+            is_of_the_link=self.is_of_the_link,
             lacks=self._lacks,
             left_out=sync.left_beside,
+            rests=rests,
         )
         self._wishes = wishes
         self._restored = restored
@@ -125,7 +127,7 @@ class Refresher:
         """When a session last asked for the store's log."""
         self._knocked = 0.0
         self._gaps = Gaps()
-        self._rests = Rests()
+        self._rests = rests
         sync.changed_orders = self._headers_changed
         sync.headers_read = self._headers_read
 
@@ -267,7 +269,7 @@ class Refresher:
         moments = [at for at in (self._table.next_at(), self.wanted.next_at()) if at is not None]
         return max(0.0, min(moments) - self._pull.now()) if moments else None
 
-    async def _is_of_the_link(self, error: Exception, name: str = "") -> bool:
+    async def is_of_the_link(self, error: Exception, name: str = "") -> bool:
         """Whether nothing else can be read either: where one thing fails, it is asked whether the service is there.
 
         Patience is asked of all, unless it is asked at one list (`name`) again and again while another one answers.
@@ -289,7 +291,7 @@ class Refresher:
 
     async def _trouble(self, error: Exception, name: str = "") -> None:
         """A list could not be read: the link is down, or the list is not to be had, and then it is told as missing."""
-        if await self._is_of_the_link(error, name):
+        if await self.is_of_the_link(error, name):
             return
         self._notices.add(str(error))
         if name:
@@ -345,7 +347,7 @@ class Refresher:
         try:
             found = await asking
         except ClientError as error:
-            if await self._is_of_the_link(error, CHANGES):
+            if await self.is_of_the_link(error, CHANGES):
                 raise
             self._notices.add(str(error))
             self._sync.lacks(CHANGES, why_unread(error))
@@ -385,7 +387,7 @@ class Refresher:
         try:
             await reading
         except ClientError as error:
-            if await self._is_of_the_link(error, name):
+            if await self.is_of_the_link(error, name):
                 raise
             self._notices.add(str(error))
             self._sync.lacks(name, why_unread(error))

@@ -40,6 +40,7 @@ from aisle.courier.pull.stages import (
     paged,
 )
 from aisle.courier.pull.thrift import undisturbed
+from aisle.courier.rests import Rests
 from aisle.courier.telling import is_refusal, why_unread
 from aisle.local.cache.writer import Sync
 from aisle.local.told import REPEATED, LeftOut, Told
@@ -74,7 +75,7 @@ class Left(NamedTuple):
 class FullSync:
     """The walking half of the reading."""
 
-    def __init__(self, pull: Pull, link: Link, notices: Notices, *, sleep: Sleep) -> None:
+    def __init__(self, pull: Pull, link: Link, notices: Notices, *, sleep: Sleep, rests: Rests) -> None:
         self.alarm = Alarm(sleep)
         self.changed_orders: Callable[[Iterable[str]], None] = lambda numbers: None
         """Is told which orders' headers have changed."""
@@ -90,6 +91,9 @@ class FullSync:
         self._notices = notices
         self._progress = kept.load(pull.cache)
         self._sleep = sleep
+        self._rests = rests
+        self._later: dict[str, float] = {}
+        """Lists that ask for patience, and until when the others are read before them."""
         self._strikes = 0
         self._walking = False
         self._led_astray: Sequence[Mapping[str, Any]] | None = None
@@ -102,8 +106,10 @@ class FullSync:
         return self._progress
 
     def ask(self, stages: Iterable[str], *, full: bool = False) -> None:
-        """These lists are to be read, each from its beginning, after what is being read now."""
-        wanted = set(stages) | set(self._progress.todo)
+        """These lists are to be read, each from its beginning, after what is being read now; not one that rests, unless
+        all are read: it is asked for again as one that is missing."""
+        fresh = {stage for stage in stages if full or not self._rests.lasts(stage, self._pull.now())}
+        wanted = fresh | set(self._progress.todo)
         todo = tuple(stage for stage in STAGES if stage in wanted)
         if todo != self._progress.todo or (full and not self._progress.full):
             self._keep(self._progress._replace(todo=todo, full=full or self._progress.full))
@@ -168,7 +174,7 @@ class FullSync:
     # One stage
 
     async def _stage(self) -> None:
-        at = self._progress.at or self._begin(self._progress.todo[0])
+        at = self._progress.at or self._begin(await self._next())
         try:
             if at.stage in SMALL:
                 self._count_left(await self._small(at.stage))
@@ -176,6 +182,8 @@ class FullSync:
             else:
                 await self._walk(paged(at.stage, self._pull.store))
             self._strikes = 0
+            self._rests.end(at.stage)
+            self._later.pop(at.stage, None)
         except (Unauthorized, NotSent):
             raise
         except ClientError as error:
@@ -185,12 +193,38 @@ class FullSync:
         """A list fails by itself: while the service answers all else, it is tried again where that may help, and then
         the others go on without it. Raises ClientError when the service does not answer at all."""
         await self._pull.knock()
+        if isinstance(error, RateLimited) and self._puts_off(error):
+            return
         self._strikes += 1
         if self._strikes >= _STRIKES or not isinstance(error, ServerError | RateLimited):
             self._skip(error)
             return
         asked = error.retry_after or 0.0
         await self._sleep(min(max(asked, _PAUSE_S * 2.0 ** (self._strikes - 1)), _LONGEST_PAUSE_S))
+
+    async def _next(self) -> str:
+        """The list that is read next: those that ask for patience come after all others."""
+        now = self._pull.now()
+        todo = sorted(self._progress.todo, key=lambda stage: max(now, self._later.get(stage, 0.0)))
+        wait = self._later.get(todo[0], 0.0) - now
+        if wait > 0:
+            await self._sleep(wait)
+        return todo[0]
+
+    def _puts_off(self, error: RateLimited) -> bool:
+        """A list that asks for patience, and of which no page was read, waits while the others are read; one that asks
+        for it again and again is left out at once. False where it is to be waited for on the spot."""
+        at, now = self._here, self._pull.now()
+        if self._rests.is_alone(at.stage, error.retry_after, now):
+            self._skip(error)
+            return True
+        if at.rows or not self._progress.todo:
+            return False
+        asked = _PAUSE_S if error.retry_after is None else error.retry_after
+        self._later[at.stage] = now + min(asked, _LONGEST_PAUSE_S)
+        todo = tuple(stage for stage in STAGES if stage in {at.stage, *self._progress.todo})
+        self._keep(self._progress._replace(at=None, todo=todo))
+        return True
 
     def _begin(self, stage: str, round_: int = 1, *, repeated: int = 0) -> At:
         generation = self._progress.generation + 1

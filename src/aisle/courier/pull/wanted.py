@@ -19,6 +19,7 @@ from aisle.courier.pull.intake import Row
 from aisle.courier.pull.logs import LIST as LOG_LIST
 from aisle.courier.pull.readback import ReadBacks
 from aisle.courier.pull.single import Overtaken, Pull
+from aisle.courier.rests import Rests
 from aisle.courier.telling import why_unread
 from aisle.courier.topics import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic
 from aisle.errors import StorageError
@@ -48,6 +49,11 @@ def again_s(tries: int) -> float:
     return backoff(tries, 1.0, _UNREAD_S, AGAIN_S)
 
 
+def _list_of(topic: Topic) -> str:
+    """The list by which this is read, as a rest names it (see `Rests`)."""
+    return LIST_OF_TOPIC.get(topic.topic, topic.topic)
+
+
 class Wanted:
     """What is to be read soon. `retire` lets operations go that were read back; `read_back` is shown an order that was
     read after these were confirmed; `is_of_the_link` says of what a read ended in whether nothing else can be read
@@ -65,6 +71,7 @@ class Wanted:
         is_of_the_link: Callable[[Exception, str], Awaitable[bool]],
         lacks: Callable[[str, Told | None], None],
         left_out: Callable[[str, str, int], None],
+        rests: Rests,
     ) -> None:
         self._pull = pull
         self._link = link
@@ -74,6 +81,7 @@ class Wanted:
         self._is_of_the_link = is_of_the_link
         self._lacks = lacks
         self._left_out = left_out
+        self._rests = rests
         self._took = inf
         """Seconds that the last read took."""
         self._topics: dict[Topic, None] = {}
@@ -197,6 +205,9 @@ class Wanted:
         await self._read_some()
 
     async def _read(self, topic: Topic) -> None:
+        if self._rests.lasts(_list_of(topic), self._pull.now()):
+            self._later[topic] = self._rests.until(_list_of(topic))
+            return
         spoken_for, began = self._read_backs.begins(topic), self._pull.now()
         before = self._pull.into.left_out[LOG_LIST]
         try:
@@ -227,6 +238,7 @@ class Wanted:
         self._has_read(topic, spoken_for)
 
     def _has_read(self, topic: Topic, spoken_for: frozenset[str]) -> None:
+        self._rests.end(_list_of(topic))
         del self._failed[topic]
         self._later.pop(topic, None)
         self._read_backs.ends(topic, spoken_for)
@@ -235,7 +247,7 @@ class Wanted:
 
     async def _is_to_blame(self, topic: Topic, error: Exception) -> bool:
         """Whether it is this that cannot be read, while everything else can: then it is let go after some tries."""
-        of_the_link = await self._is_of_the_link(error, LIST_OF_TOPIC.get(topic.topic, ""))
+        of_the_link = await self._is_of_the_link(error, _list_of(topic))
         if of_the_link and not isinstance(error, RateLimited):  # patience is asked of all; of one alone, it is to blame
             return False
         self._failed[topic] += 1

@@ -16,6 +16,7 @@ from aisle.client.errors import ClientError, RateLimited, TransportError, Unauth
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.care import Care
 from aisle.courier.link import TROUBLE, Link
+from aisle.courier.rests import LOOKS, Rests
 from aisle.courier.send.judging import (
     ABSENT,
     BY_LOG,
@@ -97,6 +98,7 @@ class Checker:
         *,
         care: Care,
         floor: Callable[[], int],
+        rests: Rests,
         clock: Callable[[], float],
         sleep: Sleep,
     ) -> None:
@@ -109,6 +111,7 @@ class Checker:
         self._heard = heard
         self._care = care
         self._floor = floor
+        self._rests = rests
         self._clock = clock
         self._trials: dict[str, _Trial] = {}
         """By the name of what is to be learnt."""
@@ -141,11 +144,16 @@ class Checker:
                 await self._try(name, trial)
 
     @property
+    def _held_s(self) -> float:
+        """Seconds of patience that the service asked for, of everything or of what is looked for here."""
+        return max(self._link.held_s, self._rests.until(LOOKS) - self._clock(), 0.0)
+
+    @property
     def _may_look(self) -> bool:
-        return self._link.is_up and not self._link.held_s
+        return self._link.is_up and not self._held_s
 
     def _until_next(self) -> float | None:
-        held_s = self._link.held_s  # once: patience that ends between two looks at it would be waited for without end
+        held_s = self._held_s  # once: patience that ends between two looks at it would be waited for without end
         if held_s or not self._link.is_up:
             return held_s or None
         moments = [trial.began + self._delay(trial.tries) for trial in self._trials.values()]
@@ -250,6 +258,7 @@ class Checker:
                 found = await self._looker.orders(str(sent_order(trial.op)["order_number"]))
             else:
                 found = await self._looker.log(trial.op)
+            self._rests.end(LOOKS)
             if found:
                 del self._trials[name]
                 await self._learn(name, trial.op, found)
@@ -297,6 +306,7 @@ class Checker:
         seen, after = Seen(), {}
         try:
             seen = await self._looker.seen(op)
+            self._rests.end(LOOKS)
         except TROUBLE as error:
             self._trouble(error)
         try:  # also where nothing else can be read: it is what a person is shown
@@ -315,6 +325,8 @@ class Checker:
             self._act(op, judgement, evidence, began, blind=seen == Seen())
 
     def _trouble(self, error: Exception) -> None:
+        if isinstance(error, RateLimited) and self._rests.is_alone(LOOKS, error.retry_after, self._clock()):
+            return
         if not isinstance(error, ClientError) or isinstance(error, TransportError | Unauthorized | RateLimited):
             self._link.failed(error)
 

@@ -21,6 +21,7 @@ from aisle.courier.backoff import Roll, backoff
 from aisle.courier.care import Care
 from aisle.courier.features import Features
 from aisle.courier.link import LONGEST_S, Link
+from aisle.courier.rests import ORDERS
 from aisle.courier.send.beyond import is_beyond, send_beyond
 from aisle.courier.send.judging import SPARED, UNSAID
 from aisle.courier.send.meant import Outcome, is_a_strangers, is_wordless, says_nothing
@@ -29,7 +30,7 @@ from aisle.courier.send.passes import Passes
 from aisle.courier.send.sharing import Fitted, Objection, left_of
 from aisle.courier.telling import told_of
 from aisle.errors import ContractError, SettingsError
-from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.operation import UPDATE, Operation
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remainder import LEFT
 from aisle.local.outbox.split import is_splittable
@@ -80,6 +81,8 @@ class Ears(NamedTuple):
     refused: Callable[[Operation, Told], None]
     doubted: Callable[[Operation, Told], None]
     is_let_in: Callable[[], Awaitable[bool]]
+    is_of_the_link: Callable[[Exception, str], Awaitable[bool]]
+    """Whether what ended a read of that list keeps all else from being read, too."""
     restored: Callable[[], None] = lambda: None
     """The service lacks what it confirmed before."""
 
@@ -121,6 +124,8 @@ class Delivery:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._postponed: dict[str, int] = {}
         """How often on end what had to be read before an operation could not be."""
+        self._waited: dict[str, int] = {}
+        """How often on end patience was asked there."""
 
     @property
     def in_flight(self) -> tuple[str, ...]:
@@ -254,6 +259,7 @@ class Delivery:
                 afresh=afresh,
             )
             self._postponed.pop(op.op_id, None)
+            self._waited.pop(op.op_id, None)
             return None if content is None else (content, token)
         except AnswerError as error:
             self._postpone(op, told_of(error))
@@ -268,12 +274,22 @@ class Delivery:
 
     async def _unread(self, op: Operation, error: Exception) -> None:
         """What has to be read before it goes could not be: for want of the service, or it alone while all else can."""
-        if isinstance(error, StatusError) and not isinstance(error, Unauthorized | RateLimited):
+        if isinstance(error, RateLimited):
+            if not await self._ears.is_of_the_link(error, ORDERS if op.operation == UPDATE else op.operation):
+                self._wait(op, error)
+            return
+        if isinstance(error, StatusError) and not isinstance(error, Unauthorized):
             await self._ears.is_let_in()
         else:
             self._link.failed(error)
         if self._link.may_send:
             self._postpone(op, told_of(error), TRIES if isinstance(error, ServerError) else PLAIN_TRIES)
+
+    def _wait(self, op: Operation, error: RateLimited) -> None:
+        """The service asks for patience at what has to be read before it goes: that is given, however often."""
+        tries = self._waited[op.op_id] = self._waited.get(op.op_id, 0) + 1
+        wait = max(backoff(tries, self._roll()), min(error.retry_after or 0.0, LONGEST_S))
+        self._outbox.postpone(op.op_id, told_of(error), self._clock() + wait)
 
     def _waits_for_keys(self, op: Operation, features: Features) -> bool:
         """What may have arrived under a key is not taken to a person for one answer of a service without keys."""

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
-from aisle.code_forms import guessed_keys, lookup_keys
+from aisle.code_forms import guessed_keys, lookup_keys, names
 from aisle.jobs.base import Json
 from aisle.late import Late
 from aisle.local.db import fetch, fetch_one
@@ -231,17 +231,22 @@ def _people(on: Ground, args: Args) -> Result:
     return people[first : first + size], len(people)
 
 
-def _of_code(on: Ground, code: str) -> list[Candidate]:
-    """All that has this code, or else the one thing that a guess leads to: beside a quantity, which of several was
-    meant cannot be asked."""
-    found = on.find(lookup_keys(code))
-    guessed = () if found else fitting((each, each) for each in on.find(guessed_keys(code)))
-    return found or (list(guessed) if len(guessed) == 1 else [])
+def _of_code(on: Ground, code: str) -> tuple[list[Candidate], bool]:
+    """All that has this code, or else the one thing that a guess leads to, and whether it is a guess: beside a
+    quantity, which of several was meant cannot be asked."""
+    if found := _under(on, code, lookup_keys(code)):
+        return found, False
+    guessed = fitting((each, each) for each in _under(on, code, guessed_keys(code)))
+    return (list(guessed), True) if len(guessed) == 1 else ([], False)
+
+
+def _under(on: Ground, code: str, keys: Iterable[str]) -> list[Candidate]:
+    return [each for each in on.find(keys) if names(each.code, each.key, code)]
 
 
 def _named(on: Ground, code: str) -> Result:
-    found = _of_code(on, code)
-    return reads_moves.named(found, is_guess=bool(found) and not on.find(lookup_keys(code)))
+    found, is_guess = _of_code(on, code)
+    return reads_moves.named(found, is_guess=is_guess)
 
 
 def _store(on: Ground, args: Args) -> Result:

@@ -6,6 +6,7 @@ A part of aisle.local.session.session, below all that an input or a look can com
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from abc import ABC, abstractmethod
@@ -102,8 +103,12 @@ class Desk(ABC):
         self._who = SignIn("", "")
         self._line = OpenLine()
         self._held = HeldLines()
+        self._useless_at = -math.inf
+        """When the last line at a person's pace ended, where that was of no use."""
         self._unknown_until = 0.0
         """Until when a link that stalls may bring more of a scan that is unknown; in seconds of the monotonic clock."""
+        self._is_unknown_long = False
+        """Whether that scan had several lines."""
         self._verdict: Verdict | None = None
         self._word: tuple[Verdict | None, Verdict | None] = (None, None)
         """What came by itself last: the answer to an input that it stands beside, and what is shown of both."""

@@ -18,10 +18,11 @@ A part of aisle.local.session.session.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from aisle.jobs.view import WRONG, msg
+from aisle.jobs.view import WRONG, Msg, msg
 from aisle.local.session.house import hidden
 from aisle.local.session.open_line import HeldLines, meant_for
 from aisle.local.session.taking import (
@@ -34,7 +35,7 @@ from aisle.local.session.taking import (
     take_one,
 )
 from aisle.scan.grammar import aim_of
-from aisle.scan.inputs import Decoded, Escape, Key, Line, Quiet, Typed
+from aisle.scan.inputs import TOGETHER_S, Decoded, Escape, Key, Line, Quiet, Typed
 
 if TYPE_CHECKING:
     from aisle.local.session.desk import Desk
@@ -52,6 +53,10 @@ def take_items(desk: Desk, items: Sequence[Decoded], at: float) -> int:
             _hold(desk, item, at)
         elif isinstance(item, Typed) and desk._held.refused:
             desk._line.stands(item.text)  # no list follows it, and no job answers it
+        elif isinstance(item, Line):
+            _take_typed(desk, item, at)
+        elif isinstance(item, Key) and item.name == "enter" and at - desk._useless_at < TOGETHER_S:
+            desk._useless_at = at  # an empty line of the same scan
         else:
             if not isinstance(item, Typed):
                 desk._unknown_until = 0.0  # a person has answered
@@ -64,6 +69,20 @@ def take_items(desk: Desk, items: Sequence[Decoded], at: float) -> int:
     if desk._held.lines and not (is_open and _are_codes(desk, desk._held)):
         _decide(desk, at, Quiet(desk._held.scan, 0.0), is_open=is_open)
     return len(items)
+
+
+def _take_typed(desk: Desk, item: Line, at: float) -> None:
+    """Takes a line at a person's pace. Nobody begins the next one so soon after one of no use: over a slow link, both
+    are lines of one scan."""
+    desk._unknown_until = 0.0  # a person has answered
+    if 0 < item.first - desk._useless_at < TOGETHER_S and item.gap and not is_code(desk, item.text):
+        line = end_line(desk, item)
+        if line is not None:
+            refuse_lines(desk, (line,), msg("input.lines"), at, is_secret=hidden(desk._stack.levels, line.text))
+        desk._useless_at = item.last
+        return
+    take_one(desk, item, at)
+    desk._useless_at = item.last if item.gap and _is_unknown(desk, item) else -math.inf
 
 
 def is_idle(desk: Desk, items: Sequence[Decoded]) -> bool:
@@ -123,11 +142,20 @@ def _decide(desk: Desk, at: float, quiet: Quiet, *, is_open: bool = False) -> No
     if not are_codes and len(held.lines) + held.taken + held.enter + is_open + held.is_late > 1:
         _keep(desk, quiet, held._replace(lines=(), refused=True))
         desk._unknown_until = last.last + STALLED_S
-        why = msg("input.lines_after" if held.taken else "input.lines")
+        why = _why_refused(desk, held)
+        desk._is_unknown_long = why.id == "input.lines"
         refuse_lines(desk, held.lines, why, at, is_secret=held.is_secret)
     elif quiet.is_over or (are_codes and quiet.waited >= last.rest and is_plain_code(desk, last.text)):
         _keep(desk, quiet, held._replace(lines=(), taken=held.taken + len(held.lines)))
         _take(desk, held, at, are_codes=are_codes)
+
+
+def _why_refused(desk: Desk, held: HeldLines) -> Msg:
+    """Says what the lines were taken for: one line right after an unknown code may be of that, or not."""
+    if held.taken:
+        return msg("input.lines_after")
+    is_one = held.is_late and not desk._is_unknown_long and len(held.lines) == 1
+    return msg("input.too_soon", text=held.lines[0].text) if is_one and not held.is_secret else msg("input.lines")
 
 
 def _take(desk: Desk, held: HeldLines, at: float, *, are_codes: bool) -> None:
@@ -140,6 +168,7 @@ def _take(desk: Desk, held: HeldLines, at: float, *, are_codes: bool) -> None:
             refuse_lines(desk, (line,), msg("input.nothing"), at, is_secret=held.is_secret)
         else:
             take_line(desk, line, at)
+            desk._is_unknown_long = False
             desk._unknown_until = line.last + STALLED_S if _is_unknown(desk, line) else 0.0
         if desk._queue.failed:
             return

@@ -16,7 +16,7 @@ from aisle.jobs.window import LETTERS
 from aisle.local.session import how_much
 from aisle.local.session.alike import told_apart
 from aisle.local.session.asking import NOTHING, Asking, answered, fairly, page_of, priced, question
-from aisle.local.session.ear import detour
+from aisle.local.session.ear import detour, is_guess
 from aisle.local.session.hearing import heard
 from aisle.local.session.house import PAGES, hidden, is_house, leads_back, meant, opening, page_called, pressed
 from aisle.local.session.open_line import means_else, meant_for, not_taken
@@ -216,7 +216,7 @@ def _whole(desk: Desk, item: Line) -> Line | None:
     if not item.lead or by_hand or listens(desk._stack.top.job):
         return item
     means = not isinstance(_understand(desk, item.text), Unknown | Text | Refused)
-    longer = [text for text in item.ways if isinstance(_understand(desk, text), Thing)]
+    longer = [text for text in item.ways if isinstance(said := _understand(desk, text), Thing) and not is_guess(said)]
     if longer:
         return None if means else item._replace(text=longer[0], lead="")
     is_code = " " not in item.text and any(map(str.isdigit, item.text))

@@ -12,7 +12,7 @@ from aisle.service.context import Call, Context, Store
 from aisle.service.encode import compact, loaded, without_none
 from aisle.service.handlers.products import known_products
 from aisle.service.sql import products as sql
-from aisle.service.times import parsed
+from aisle.service.times import moment_of_day, parsed
 
 Body = dict[str, Any]
 
@@ -31,6 +31,8 @@ _TIMES = {
     "next_delivery_date": "next_delivery_datetime",
     "next_ordering_date": "next_ordering_datetime",
 }
+_DAYS = ("expiry_date_time", "validate_expiry_date_time")
+"""Times that name a day."""
 _WHOLE = ("min", "max")
 _SERIES = ("average", "forecast", "history")
 
@@ -110,7 +112,8 @@ def _checked(ctx: Context, store: Store, item: Body, field: str) -> Body:
             data["last_minmax_updatedby"] = ctx.app_user or ctx.principal.name
     for name in _TIMES:
         if name in data:
-            data[name] = parsed(data[name], f"{field}.{name}", ctx.zone(store)) if data[name].strip() else ""
+            read = moment_of_day if name in _DAYS else parsed
+            data[name] = read(data[name], f"{field}.{name}", ctx.zone(store)) if data[name].strip() else ""
     if "expiry_date_time" in data:
         data["last_expiry_updatedby"] = ctx.app_user or ctx.principal.name
     return data

@@ -434,6 +434,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ein Code mit mehreren Zeilen: unbekannt, nichts davon gilt",
     ),
     "input.lines_after": ("Rest gilt nicht", "Die Zeilen nach diesem Code sind keine Codes: nicht genommen"),
+    "input.too_soon": (
+        "Zu früh",
+        "Zu kurz nach dem Code",
+        "Zu kurz nach einem unbekannten Code: „{text:~}“ gilt nicht. Noch einmal scannen oder tippen",
+    ),
     "input.long": ("Zu lang", "Das ist zu lang für einen Code: {text:~}"),
     "input.nothing": ("Nichts zu lesen", "In diesem Scan steht nichts Lesbares. Nochmal scannen"),
     "input.no_gs": (

@@ -424,6 +424,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "A code of several lines: unknown, nothing of it is taken",
     ),
     "input.lines_after": ("Rest not taken", "The lines after that code are no codes: not taken"),
+    "input.too_soon": (
+        "Too soon",
+        "Too soon after that code",
+        'Too soon after an unknown code: "{text:~}" is not taken. Scan or type it again',
+    ),
     "input.long": ("Too long", "That is too long for a code: {text:~}"),
     "input.nothing": ("Nothing to read", "Nothing to read in that scan. Scan it again"),
     "input.no_gs": (

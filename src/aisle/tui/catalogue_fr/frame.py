@@ -431,6 +431,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Un code de plusieurs lignes : inconnu, rien n'en est pris",
     ),
     "input.lines_after": ("Suite ignorée", "Les lignes après ce code ne sont pas des codes : ignorées"),
+    "input.too_soon": (
+        "Trop tôt",
+        "Trop tôt après ce code",
+        "Trop tôt après un code inconnu : « {text:~} » n'est pas pris. Scanner ou taper encore",
+    ),
     "input.long": ("Trop long", "C'est trop long pour un code : {text:~}"),
     "input.nothing": ("Rien à lire", "Rien à lire dans ce scan. Rescanner"),
     "input.no_gs": (

@@ -427,6 +427,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Een code van meer regels: onbekend, niets ervan is genomen",
     ),
     "input.lines_after": ("Rest niet genomen", "De regels na die code zijn geen codes: niet genomen"),
+    "input.too_soon": (
+        "Te vroeg",
+        "Te kort na die code",
+        'Te kort na een onbekende code: "{text:~}" niet genomen. Scan of typ opnieuw',
+    ),
     "input.long": ("Te lang", "Dat is te lang voor een code: {text:~}"),
     "input.nothing": ("Niets te lezen", "In die scan staat niets te lezen. Scan opnieuw"),
     "input.no_gs": (

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+ORDERS = "order"
+"""The name of orders that are asked for one by one, as wishes have it."""
+
+LOOKS = "looks"
+"""The name of what is asked for to find what may have arrived."""
+
 STRIKES = 3
 """So often in a row patience is asked of everything; after that it is a matter of that list alone."""
 _FIRST_S, _LONGEST_S = 2.0, 60.0
@@ -27,9 +33,13 @@ class Rests:
         self._until[name] = now + min(max(rest, asked_s or 0.0), _LONGEST_S)
         return True
 
+    def until(self, name: str) -> float:
+        """The moment until which this list is left alone; 0 where it is not."""
+        return self._until.get(name, 0.0)
+
     def lasts(self, name: str, now: float) -> bool:
         """Whether this list is left alone now."""
-        return now < self._until.get(name, 0.0)
+        return now < self.until(name)
 
     def end(self, name: str) -> None:
         """The list was read."""

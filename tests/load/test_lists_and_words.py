@@ -1,0 +1,152 @@
+"""Lists with other signs, `.0` behind codes of all kinds, and what a formula has left in texts."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.load.test_spreadsheets import Found, Write, product, write
+
+__all__ = ["write"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *("0001|0002", "0001;0002", "0001/0002", "0001,0002", "0001\n0002", "0001\r\n0002", "0001 0002", "0001, 0002"),
+        *(
+            "0001 | 0002",
+            "0001 ; 0002;",
+            "'0001'|'0002'",
+            '"0001";"0002"',
+            '["0001", "0002"]',
+            "|0001|0002|",
+            "0001\n\n0002",
+        ),
+        *(" 0001;0002 ", '="0001|0002"', "0001 / 0002"),
+    ],
+)
+@pytest.mark.parametrize("column", ["stores_allowed", "stores_not_allowed", "promo_stores_allowed"])
+def test_a_list_is_taken_apart_at_any_sign(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+    assert product(write, tmp_path, **{column: cell}).bodies[0][column] == ["0001", "0002"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "tags", "words"),
+    [
+        ("shelf|front", ["shelf", "front"], ""),
+        ("shelf;front", ["shelf", "front"], "semicolons between its parts made bars"),
+        ("shelf/front", ["shelf", "front"], "slashes between its parts made bars"),
+        ("shelf,front", ["shelf", "front"], "commas between its parts made bars"),
+        ("shelf\nfront", ["shelf", "front"], "line ends between its parts made bars"),
+        ("top shelf|front/left", ["top shelf", "front/left"], ""),
+        ("top shelf;a/b", ["top shelf", "a/b"], "semicolons between its parts made bars"),
+        ("top shelf", ["top shelf"], ""),
+    ],
+)
+def test_tags_are_taken_apart_and_that_is_told(
+    cell: str, tags: list[str], words: str, write: Write, tmp_path: Path
+) -> None:
+    write("locations.csv", "store_number,location_code,tags", f'1,A,"{cell}"')
+    found = Found(tmp_path)
+    assert found.bodies[0]["tags"] == tags
+    assert found.notes == ([f"locations.csv: changed in row 2: tags: {words}."] if words else [])
+
+
+@pytest.mark.parametrize("cell", ["1|2.5|3", "1;2.5;3", "1/2.5/3", "1\n2.5\n3", "1, 2.5, 3", "1 | 2.5 |3"])
+def test_numbers_of_a_cell_are_taken_apart(cell: str, write: Write, tmp_path: Path) -> None:
+    write("store_products.csv", "store_number,product_number,forecast_array", f'1,P,"{cell}"')
+    [body] = Found(tmp_path).bodies
+    assert [float(one) for one in body["forecast_array"]] == [1, 2.5, 3]
+
+
+def test_numbers_with_commas_alone_between_are_refused(write: Write, tmp_path: Path) -> None:
+    write("store_products.csv", "store_number,product_number,forecast_array", '1,P,"1,2,3"')
+    assert "is no number" in Found(tmp_path).bad[2]
+
+
+CODES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "badge": ("people.csv", "store_number,badge,user,name", {"badge": "12345", "user": "u"}),
+    "user": ("people.csv", "store_number,user,badge,name", {"user": "12345", "badge": "B"}),
+    "location_code": ("locations.csv", "store_number,location_code", {"location_code": "12345"}),
+    "order_number": ("orders.csv", "store_number,order_number,line_number,product_number,quantity", {}),
+    "product_number": ("products.csv", "product_number,product_name", {"product_number": "12345"}),
+    "delivery": (
+        "deliveries.csv",
+        "store_number,order_number,no_of_containers,line_number,product_number,quantity",
+        {},
+    ),
+}
+ROWS = {
+    "badge": "1,{},u,Ann",
+    "user": "1,{},B,Ann",
+    "location_code": "1,{}",
+    "order_number": "1,{},1,P,1",
+    "product_number": "{},Pea",
+    "delivery": "1,{},1,1,P,1",
+}
+
+
+@pytest.mark.parametrize("cell", ["12345.0", "12345,0", "12345.00", " 12345.0 ", "'12345.0"])
+@pytest.mark.parametrize("code", CODES)
+def test_point_zero_behind_a_code_is_taken_off(code: str, cell: str, write: Write, tmp_path: Path) -> None:
+    name, header, body = CODES[code]
+    write(name, header, ROWS[code].format(f'"{cell}"'))
+    found = Found(tmp_path)
+    body = body or {"order_number": "12345"}
+    assert {key: found.bodies[0][key] for key in body} == body
+    assert ".0 behind it taken off" in found.notes[0]
+
+
+@pytest.mark.parametrize("other", ["12.5", "7.25", "1.1"])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_code_with_a_point_keeps_its_zero_beside_others(
+    other: str, first: bool, write: Write, tmp_path: Path
+) -> None:
+    codes = [other, "12.0"] if first else ["12.0", other]
+    write("locations.csv", "store_number,location_code", *(f"1,{code}" for code in codes))
+    write("stock.csv", "store_number,product_number,location_code,quantity", "1,P,12.0,1")
+    found = Found(tmp_path)
+    assert [body["location_code"] for body in found.bodies] == [*codes, "12.0"]
+    assert found.notes == []
+
+
+ERRORS = [
+    *("#REF!", "#BEZUG!", "#VALUE!", "#WERT!", "#NAME?", "#N/A", "#NV", "#DIV/0!", "#NUM!", "#NULL!", "########"),
+    *("Err:502", "Err:508", "err:522", "Fout:502", "Err: 509", "#NOM ?", "#VALEUR\u00a0!", "#\u00a1REF!", "#RIF!"),
+]
+FORMULAS = [
+    *("=SUM(A1:A3)", "=SUMME(A1:A3)", "=A1", "=$B$2", "=A1&B1", "=Sheet1!A1", "='My shop'!A1", "=1+1", "=(A1)", "=-A1"),
+    *("+SUM(A1:A2)", "@SUM(A1)", '="a"&"b"', "=VLOOKUP(A1;B:C;2;0)", "= SUM(A1)", "=_xlfn.CONCAT(A1)"),
+]
+
+
+@pytest.mark.parametrize("cell", [*ERRORS, *FORMULAS])
+@pytest.mark.parametrize("column", ["product_name", "brand_description", "base_unit_name", "color"])
+def test_what_a_formula_left_in_a_text_is_refused(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, **{column: cell})
+    assert found.bodies == []
+    words = "is a formula; write its value" if cell in FORMULAS else "an error of the spreadsheet; write the value"
+    assert found.bad[2].startswith(f"{column} ")
+    assert words in found.bad[2]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "=) Smile",
+        "= Mix =",
+        "=>new",
+        "#1 Best",
+        "Error: 404",
+        "Err",
+        "-10 % Pea",
+        "+ Plus",
+        "@home",
+        "E10",
+        "Fair Trade",
+    ],
+)
+def test_a_text_with_such_signs_stays(name: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, product_name=name)
+    assert (found.bodies, found.notes) == ([{"product_number": "P", "product_name": name}], [])
