@@ -225,8 +225,12 @@ async def test_what_a_service_goes_on_refusing_is_for_a_person_in_the_end(aisle_
         await world.courier.catch_up()
         await world.work()
         assert world.op(picked).state == "queued", "somebody may load the order again"
-        for _ in range(100):
-            await world.host.time.pass_(10)
+        for _ in range(55):
+            await world.host.time.pass_(120)
+            await world.courier.drain()
+        assert world.op(picked).state == "queued", "operators take their time"
+        for _ in range(10):
+            await world.host.time.pass_(120)
             await world.courier.drain()
         assert world.op(picked).state == "rejected"
         assert [card["op_id"] for card in world.cards()] == [picked]
