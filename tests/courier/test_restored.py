@@ -225,7 +225,7 @@ async def test_what_a_service_goes_on_refusing_is_for_a_person_in_the_end(aisle_
         await world.courier.catch_up()
         await world.work()
         assert world.op(picked).state == "queued", "somebody may load the order again"
-        for _ in range(55):
+        for _ in range(42):
             await world.host.time.pass_(120)
             await world.courier.drain()
         assert world.op(picked).state == "queued", "operators take their time"

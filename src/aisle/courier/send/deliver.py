@@ -58,7 +58,7 @@ LACKING = 425
 """The status of a service that lacks what it confirmed before."""
 FOLLOWED = 4
 """So many of the keys that were confirmed last are named with each write: as many may be in flight at once."""
-_MAY_COME_S = {409: 900.0, 404: 7200.0, 422: 7200.0}
+_MAY_COME_S = {409: 900.0, 404: 5400.0, 422: 5400.0}
 """So long after a restore what the service refuses may wait: for what other hosts have to say again (409), and for
 orders and products that have to be loaded again (404, 422)."""
 AGAIN_S = 10.0
