@@ -346,7 +346,7 @@ def test_a_report_says_what_was_loaded_and_what_to_do() -> None:
     assert report.lines() == [
         "stores.csv: 2 of 2 rows loaded.",
         "orders.csv: 7 of 9 rows loaded as 3 records.",
-        "order.csv: not read, because no file of a load has this name.",
+        "order.csv: not read, because no file of a load has this name; rename it to orders.csv, if it is that.",
         "orders.csv:4: quantity is\ufffd[2J empty",
         "Stopped at the first bad row, as asked. What comes before it may have been loaded.",
         "Correct the rows named above and load again: nothing is doubled, no stock is counted twice.",

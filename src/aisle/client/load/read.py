@@ -25,7 +25,7 @@ from aisle.client.load.columns import (
 from aisle.client.load.footers import footer_reason
 from aisle.client.load.odd import OddFigures
 from aisle.client.load.repeated import COLUMNS, SharedCodes, codes_in, conflicts, keys_of
-from aisle.client.load.report import BadRow, LoadError
+from aisle.client.load.report import BadRow, LoadError, not_read
 from aisle.client.load.table import Key, Row, Table, Values, grouped
 from aisle.tuples import NamedTuple
 
@@ -87,7 +87,10 @@ def tables(directory: Path) -> list[Table]:
     found = [Table(present[layout.file], layout, dotted=dotted) for layout in LAYOUTS if layout.file in present]
     if not found:
         names = ", ".join(layout.file for layout in LAYOUTS)
-        raise LoadError(f"{directory} holds nothing to load; put at least one of these there: {names}.")
+        others = " ".join(map(not_read, unknown_files(directory)))
+        raise LoadError(
+            f"{directory} holds nothing to load; put at least one of these there: {names}. {others}".rstrip()
+        )
     return found
 
 
