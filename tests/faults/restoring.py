@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from aisle.courier.link import PROBE_LONGEST_S
 from aisle.courier.pull.schedule import Pace
 from aisle.service.storage import Storage
 from tests.courier.kit import STORE
@@ -75,6 +76,16 @@ class RestoreProgram(Program):
 
     def watch(self) -> None:
         """Nothing: between a restore and the next read of the store screens may show what was before it."""
+
+    async def quiet(self) -> None:
+        """See Life. Whoever was cut off comes back in it, and what he has to say again the others see in the next."""
+        before: list[int] = []
+        while before != (noticed := [len(host.restores()) for host in self.shop.hosts]):
+            before = noticed
+            for host in self.shop.hosts:
+                host.line.still()
+            await self.shop.time.pass_(PROBE_LONGEST_S)
+            await super().quiet()
 
     async def go(self, restores: int) -> Restored:
         """So many restores; then it has to be quiet, and right."""
