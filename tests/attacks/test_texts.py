@@ -1,4 +1,4 @@
-"""Texts without end: the service takes none, pages are bounded in bytes, and a courier keeps none of another service."""
+"""Texts without end: the service takes none, pages are bounded in bytes, a courier keeps none of another."""
 
 import json
 from typing import Any
@@ -75,7 +75,12 @@ async def test_a_page_is_bounded_in_bytes_and_read_in_smaller_ones(
 
 @pytest.mark.parametrize("long", [MEGABYTE, '"' * 20_000, "é" * 20_000])
 def test_a_courier_keeps_no_endless_text_of_a_service(cache: Cache, cache_db: apsw.Connection, long: str) -> None:
-    names = {"product_name": long, "product_details": long, "image_url": long, "units": [{"unit_name": long}]}
+    names: dict[str, Any] = {
+        "product_name": long,
+        "product_details": long,
+        "image_url": long,
+        "units": [{"unit_name": long}],
+    }
     cache.put_products([product("P1", **names), product("P2")])
     cache.put_stock([stock("P1", product_description=long, places={"A": 1})])
     cache.put_locations([{**location("A"), "tags": [long]}])
