@@ -28,6 +28,12 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
         ("products.csv", ["product_number,price,special_price", "P,20,30"], "special_price is above the price: 30 and"),
         ("products.csv", ["product_number", "01-02-2026"], "looks like a date that a spreadsheet has made of a code"),
         ("products.csv", ["product_number", "01/02/2026"], "looks like a date that a spreadsheet has made of a code"),
+        (
+            "products.csv",
+            ["product_number,size", "P,1-Feb"],
+            "size looks like a date that a spreadsheet has made of a size",
+        ),
+        ("attributes.csv", ["product_number,volume", "P,02-Jan"], "volume looks like a date that a spreadsheet"),
         ("products.csv", ["product_number", "2-jan"], "looks like a date that a spreadsheet has made of a code"),
     ],
 )
@@ -105,6 +111,44 @@ def test_empty_lines_above_the_header_are_passed_over(above: list[str], write: W
     found = Found(tmp_path)
     assert found.bodies == [{"product_number": "P", "price": 1}]
     assert list(found.bad) == [len(above) + 3]
+
+
+@pytest.mark.parametrize(
+    "title", ["Artikelliste;;", "Stand 28.11.2026", "List of products,,\n,,\n", '"Report; all"\nby Ann']
+)
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_title_above_the_header_is_passed_over(title: str, mark: str, write: Write, tmp_path: Path) -> None:
+    rows = ("product_number,price", "P,1", "Q,dear")
+    above = title.split("\n")
+    write("products.csv", *above, *(row.replace(",", mark) for row in rows))
+    found = Found(tmp_path)
+    assert found.bodies == [{"product_number": "P", "price": 1}]
+    assert list(found.bad) == [len(above) + 3]
+    assert f"the header in row {len(above) + 1}, without what is above it" in found.notes[0]
+
+
+@pytest.mark.parametrize("name", ["Käse", "Möhre", "Jalapeño Grün", "Crème brûlée", "Brühe"])
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [("cp850", "CP850 of DOS"), ("mac_roman", "Mac OS Roman"), ("cp1252", "Windows-1252"), ("utf-8", "")],
+)
+def test_letters_of_old_encodings_are_read(name: str, encoding: str, words: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", "product_number,product_name", f"P,{name}", "Q,Weiße Rübe mit Käse", encoding=encoding)
+    found = Found(tmp_path)
+    assert [body["product_name"] for body in found.bodies] == [name, "Weiße Rübe mit Käse"]
+    assert words in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("name", ["„Wort“", "5” x", "Škoda", "Ž", "l’été", "‘a’", "Œuf", "Strauß", "a™b", "100 €"])
+def test_signs_of_windows_are_not_taken_for_letters_of_dos(name: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", "product_number,product_name", f"P,{name}", encoding="cp1252")
+    assert Found(tmp_path).bodies[0]["product_name"] == name
+
+
+@pytest.mark.parametrize("day", ["2026-11-28T00:00:00Z", "28.11.2026 00:00", "2026-11-28 00:00:00", "2026-11-28"])
+def test_a_day_with_a_midnight_is_a_day(day: str, write: Write, tmp_path: Path) -> None:
+    write("orders.csv", ORDER, f"1,O,1,P,1,{day}")
+    assert not any("warning" in note for note in Found(tmp_path).notes)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16"])

@@ -281,7 +281,7 @@ def _long_barcode(bare: str, joined: str, undone: str) -> Cleaned:
 def _refuse_grouped(bare: str, *, signs: str = "") -> None:
     """Raises ValueError for digits with signs of thousands; `signs` are those that are meant, where not all are."""
     found = _GROUPED.fullmatch(bare)
-    if found and (not signs or (found[1] in signs and bare[0] not in "+-0")):
+    if found and (not signs or (found[1] in signs and (bare[0] not in "+-0" or bare.count(found[1]) > 1))):
         raise ValueError(
             f"{bare!r} has signs of thousands: a spreadsheet took the code for a number, and zeros before it may be"
             " lost; format the column as text and write the code anew"

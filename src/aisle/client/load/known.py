@@ -12,7 +12,7 @@ from typing import Any
 
 from aisle.client.core import Core
 from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
-from aisle.client.load.cells import folded
+from aisle.client.load.cells import TAKEN_AWAY, folded
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STORES
 from aisle.client.load.odd import CONTAINER, container_key
 from aisle.client.load.read import Found
@@ -24,6 +24,7 @@ from aisle.errors import ContractError
 from aisle.tuples import NamedTuple
 
 _PAGE = 1000
+_STORE_LISTS = ("stores_allowed", "stores_not_allowed", "promo_stores_allowed", "promo_stores_not_allowed")
 
 Row = Mapping[str, Any]
 
@@ -96,7 +97,31 @@ class _Comparison:
         known = frozenset(key for keys in self._alike.values() for key in keys)
         self._note_kept()
         refused = dict(self._refused(known)) if known or self._users else {}
+        refused |= dict(await self._wrong_stores())
         return Found(refused, known, self._codes_left())
+
+    async def _wrong_stores(self) -> list[tuple[int, str]]:
+        """Rows of products with a list of stores that names one without its zeros; one that is not there is noted."""
+        names = [name for name in _STORE_LISTS if self._table.has_column(name)]
+        if self._table.name != PRODUCTS.file or not names:
+            return []
+        stores: dict[Key, str] = {}
+        try:
+            async with aclosing(self._client.pages("list-stores", query={"page_size": _PAGE})) as pages:
+                async for rows, _ in pages:
+                    stores |= {alike((name,)): name for row in rows if (name := str(row.get("storeNo") or ""))}
+        except (Unauthorized, Forbidden, NotFound):
+            return []
+        found: list[tuple[int, str]] = []
+        for line, cells in self._table.picked(names) if stores else ():
+            for name, cell in zip(names, cells, strict=True):
+                for store in cell.split("|") if cell and cell.casefold() not in TAKEN_AWAY else ():
+                    its = stores.get(alike((store,)))
+                    if its is None:
+                        self._table.notes.warn(f"{name} names a store that the service does not have", store, line)
+                    elif its != store:
+                        found.append((line, f"{name} {differs(store, its)}"))
+        return found
 
     def _survey(self) -> None:
         """Remembers what the file names, once it is known that the service has anything to compare it with."""

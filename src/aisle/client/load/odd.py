@@ -46,7 +46,8 @@ class OddFigures:
 
     def _odd(self, row: Row) -> Iterator[tuple[str, str]]:
         yield from _dear(row)
-        if len(day := str(row.values.get("pickup_date", ""))) > _TIME:
+        day = str(row.values.get("pickup_date", ""))
+        if day[_TIME:].strip("T 0:.Z+"):
             yield "pickup_date is a day, and the service does not keep its time", day
         if self._table.name == DELIVERIES.file:
             yield from self._of_delivery(row)
