@@ -10,6 +10,7 @@ from pathlib import Path
 import apsw
 
 from aisle.jobs.base import Write
+from aisle.local.outbox.remainder import is_remainder
 from aisle.local.outbox.restores import restores
 from aisle.local.reads.reads import Reads
 from aisle.service.factory import open_service
@@ -225,9 +226,18 @@ async def test_what_a_service_goes_on_refusing_is_for_a_person_in_the_end(aisle_
         await world.courier.catch_up()
         await world.work()
         assert world.op(picked).state == "queued", "somebody may load the order again"
-        for _ in range(100):
-            await world.host.time.pass_(10)
+        for _ in range(42):
+            await world.host.time.pass_(120)
+            await world.courier.drain()
+        assert world.op(picked).state == "queued", "operators take their time"
+        for _ in range(10):
+            await world.host.time.pass_(120)
             await world.courier.drain()
         assert world.op(picked).state == "rejected"
         assert [card["op_id"] for card in world.cards()] == [picked]
+        assert world.card(picked)["sides"]
+        asked = {"operation": "update-customer-order", "since": ""}
+        (refused,) = world.host.reads.query("refusals", asked)[0]
+        assert refused["left"] == {}, "it is no rest of another one"
+        assert not is_remainder(world.op(picked))
     world.close()

@@ -3,6 +3,7 @@ is sure to be absent."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -61,6 +62,46 @@ async def test_what_a_service_without_keys_has_lost_is_found_and_sent_again(shop
         assert shop.fake.orders["O1"]["lines"][0]["picked_quantity"] == 2
         (noted,) = restores(shop.desk.db)
         assert (noted.again, noted.looked_for) == (0, 3)
+
+
+async def test_new_work_after_a_restore_hides_nothing(shop: Shop) -> None:
+    async with shop.working() as courier:
+        await shop.prove()
+        (kept,) = shop.desk.write(movement("P1", 1, "A-1", "B-1"))
+        await shop.until(kept, "done")
+        await shop.time.pass_(5)
+        copy = copied(shop)
+        (lost,) = shop.desk.write(movement("P2", 1, "A-1", "B-1"))
+        await shop.until(lost, "done")
+        await shop.time.pass_(60)
+        put_back(shop, copy)
+        (then,) = shop.desk.write(movement("P3", 1, "A-1", "B-1"))
+        await shop.until(then, "done")
+        await shop.time.until(lambda: told(courier, "earlier copy"), WITHIN_S)
+        await shop.time.until(lambda: set(shop.desk.states()) == {"done"}, WITHIN_S)
+        assert shop.applied(MOVE, "P1") == shop.applied(MOVE, "P3") == 1
+        assert shop.applied(MOVE, "P2") == 2, "once before the restore and once after it"
+
+
+async def test_what_was_done_after_the_last_that_is_there_is_looked_for_whenever_it_was_confirmed(shop: Shop) -> None:
+    async with shop.working() as courier:
+        await shop.prove()
+        shop.fake.gate = asyncio.Event()
+        (slow,) = shop.desk.write(movement("P1", 1, "A-1", "B-1"))
+        courier.wake()
+        await shop.time.until(lambda: shop.fake.waiting)
+        gate, shop.fake.gate = shop.fake.gate, None
+        (lost,) = shop.desk.write(movement("P2", 1, "A-1", "B-1"))
+        await shop.until(lost, "done")
+        gate.set()
+        await shop.until(slow, "done")
+        (last,) = shop.desk.write(movement("P3", 1, "A-1", "B-1"))
+        await shop.until(last, "done")
+        await shop.time.pass_(60)
+        # P2 was done after P1, though it was confirmed before it: a copy from between has lost it too
+        shop.fake.logs = [row for row in shop.fake.logs if row["product_number"] not in ("P2", "P3")]
+        await shop.time.until(lambda: told(courier, "earlier copy"), WITHIN_S)
+        await shop.time.until(lambda: shop.applied(MOVE, "P2") == 2, WITHIN_S)
 
 
 async def test_what_others_have_changed_since_is_for_a_person(shop: Shop) -> None:

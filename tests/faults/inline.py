@@ -15,6 +15,7 @@ import apsw
 from aisle.service.storage import Row, Work
 from aisle.service.storage.connection import SqliteTx, drive, opened
 from aisle.service.storage.migrate import migrate
+from aisle.service.storage.watch import Watch
 from tests.service.world import prepare
 
 T = TypeVar("T")
@@ -56,6 +57,7 @@ class Inline:
     def __init__(self, path: Path) -> None:
         self.crash_in: int | None = None
         """Statements until the process ends; the commit counts as one. None: it lives."""
+        self.watch = Watch()
         self.crashes = 0
         if not path.exists():
             prepare(path)

@@ -13,8 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from aisle.courier.link import PROBE_LONGEST_S
 from aisle.courier.pull.schedule import Pace
 from aisle.service.storage import Storage
+from tests.courier.kit import STORE
 from tests.faults.host import Host
 from tests.faults.life import Lines, unhurried
 from tests.faults.program import Program
@@ -29,6 +31,10 @@ AWAY_S = (0.0, 0.5, 5.0, 35.0, 240.0)
 """How long a host is away after a restore."""
 COPIES = 4
 """So many of the last copies may be put back."""
+TURNED_BACK = 0.7
+"""So often younger copies are no copies any more; else one of them may be put back in the place of the older one."""
+ENDED = 0.3
+"""So often an order is handed over before the hosts come back."""
 BUSY = 3
 """Rounds of work between two restores, at most."""
 
@@ -71,6 +77,16 @@ class RestoreProgram(Program):
     def watch(self) -> None:
         """Nothing: between a restore and the next read of the store screens may show what was before it."""
 
+    async def quiet(self) -> None:
+        """See Life. Whoever was cut off comes back in it, and what he has to say again the others see in the next."""
+        before: list[int] = []
+        while before != (noticed := [len(host.restores()) for host in self.shop.hosts]):
+            before = noticed
+            for host in self.shop.hosts:
+                host.line.still()
+            await self.shop.time.pass_(PROBE_LONGEST_S)
+            await super().quiet()
+
     async def go(self, restores: int) -> Restored:
         """So many restores; then it has to be quiet, and right."""
         self._copy()
@@ -103,9 +119,12 @@ class RestoreProgram(Program):
         await self.shop.step(dice.choice((0.0, 0.01, 1.0)))
         chosen = dice.randrange(len(self._copies))
         put_back(self._database, self._copies[chosen])
-        del self._copies[chosen + 1 :]
+        if dice.random() < TURNED_BACK:
+            del self._copies[chosen + 1 :]
         self.restores += 1
         await self._load_again(dice.choice((0, 0, 3, 40)))
+        if dice.random() < ENDED:
+            await self._end(dice.choice(list(self._loaded)))
         for host in away:
             await self.shop.step(dice.choice(AWAY_S))
             await self._return(host)
@@ -116,6 +135,11 @@ class RestoreProgram(Program):
         extra = {f"X{self.restores}-{n}": (("P3", 1),) for n in range(more)}
         if extra:
             await super().create_orders(extra)
+
+    async def _end(self, number: str) -> None:
+        """A customer comes for what is picked, whether the hosts have said all of it again or not."""
+        async with self.shop.integrator() as client:
+            await client.update_customer_order(STORE, {"orders": {"order_number": number, "is_active": False}})
 
     async def _leave(self, host: Host) -> None:
         if self.shop.random.random() < 0.5:

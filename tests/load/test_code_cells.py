@@ -29,7 +29,9 @@ def test_a_barcode_as_an_amount_is_refused(cell: str, write: Write, tmp_path: Pa
     assert "has signs of thousands" in product(write, tmp_path, barcode=cell).bad[2]
 
 
-@pytest.mark.parametrize("cell", ["4,711", "1,234,567", "4'711", "1\u2019234\u2019567", "12,345", "1,234,567.00"])
+@pytest.mark.parametrize(
+    "cell", ["4,711", "1,234,567", "0,012,345", "4'711", "1\u2019234\u2019567", "12,345", "1,234,567.00"]
+)
 @pytest.mark.parametrize("column", ["product_number", "supplier_product_number", "supplier_id", "category_code"])
 def test_other_codes_with_signs_of_thousands_are_refused(cell: str, column: str, write: Write, tmp_path: Path) -> None:
     write(

@@ -42,6 +42,8 @@ def test_a_file_that_no_load_reads_has_no_columns() -> None:
     ("content", "words"),
     [
         (b"storeNumber;storeName;isWarehouse\n", "'storenumber'; the nearest known one is store_number. It has"),
+        (b"store_number;Filialname;isWarehouse\n", "'filialname'; the nearest known one is store_name"),
+        (b"store_number;zzz;isWarehouse\n", "has an unknown column 'zzz'. It has"),
         (b"storeNumber;storeName;isWarehouse\n", "'iswarehouse'; the nearest known one is is_warehouse"),
         (b"store_number,naam,magazijn\n", "unknown column 'naam'"),
         (b"store_number\n", "no column is_warehouse, which every row needs; add it. It has no column store_name"),
@@ -58,3 +60,36 @@ def test_a_wrong_header_is_told_name_by_name(content: bytes, words: str, tmp_pat
     with pytest.raises(LoadError) as error:
         tables(tmp_path)
     assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "column"),
+    [
+        *(("products.csv", "Artikelnummer", "product_number"), ("products.csv", "EAN", "barcode")),
+        *(("products.csv", "Bezeichnung", "product_name"), ("products.csv", "Omschrijving", "product_name")),
+        *(("products.csv", "Preis", "price"), ("stock.csv", "Menge", "quantity"), ("stock.csv", "Bestand", "quantity")),
+        *(("stock.csv", "Filiale", "store_number"), ("stock.csv", "Lagerplatz", "location_code")),
+        *(("orders.csv", "Bestelnummer", "order_number"), ("deliveries.csv", "EAN", "barcode")),
+    ],
+)
+def test_what_people_call_a_column_is_told_by_its_name(file: str, name: str, column: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text(f"{name};x\n1;2\n")
+    with pytest.raises(LoadError, match=f"'{name.casefold()}'; the nearest known one is {column}[. ]"):
+        tables(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("products.xlsx", "products.xlsx: not read, because it is no CSV file; save it as CSV."),
+        ("stock (1).csv", "no file of a load has this name; rename it to stock.csv, if it is that."),
+        ("Products - Kopie.csv", "no file of a load has this name; rename it to products.csv, if it is that."),
+        ("store products.csv", "no file of a load has this name; rename it to store_products.csv, if it is that."),
+        ("artikel.csv", "artikel.csv: not read, because no file of a load has this name."),
+    ],
+)
+def test_a_file_that_is_not_read_is_told_with_what_to_do(name: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("a")
+    with pytest.raises(LoadError) as problem:
+        tables(tmp_path)
+    assert str(problem.value).endswith(words)

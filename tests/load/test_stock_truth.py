@@ -126,6 +126,27 @@ async def test_what_has_moved_is_counted_as_the_report_advises(world: World) -> 
     assert await world.stock("P") == 10
 
 
+@pytest.mark.parametrize("others", [0, FEW + 5], ids=["few", "many"])
+@pytest.mark.parametrize(
+    ("row", "left"),
+    [("1,P,,,15", ["5 of P in pool 2"]), ("1,P,,1,15", ["5 of P in pool 2"]), ("1,P,,2,15", ["10 of P in pool 1"])],
+)
+async def test_a_count_without_a_place_says_what_stays_beside_it(
+    row: str, left: list[str], others: int, world: World
+) -> None:
+    stocked(world, "1,P,A,1,10", "1,P,B,2,5", "1,Q,A,1,3")
+    await loaded(world)
+    stocked(world, row, "1,Q,,,3", *(f"1,X{at},,,1" for at in range(others)))
+    world.write("products.csv", "product_number", "P", "Q", *(f"X{at}" for at in range(others)))
+    report = await loaded(world, recount=True)
+    words = "a row without a place counts the pool that it names, or pool 1, and what is in others stays: "
+    assert [line.partition(words)[2] for line in report.lines() if words in line] == [f"{one}." for one in left]
+    assert await world.stock("P") == (25 if row == "1,P,,2,15" else 20)
+    stocked(world, "1,P,,1,9", "1,P,,2,0")
+    assert not any("warning" in line for line in (await loaded(world, recount=True)).lines())
+    assert await world.stock("P") == 9
+
+
 async def test_a_load_does_not_take_its_own_counts_for_earlier_ones(tmp_path: Path) -> None:
     """The rows of a store that is named again after others are sent late, when its first counts are in the log."""
     service = FakeService()

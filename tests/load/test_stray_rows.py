@@ -44,7 +44,19 @@ def test_a_header_inside_a_file_is_refused_by_its_row(name: str, form: str, writ
 @pytest.mark.parametrize("name", [name for name in FILES if name != "products.csv"])
 @pytest.mark.parametrize(
     "word",
-    ["Total", "TOTAL:", "Summe", "Gesamt", "Gesamtsumme", "Totaal", "Subtotal", "Zwischensumme", "Σ Total", "Sum ="],
+    [
+        "Total",
+        "TOTAL:",
+        "Summe",
+        "Gesamt",
+        "Gesamtsumme",
+        "Totaal",
+        "Subtotal",
+        "Gesamtergebnis",
+        "Zwischensumme",
+        "Σ Total",
+        "Sum =",
+    ],
 )
 def test_a_total_inside_a_file_is_refused_by_its_row(name: str, word: str, write: Write, tmp_path: Path) -> None:
     header, row, bodies = FILES[name]
@@ -122,6 +134,7 @@ def test_a_key_of_free_fields_in_a_cell_is_there_once(name: str, row: str, write
         ),
         ("product_number\tproduct_name\tprice", "P;Pea;1", "cells separated by semicolons"),
         ("product_number", "P;Pea;1", "cells separated by semicolons, and the header has one column"),
+        ("product_number", "P;Pea;1,99", "cells separated by semicolons, and the header has one column"),
         ("product_number,product_name,price", '"P,Pea,1"', "has all its cells in one pair of quotation marks"),
         ("product_number;product_name;price", '"P;Pea;1"', "has all its cells in one pair of quotation marks"),
     ],

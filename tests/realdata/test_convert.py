@@ -53,20 +53,27 @@ def real(test_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Converted
     return shared(tmp_path_factory, "realdata", lambda folder: _converted(test_data, folder, "536365"))
 
 
+@pytest.fixture(params=["look_alike", pytest.param("real", marks=pytest.mark.full)])
+def every_row(request: pytest.FixtureRequest) -> Converted:
+    """The look-alike, and in long runs all of the real data."""
+    found: Converted = request.getfixturevalue(request.param)
+    return found
+
+
 @pytest.fixture(params=["look_alike", "real"])
 def converted(request: pytest.FixtureRequest) -> Converted:
     found: Converted = request.getfixturevalue(request.param)
     return found
 
 
-def test_the_loader_reads_every_row(converted: Converted) -> None:
-    found = {table.name: [0, 0] for table in tables(converted.out)}
-    for table in tables(converted.out):
+def test_the_loader_reads_every_row(every_row: Converted) -> None:
+    found = {table.name: [0, 0] for table in tables(every_row.out)}
+    for table in tables(every_row.out):
         for item in records(table):
             assert not isinstance(item, Left), item
             found[table.name][0] += 1
             found[table.name][1] += item.rows
-    facts = converted.facts
+    facts = every_row.facts
     assert found == {
         "stores.csv": [1, 1],
         "products.csv": [facts.products, facts.products],

@@ -22,6 +22,7 @@ SOURCE = Path(aisle.__file__).parent
 SPEAKERS = ("jobs", "local", "courier", "scan", "tui", "web", "cli/web.py", "cli/web_people.py")
 SPECS = {"", "~", "~~", "day", "date", "time", "year", "age", "ago", "money"}
 MESSAGES = messages("en")
+KINDS = (ast.Call, ast.Constant)
 
 KEYS = {
     prefix: {id_ for id_ in MESSAGES if id_.startswith(prefix)}
@@ -38,9 +39,13 @@ class Use(NamedTuple):
 
 
 @cache
-def trees() -> tuple[tuple[str, ast.Module], ...]:
+def nodes() -> tuple[tuple[str, list[ast.Call | ast.Constant]], ...]:
+    """The calls and constants of each file in the rooms that speak."""
     return tuple(
-        (str(path.relative_to(SOURCE)), ast.parse(path.read_text(encoding="utf-8")))
+        (
+            str(path.relative_to(SOURCE)),
+            [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, KINDS)],
+        )
         for room in SPEAKERS
         for path in sorted((SOURCE / room).rglob("*.py") if (SOURCE / room).is_dir() else [SOURCE / room])
         if not path.parent.name.startswith("catalogue_") and path.stem != "registry"
@@ -51,8 +56,8 @@ def trees() -> tuple[tuple[str, ast.Module], ...]:
 def uses() -> list[Use]:
     """Calls of `msg`, or of helpers that hand an id and its arguments on, anywhere in the rooms that speak."""
     found = []
-    for where, tree in trees():
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+    for where, found_there in nodes():
+        for call in (node for node in found_there if isinstance(node, ast.Call)):
             name = getattr(call.func, "id", getattr(call.func, "attr", ""))
             ids = [str(arg.value) for arg in call.args if isinstance(arg, ast.Constant) and is_id(arg.value)]
             if name in ("msg", "Msg", "told") and call.args and isinstance(call.args[0], ast.Constant):
@@ -75,8 +80,8 @@ def mentioned() -> set[str]:
     """Every string in the rooms that speak."""
     return {
         node.value
-        for _, tree in trees()
-        for node in ast.walk(tree)
+        for _, found_there in nodes()
+        for node in found_there
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 

@@ -297,7 +297,11 @@ def _leads_home(walk: Walk) -> set[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(
     ("size", "verified", "steps"),
-    [(SIZES[0], False, 53), (SIZES[0], True, 54), (SIZES[1], False, 51)],
+    [
+        pytest.param(SIZES[0], False, 53, marks=pytest.mark.full),
+        (SIZES[0], True, 54),
+        (SIZES[1], False, 51),
+    ],
     ids=["small", "verified", "flat"],
 )
 def test_what_is_printed_leads_on_and_back_leads_home(

@@ -192,7 +192,7 @@ def test_names_take_two_lines_where_they_would_be_cut_and_rows_stay_blank() -> N
 @samples
 def test_any_size_at_all(sample: Sample) -> None:
     """Every width and every height, each with some of the others; other ones with wide text and for other samples."""
-    step = tries(16, 8)
+    step = tries(25, 8)
     for turn, text in enumerate(("", HOSTILE["wide"]), SAMPLES.index(sample)):
         frame = sample.build(text)
         for at, columns in enumerate((*range(1, 30), 39, 59, 60, 71, 72, 99, 100, 131), turn):
@@ -201,7 +201,7 @@ def test_any_size_at_all(sample: Sample) -> None:
 
 
 @given(st.text(max_size=120), st.integers(1, 90), st.integers(1, 30))
-@settings(max_examples=tries(40, 150))
+@settings(max_examples=tries(15, 150))
 def test_any_text_at_any_size(text: str, columns: int, rows: int) -> None:
     for sample in SAMPLES[3::2]:
         check_whole(paint(sample.build(text), columns, rows))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import contextlib
 import gzip
@@ -14,7 +13,6 @@ from typing import Any
 import httpx
 import pytest
 
-import aisle
 from aisle.client import Answer, Client, Timeouts, asgi_transport
 from aisle.client.errors import Ambiguous, NotSent, ServerError
 from aisle.errors import SettingsError
@@ -227,18 +225,6 @@ def test_what_is_no_json_is_a_value_error(content: bytes) -> None:
 def test_json_may_be_written_in_any_unicode(how: str) -> None:
     assert Answer(200, {}, ' {"é": [1.5, "😀"]}'.encode(how)).json() == {"é": [1.5, "😀"]}
     assert Answer(200, {}, '{"é": [1.5, "😀"]}'.encode(how)).json() == {"é": [1.5, "😀"]}
-
-
-def test_httpx_is_imported_in_one_module() -> None:
-    root = Path(aisle.__file__).parent
-    found = set()
-    for path in root.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            if any(name.partition(".")[0] == "httpx" for name in names):
-                found.add(path.relative_to(root).as_posix())
-    assert found == {"client/http.py"}
 
 
 # --- in this process -------------------------------------------------------------------------------------------------

@@ -13,10 +13,11 @@ from aisle.jobs.receive.deliveries import DeliveriesJob
 from aisle.jobs.receive.deliveries_state import Deliveries
 from aisle.jobs.view import ListWindow, Verdict
 from aisle.scan.meaning import PERSON, Back, Choice, Command, Echo, Meaning, Move, Text, Thing, Unknown
+from tests.lengths import tries
 from tests.unit.receives import CONTEXT, Row, Store, thing
 from tests.unit.test_move_any import complete
 
-WALKS, STEPS, REACHED = 700, 30, 100
+WALKS, STEPS, REACHED = tries(180, 700), 30, tries(20, 100)
 
 
 class Books(Store):

@@ -34,10 +34,11 @@ from aisle.scan.meaning import (
 from aisle.service.stock import reason
 from aisle.settings import LANGUAGES
 from aisle.tui.catalogue import Voice
+from tests.lengths import tries
 from tests.unit.test_move_any import complete
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
-WALKS, STEPS, REACHED = 520, 30, 100
+WALKS, STEPS, REACHED = tries(130, 520), 30, tries(20, 100)
 
 Row = dict[str, Any]
 

@@ -28,13 +28,14 @@ from aisle.scan.meaning import (
 )
 from aisle.tui.catalogue import pieces, sentences
 from tests.lengths import tries
+from tests.once import shared
 from tests.unit.moves import BAG, Hand, Store, small_store
 
 PRODUCTS = ("P1", "P2", "P3", "P4", "P5", "P6", "P7", BAG)
 PLACES = ("A-1", "A-2", "B-1", "PU")
 ORDERS = ("4101", "4102", "4103", "4199")
-WALKS, STEPS = tries(800, 2500), 45
-REACHED = tries(25, 100)
+WALKS, STEPS = tries(400, 2500), 45
+REACHED = tries(10, 100)
 
 
 def thing(kind: str, key: str, quantity: str = "1") -> Thing:
@@ -196,7 +197,12 @@ def put_all_away(hand: Hand) -> None:
 
 
 @pytest.fixture(scope="module")
-def reached() -> Counter[str]:
+def reached(tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
+    """What all walks reached; one process walks for all of them."""
+    return shared(tmp_path_factory, "move_any", lambda _: _walked())
+
+
+def _walked() -> Counter[str]:
     """How often each step and each verdict was reached on all walks, each of them checked at every step."""
     random = Random(20261120)
     seen: Counter[str] = Counter()

@@ -30,6 +30,7 @@ from aisle.scan.meaning import (
     Unknown,
 )
 from tests.lengths import tries
+from tests.once import shared
 from tests.unit.receives import Hand, Store, thing
 from tests.unit.test_move_any import complete
 
@@ -38,8 +39,8 @@ CODES = (
     *("P6", "P6", "D-4", "D-4"),
 )
 TAKEN = {"receive.taken", "receive.taken_alone", "receive.taken_extra"}
-WALKS, STEPS = tries(380, 1150), 40
-REACHED = tries(25, 100)
+WALKS, STEPS = tries(190, 1150), 40
+REACHED = tries(10, 100)
 
 
 def an_event(random: Random, hand: Hand) -> Event:
@@ -206,7 +207,12 @@ def one_walk(random: Random, seen: Counter[str], walk: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def reached() -> Counter[str]:
+def reached(tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
+    """What all walks reached; one process walks for all of them."""
+    return shared(tmp_path_factory, "receive_any", lambda _: _walked())
+
+
+def _walked() -> Counter[str]:
     """How often each step and each verdict was reached on all walks, each of them checked at every step."""
     random = Random(20261120)
     seen: Counter[str] = Counter()

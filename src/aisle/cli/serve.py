@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 import time
@@ -10,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from aisle.cli.zones import zones_of
-from aisle.errors import UsageError
+from aisle.errors import AisleError, SettingsError, UsageError
 from aisle.local.host.home import Home
 from aisle.service.factory import open_service
-from aisle.service.logs import line
+from aisle.service.logs import json_logs, line
 from aisle.service.serve import serve as run_server
 from aisle.service.storage import named_database
 from aisle.service.times import moment
@@ -23,12 +24,26 @@ from aisle.settings import EMBEDDED, data_root, load
 from aisle.settings.time_zone import zone_of
 from aisle.text import clean
 
+log = logging.getLogger("aisle.service")
+
 DAY = 86400
 _MOST_DAYS = 36_500
 
 
 def serve(arguments: argparse.Namespace) -> int:
-    """Serves until it is told to stop; a demo store comes of itself into the embedded store's file alone."""
+    """Serves until it is told to stop; with `--json-logs` the error that it ends with is such a line, too."""
+    if not arguments.json_logs:
+        return _serve(arguments)
+    with json_logs():
+        try:
+            return _serve(arguments)
+        except AisleError as problem:
+            log.critical("%s", clean(str(problem)))
+            return 2 if isinstance(problem, UsageError | SettingsError) else 1
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    """A demo store comes of itself into the embedded store's file alone."""
     if not 0 <= arguments.port <= 65535:
         raise UsageError(f"--port {arguments.port} is no port; it takes 0 to 65535.")
     if (arguments.certificate is None) != (arguments.private_key is None):

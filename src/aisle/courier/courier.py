@@ -19,6 +19,7 @@ from aisle.courier.care import Care
 from aisle.courier.features import Features, parse_features
 from aisle.courier.grounds import Ground
 from aisle.courier.link import SYNCING, Link, Status
+from aisle.courier.link_log import LinkLog
 from aisle.courier.notices import Notice, Notices
 from aisle.courier.pull.freshness import Freshness
 from aisle.courier.pull.intake import Intake
@@ -84,6 +85,7 @@ class Courier:
         """`socket` is the way to the sessions, for whoever won the election; `notify` is shown each notice."""
         self.home = home
         self.notices = Notices(world.clock, notify)
+        self._link_log = LinkLog(self.notices, world.clock)
         self._connect = connect
         self._world = world
         self._pace = pace
@@ -342,6 +344,7 @@ class Courier:
     # What the parts tell each other
 
     def _save(self, status: Status) -> None:
+        self._link_log.see(status)
         features = self.link.features
         try:
             with self.cache.batch():

@@ -1,7 +1,7 @@
 """The access log: one line of JSON for each request, of what was asked and not of whom or what it was about.
 
-It holds the operation, status, time, size, and which token of which role asked for which store. It never holds a path,
-a query, a body or a token: in them are secrets, and customers.
+It holds the operation, status, time, size, the caller's address, the request's id, and which token of which role asked
+for which store. It never holds a path, a query, a body or a token: in them are secrets, and customers.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,7 @@ class AccessLog:
             self._handler = logging.StreamHandler(sys.stderr)
         else:
             try:
-                os.close(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600))
-                self._handler = WatchedFileHandler(file, encoding="utf-8")
+                self._handler = _PrivateHandler(file, encoding="utf-8")
             except OSError as problem:
                 raise UsageError(f"{file} cannot be written: {problem.strerror}.") from problem
         self._logger = logging.Logger("aisle.access", logging.INFO)
@@ -52,3 +52,11 @@ class AccessLog:
     def close(self) -> None:
         """Let go of the file."""
         self._handler.close()
+
+
+class _PrivateHandler(WatchedFileHandler):
+    """Makes the file for its owner alone, each time it is opened."""
+
+    def _open(self) -> TextIOWrapper:
+        handle = os.open(self.baseFilename, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        return os.fdopen(handle, "a", encoding=self.encoding)

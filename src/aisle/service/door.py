@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from functools import lru_cache
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,9 @@ FEATURES = (
 # Parts of a path that are no longer are remembered; most requests come to the same few.
 _SHORT = 64
 _ANNOUNCED = (b"aisle-features", FEATURES.encode())
+REQUEST_ID = b"x-request-id"
+"""Names a request in the access log and in the log of failures; whoever asks may say it, and hears it."""
+_NAMES_A_REQUEST = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Headers that say one thing: of two that differ nobody can know which is meant.
 _ONCE = frozenset(
     {
@@ -67,14 +72,17 @@ class Door:
             await self.app(scope, receive, send)
             return
 
-        notes: dict[str, Any] = {}
+        client = scope.get("client")
+        request_id = _request_id(scope)
+        notes: dict[str, Any] = {"client": client[0] if client else "", "request": request_id}
+        named = (REQUEST_ID, request_id.encode())
         began, status, size = monotonic(), 0, 0
 
         async def announce(message: Message) -> None:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], _ANNOUNCED]
+                message["headers"] = [*message["headers"], _ANNOUNCED, named]
             else:
                 size += len(message.get("body", b""))
             await send(message)
@@ -101,6 +109,12 @@ class Door:
             return
         scope["path"] = path
         await self.app(scope, receive, send)
+
+
+def _request_id(scope: Scope) -> str:
+    """The request's own id where it has one that can be written down, else a fresh one."""
+    said = next((value.decode("latin-1") for name, value in scope["headers"] if name == REQUEST_ID), "")
+    return said if _NAMES_A_REQUEST.fullmatch(said) else secrets.token_hex(8)
 
 
 def _check_headers(scope: Scope) -> None:

@@ -87,8 +87,10 @@ class Gate:
         except asyncio.CancelledError:
             raise
         except Exception:
-            log.exception("%s failed", operation.name)
+            log.exception("%s failed; request %s", operation.name, notes.get("request", ""))
             return response(Answer(500, Refusal(500, "The service failed; it may or may not have been done.").body()))
+        if answer.replayed:
+            notes["replayed"] = True
         answered = response(answer)
         answered.background = self._notes(principal, asked.now)
         return answered

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from aisle.service.times import moment
 
-_NAMES = ("aisle", "uvicorn", "asyncio")
+log = logging.getLogger("aisle.service")
+
+_NAMES = ("aisle", "uvicorn", "asyncio", "py.warnings")
 
 
 class JsonLines(logging.Formatter):
@@ -44,7 +49,8 @@ def line(message: str) -> str:
 
 @contextmanager
 def json_logs() -> Iterator[None]:
-    """Everything that this process says goes to the standard error in such lines meanwhile."""
+    """Everything that this process says goes to the standard error in such lines meanwhile: also what its threads and
+    the process itself end with, and warnings."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     loggers = [logging.getLogger(name) for name in _NAMES]
@@ -52,9 +58,19 @@ def json_logs() -> Iterator[None]:
     for logger in loggers:
         logger.handlers[:], logger.propagate = [handler], False
         logger.setLevel(logging.INFO if logger.name == "aisle" else logging.WARNING)
+    hooks = sys.excepthook, threading.excepthook, warnings.showwarning
+    sys.excepthook = lambda kind, problem, trace: _ended("process", (kind, problem, trace))
+    threading.excepthook = lambda args: _ended("thread", (args.exc_type, args.exc_value, args.exc_traceback))
+    warnings.showwarning = lambda *said, **_: logging.getLogger("py.warnings").warning("%s", said[1].__name__)
     try:
         yield
     finally:
+        sys.excepthook, threading.excepthook, warnings.showwarning = hooks
         for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
             logger.handlers[:], logger.propagate = handlers, propagate
             logger.setLevel(level)
+
+
+def _ended(what: str, problem: Any) -> None:
+    """A process or thread ends with this."""
+    log.critical("a %s ended by a failure", what, exc_info=problem)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,12 @@ from prometheus_client import (
     Histogram,
     PlatformCollector,
     ProcessCollector,
+    disable_created_metrics,
     generate_latest,
     multiprocess,
 )
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 from starlette.requests import Request
 
 from aisle import __version__
@@ -30,10 +34,13 @@ from aisle.contract.wire import OPERATIONS
 from aisle.service.extensions import EXTENSIONS
 from aisle.service.workers import SHARED_FIGURES
 
+disable_created_metrics()  # type: ignore[no-untyped-call]  # several workers have none, and one has the same names as many
+
 KIND = CONTENT_TYPE_LATEST
 NO_OPERATION = "none"
 _NAMES = frozenset({*OPERATIONS, *(extension.name for extension in EXTENSIONS)})
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
+_LEAST = frozenset({"process_start_time_seconds", "process_max_fds"})
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 # A proxy on this machine asks for others.
 _PROXIED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
@@ -56,10 +63,30 @@ class Metrics:
         self._running = Gauge(
             "aisle_requests_running", "Requests that run now.", registry=registry, multiprocess_mode="livesum"
         )
-        if not self._folder:
-            Gauge("aisle_info", "The version that runs.", ["version"], registry=registry).labels(__version__).set(1)
-            ProcessCollector(registry=self._own)
-            PlatformCollector(registry=self._own)
+        self._up = Gauge(
+            "aisle_database_up", "1 while the database can be used.", registry=registry, multiprocess_mode="livemin"
+        )
+        self._up.set(1)
+        self._losses = Counter("aisle_database_losses", "Times that the database was lost.", registry=registry)
+        self._waits = Histogram(
+            "aisle_database_wait_seconds",
+            "Waits for a connection (pool), and for a lock that another writer holds (lock).",
+            ["what"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        for what in ("pool", "lock"):
+            self._waits.labels(what)
+        self._replays = Counter(
+            "aisle_replays", "Writes that were answered from what was stored under their key.", registry=registry
+        )
+        worker_restarts(registry)
+        self._certificate = Gauge(
+            "aisle_certificate_until_seconds",
+            "Until when the certificate is good, in seconds since 1970; 0 for one that is not, or where there is none.",
+            registry=registry,
+            multiprocess_mode="livemin",
+        )
 
     def begin(self) -> None:
         """A request came."""
@@ -74,25 +101,81 @@ class Metrics:
         self._requests.labels(operation, method, str(record["status"])).inc()
         self._seconds.labels(operation).observe(record["ms"] / 1000)
         self._bytes.labels(operation).inc(record["bytes"])
+        if record.get("replayed"):
+            self._replays.inc()
+
+    def database_state(self, *, up: bool) -> None:
+        """See `storage.watch.Figures`."""
+        self._up.set(up)
+        if not up:
+            self._losses.inc()
+
+    def database_waited(self, what: str, seconds: float) -> None:
+        """See `storage.watch.Figures`."""
+        self._waits.labels(what).observe(seconds)
+
+    def certificate_until(self, until: float) -> None:
+        """Until when the certificate is good."""
+        self._certificate.set(until)
 
     def text(self) -> bytes:
         """What a scrape gets."""
-        if not self._folder:
-            return generate_latest(self._own)
-        _forget_dead(Path(self._folder))
-        registry = CollectorRegistry()
-        multiprocess.MultiProcessCollector(registry, path=self._folder)  # type: ignore[no-untyped-call]
+        registry, processes = CollectorRegistry(), [os.getpid()]
+        if self._folder:
+            processes = _living(Path(self._folder))
+            multiprocess.MultiProcessCollector(registry, path=self._folder)  # type: ignore[no-untyped-call]
+        else:
+            registry.register(_Collected(self._own.collect))
+        registry.register(_Collected(partial(_of_processes, processes)))
+        PlatformCollector(registry=registry)
         return generate_latest(registry)
 
 
-def _forget_dead(folder: Path) -> None:
-    """What workers that are gone had running runs no more; what they counted stays."""
+class _Collected(Collector):
+    """What a function finds."""
+
+    def __init__(self, found: Callable[[], Iterable[Metric]]) -> None:
+        self._found = found
+
+    def collect(self) -> Iterable[Metric]:
+        """See Collector."""
+        return self._found()
+
+
+def _of_processes(processes: Iterable[int]) -> Iterator[Metric]:
+    """The version, and what all workers take together; of times and limits the least."""
+    info = GaugeMetricFamily("aisle_info", "The version that runs.", labels=["version"])
+    info.add_metric([__version__], 1)
+    yield info
+    found: dict[str, Metric] = {}
+    for pid in processes:
+        for metric in ProcessCollector(pid=partial(int, pid), registry=None).collect():
+            before = found.setdefault(metric.name, metric)
+            if before is metric or not metric.samples or not before.samples:
+                continue
+            values = before.samples[0].value, metric.samples[0].value
+            value = min(values) if metric.name in _LEAST else sum(values)
+            kind = CounterMetricFamily if metric.type == "counter" else GaugeMetricFamily
+            found[metric.name] = kind(metric.name, metric.documentation, value)
+    yield from found.values()
+
+
+def worker_restarts(registry: CollectorRegistry | None) -> Counter:
+    """Counts workers that died and were replaced; the parent of workers counts, and each of them names it."""
+    return Counter("aisle_worker_restarts", "Workers that died and were replaced.", registry=registry)
+
+
+def _living(folder: Path) -> list[int]:
+    """The workers. What those that are gone had running runs no more; what they counted stays."""
+    living: set[int] = set()
     for file in folder.glob("gauge_live*_*.db"):
         pid = int(file.stem.rpartition("_")[2])
         try:
             os.kill(pid, 0)
+            living.add(pid)
         except ProcessLookupError:
             multiprocess.mark_process_dead(pid, path=str(folder))  # type: ignore[no-untyped-call]
+    return sorted(living)
 
 
 def from_here(request: Request) -> bool:

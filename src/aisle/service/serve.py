@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from aisle.errors import UsageError
+from aisle.errors import AisleError, UsageError
 from aisle.lifeline import follow_lifeline
 from aisle.service.access import AccessLog
 from aisle.service.callers import LARGEST_BACKLOG, manners, seldom
+from aisle.service.certificates import CertificateWatch, good_until
 from aisle.service.factory import Service, open_service
 from aisle.service.limits import LONGEST_HEADERS, LONGEST_QUERY, Rates
 from aisle.service.logs import json_logs
@@ -41,6 +42,7 @@ log = logging.getLogger("aisle.service")
 
 _KEEP_ALIVE_SECONDS = 75
 _DRAIN_SECONDS = 20
+_CERTIFICATE_SECONDS = 60
 
 
 def serve(
@@ -117,13 +119,23 @@ class _Address(NamedTuple):
             if self.json_logs:
                 opened.enter_context(json_logs())
             access = opened.enter_context(closing(AccessLog(self.access_file))) if self.access_file else None
-            service = Service(storage, clock, Rates(self.rate), access, _metrics(), self.zones, lenient=self.lenient)
+            metrics = _metrics()
+            storage.watch.figures = metrics
+            service = Service(storage, clock, Rates(self.rate), access, metrics, self.zones, lenient=self.lenient)
             server = _Server(
-                _config(service, self.host, self.port, self.certificate, self.private_key), service.app, ready
+                _config(service, self.host, self.port, self.certificate, self.private_key),
+                service.app,
+                ready,
+                self._certificate_watch(metrics),
             )
             follow(server.leave)
             server.run(sockets)
             log.info("It has left; every request was answered.")
+
+    def _certificate_watch(self, metrics: Metrics) -> CertificateWatch | None:
+        if self.certificate is None:
+            return None
+        return CertificateWatch(partial(good_until, self.certificate, self.private_key), metrics.certificate_until)
 
 
 def _metrics() -> Metrics:
@@ -136,8 +148,10 @@ def _serve_by_workers(at: _Address, count: int, ready: Callable[[str], None]) ->
     until = Wake()
     with listening(at.host, at.port) as sock, until.by_signals(), _figures_together():
         follow_lifeline(os.environ, until.wake)
-        url = _url(sock, tls=at.certificate is not None)
-        run_workers(partial(_worker, at), count, sock, lambda: ready(url), until=until)
+        from aisle.service.metrics import worker_restarts
+
+        url, restarted = _url(sock, tls=at.certificate is not None), worker_restarts(None).inc
+        run_workers(partial(_worker, at), count, sock, lambda: ready(url), until=until, restarted=restarted)
 
 
 @contextmanager
@@ -158,8 +172,16 @@ def _worker(
     follow: Callable[[Callable[[], None]], None],
 ) -> None:
     """One process of several."""
-    with closing(open_storage(at.database)) as storage:
-        at.serve(storage, time, lambda _: ready(), follow, [sock])
+    with json_logs() if at.json_logs else nullcontext():
+        try:
+            with closing(open_storage(at.database)) as storage:
+                at.serve(storage, time, lambda _: ready(), follow, [sock])
+        except AisleError as problem:
+            log.critical("%s", problem)
+            raise SystemExit(1) from None
+        except Exception:
+            log.critical("a worker ended by a failure", exc_info=True)
+            raise SystemExit(1) from None
 
 
 def _config(
@@ -215,15 +237,30 @@ class _Loop(asyncio.SelectorEventLoop):
 class _Server(uvicorn.Server):
     """uvicorn, but it says when it is ready, and a signal ends it without killing what comes after."""
 
-    def __init__(self, config: uvicorn.Config, app: App, ready: Callable[[str], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, app: App, ready: Callable[[str], None], certificate: CertificateWatch | None
+    ) -> None:
         super().__init__(config)
+        self._certificate = certificate
         app.load()  # before anybody can call: a request that is not one of ours holds up no other
         self._app = app
         self._ready = ready
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         with asyncio.Runner(loop_factory=_Loop) as runner:
-            runner.run(self.serve(sockets))
+            runner.run(self._serve_watched(sockets))
+
+    async def _serve_watched(self, sockets: list[socket.socket] | None) -> None:
+        watching = asyncio.create_task(self._watch_certificate())
+        try:
+            await self.serve(sockets)
+        finally:
+            watching.cancel()
+
+    async def _watch_certificate(self) -> None:
+        while self._certificate is not None:
+            await asyncio.to_thread(self._certificate.look)
+            await asyncio.sleep(_CERTIFICATE_SECONDS)
 
     def leave(self) -> None:
         """Stop taking requests and finish those that run."""

@@ -6,6 +6,7 @@ themselves, so that the port is free for whoever comes next.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -25,6 +26,8 @@ Serve = Callable[[socket.socket, Callable[[], None], Callable[[Callable[[], None
 SHARED_FIGURES = "PROMETHEUS_MULTIPROC_DIR"
 """A variable of prometheus-client: the folder in which workers keep their figures. It is set before that is loaded."""
 
+log = logging.getLogger("aisle.service")
+
 _BACKLOG = 2048
 # A worker that dies at once is not started again at once, and one that never came up not for ever.
 _PAUSE = 1.0
@@ -43,12 +46,21 @@ def listening(host: str, port: int) -> socket.socket:
         raise UsageError(f"{host} port {port} cannot be listened at: {problem.strerror or problem}.") from problem
 
 
-def run_workers(serve: Serve, count: int, at: socket.socket, ready: Callable[[], None], *, until: Wake) -> None:
+def run_workers(
+    serve: Serve,
+    count: int,
+    at: socket.socket,
+    ready: Callable[[], None],
+    *,
+    until: Wake,
+    restarted: Callable[[], None] = lambda: None,
+) -> None:
     """Keep `count` processes running `serve` (which has to be picklable) until `until` is woken; then let them finish.
 
-    `ready` is called once, when one of them answers. Raises StorageError when none ever does.
+    `ready` is called once, when one of them answers; `restarted` for each that died.
+    Raises StorageError when none ever answers.
     """
-    crew = _Crew(serve, at)
+    crew = _Crew(serve, at, restarted)
     try:
         for _ in range(count):
             crew.start()
@@ -97,9 +109,16 @@ class _Worker:
         self.process.start()
         mouth.close()
 
+    @property
+    def end(self) -> str:
+        """What it ended with."""
+        status = self.process.exitcode or 0
+        return f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+
 
 class _Crew:
-    def __init__(self, serve: Serve, at: socket.socket) -> None:
+    def __init__(self, serve: Serve, at: socket.socket, restarted: Callable[[], None]) -> None:
+        self._restarted = restarted
         self._serve = serve
         self._at = at
         self._workers: list[_Worker] = []
@@ -131,6 +150,8 @@ class _Crew:
         """Count those that ended; start as many, when it is time."""
         for worker in [one for one in self._workers if not one.process.is_alive()]:
             self._vain += not worker.ready
+            self._restarted()
+            log.error("worker %d died (%s); another one takes its place", worker.process.pid or 0, worker.end)
             if self._vain >= _MOST_VAIN_STARTS:
                 raise StorageError("The workers end before they are ready; what they said stands above.")
             self._forget(worker)

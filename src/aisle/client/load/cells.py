@@ -54,6 +54,8 @@ _CODES_APART = re.compile(f"{_APART.pattern}|{_AND.pattern}", re.IGNORECASE)
 _SEPARATORS_AROUND = re.compile(r"\A[\s,;|/]+|[\s,;|/]+\Z")
 _SHORTENED_INSIDE = re.compile(r"(?<![\d.,])\d+[.,]\d+E\+?\d+|(?<![\d.,])\d+E\+\d+", re.IGNORECASE | re.ASCII)
 _QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
+_MOST_MARKS = 4
+"""Pairs of marks that are taken off around a cell; more than three were never seen."""
 _ODD_MARKS = f"()[]{{}}:{_QUOTES}"
 _KIND_OF_CODE = r"(?:ean|gtin|upc|isbn|barcode|streepjescode|strichcode|code)(?:-?[ae](?=[^a-z]))?"
 _LABEL = rf"{_KIND_OF_CODE}(?:[- ]?(?:8|12|13|14))?"
@@ -145,8 +147,9 @@ def _value(cell: str) -> Cleaned:
     """What all cells but words have in common."""
     bare = _free_of_errors(cell)
     undone = ["blanks around it taken off"] if bare != cell and bare else []
-    while found := _unquoted(bare):
-        bare, undone = trimmed(found[0]), [*undone, found[1]]
+    for _ in range(_MOST_MARKS):
+        if found := _unquoted(bare):
+            bare, undone = trimmed(found[0]), [*undone, found[1]]
     if _FORMULA.match(bare) or bare[:1] == "=":
         raise ValueError(f"{bare!r} is a formula; write its value")
     if bare.casefold() in NOTHING:
@@ -281,7 +284,7 @@ def _long_barcode(bare: str, joined: str, undone: str) -> Cleaned:
 def _refuse_grouped(bare: str, *, signs: str = "") -> None:
     """Raises ValueError for digits with signs of thousands; `signs` are those that are meant, where not all are."""
     found = _GROUPED.fullmatch(bare)
-    if found and (not signs or (found[1] in signs and bare[0] not in "+-0")):
+    if found and (not signs or (found[1] in signs and (bare[0] not in "+-0" or bare.count(found[1]) > 1))):
         raise ValueError(
             f"{bare!r} has signs of thousands: a spreadsheet took the code for a number, and zeros before it may be"
             " lost; format the column as text and write the code anew"
@@ -323,13 +326,17 @@ def _beside(text: str, code: str) -> str:
     return "a sign" if joined_digits(text[1:]) == code else "words"
 
 
+_CONTAINER_CODE = re.compile(r"\(00\) ?\d[\d ]{16,22}", re.ASCII)
+
+
 def _doubt(code: str) -> str:
     """Why a code may not be one that can be scanned; empty where nothing speaks against it."""
     has_digit = any(map(str.isdecimal, code))
     if code.casefold() in _FLAGS or not has_digit:
         return "has no digit, and is hardly a code"
     if code[0] in "+-" or any(mark in code for mark in _ODD_MARKS):
-        return "" if tidy(code).isdecimal() else "holds signs that are hardly part of a code"
+        is_known = tidy(code).isdecimal() or _CONTAINER_CODE.fullmatch(code)
+        return "" if is_known else "holds signs that are hardly part of a code"
     is_worded = " " in code and any(map(str.isalpha, code))
     return "holds words beside digits, and is hardly a code" if is_worded else ""
 
@@ -440,8 +447,9 @@ def _list(cell: str, _: Notation) -> Cleaned:
 
 def _part(part: str) -> str:
     bare = trimmed(part)
-    while found := _unquoted(bare):
-        bare = trimmed(found[0])
+    for _ in range(_MOST_MARKS):
+        found = _unquoted(bare)
+        bare = trimmed(found[0]) if found else bare
     return bare
 
 

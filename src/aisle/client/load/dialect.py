@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -62,14 +63,26 @@ def dialect_of(path: Path, is_known: Callable[[str], bool]) -> Dialect:
             above, first = 0, stream.readline()
             while first and above < _MOST_ABOVE and not first.strip(_NO_CELL):
                 above, first = above + 1, stream.readline()
-            second = stream.readline()
+            lines = [first, *itertools.islice(stream, _MOST_ABOVE)]
     except (OSError, UnicodeError) as error:
         raise LoadError(f"{path.name} cannot be read: {error}.") from error
     if found := _SEP_LINE.fullmatch(first):
         if found[1] not in SEPARATORS:
             raise LoadError(f"{path.name} begins with {first.strip()!r}; separate the columns by commas or semicolons.")
         return _dialect(encoding, found[1], above + 1, said)
-    return _dialect(encoding, _separator(first, second, is_known), above, said)
+    title = _lines_above_header(lines, is_known)
+    dialect = _dialect(encoding, _separator("".join(lines[title : title + 2]), is_known), above + title, said)
+    passed_over = f"the header in row {above + title + 1}, without what is above it"
+    return dialect._replace(assumed=(*dialect.assumed, passed_over)) if title else dialect
+
+
+def _lines_above_header(lines: list[str], is_known: Callable[[str], bool]) -> int:
+    """How many lines stand above the first that has the names of two columns; 0 where none has, or the first one."""
+    for at, line in enumerate(lines):
+        known = max(sum(map(is_known, cells_of(line, mark))) for mark in SEPARATORS)
+        if known > 1 or (known and not at):
+            return at
+    return 0
 
 
 def _dialect(encoding: str, separator: str, skipped: int, said: str) -> Dialect:
@@ -79,11 +92,11 @@ def _dialect(encoding: str, separator: str, skipped: int, said: str) -> Dialect:
     return Dialect(encoding, separator, skipped, tuple(assumed))
 
 
-def _separator(first: str, second: str, is_known: Callable[[str], bool]) -> str:
+def _separator(begin: str, is_known: Callable[[str], bool]) -> str:
     """The separator that finds most known names in the header; where none does, most names. A comma for a tie."""
 
     def found(mark: str) -> tuple[int, int]:
-        names = cells_of(first + second, mark)
+        names = cells_of(begin, mark)
         return sum(map(is_known, names)), len(names)
 
     return max(SEPARATORS, key=found)
@@ -116,6 +129,10 @@ def _encoding(path: Path) -> tuple[str, str]:
             return order, "the encoding UTF-16"
         raw.seek(0)
         utf8, other, undefined = _lines_by_encoding(raw)
+        raw.seek(0)
+        old = _old_encoding(raw) if other and not utf8 else ""
+    if old:
+        return old, f"the encoding {_OLD_NAMES[old]}"
     if other and not utf8 and not undefined:
         return "cp1252", "the encoding Windows-1252"
     return "utf-8-sig", ""
@@ -137,6 +154,28 @@ def _lines_by_encoding(raw: io.BufferedReader) -> tuple[int, int, bool]:
         else:
             utf8 += not (utf8 == 0 and line.startswith(codecs.BOM_UTF8) and line[3:].isascii())
     return utf8, other, undefined
+
+
+def _old_encoding(raw: io.BufferedReader) -> str:
+    """The encoding of DOS or of the old Macintosh, where letters inside words show it; empty where they do not.
+
+    In Windows-1252 the same bytes are quotation marks or capitals, which do not stand there.
+    """
+    found = dict.fromkeys(_INSIDE_WORDS, 0)
+    for line in raw:
+        for encoding, pattern in _INSIDE_WORDS.items() if not line.isascii() else ():
+            found[encoding] += pattern.search(line) is not None
+    (most, count), (_, next_count) = sorted(found.items(), key=lambda one: -one[1])[:2]
+    return most if count > next_count and not found["cp1252"] else ""
+
+
+_OLD_NAMES = {"cp850": "CP850 of DOS", "mac_roman": "Mac OS Roman"}
+_INSIDE_WORDS = {
+    "cp850": re.compile(rb"[A-Za-z][\x81\x82\x84\x94][a-z]"),
+    "mac_roman": re.compile(rb"[A-Za-z][\x8a\x8e\x9f][a-z]"),
+    "cp1252": re.compile(rb"[A-Za-z][\xe0\xe4\xe7-\xeb\xed\xef\xf1\xf3\xf6\xfc][a-z]"),
+}
+"""Letters with accents inside words, by the encoding in which they are such."""
 
 
 def _utf16_without_mark(start: bytes) -> str:

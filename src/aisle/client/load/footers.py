@@ -18,9 +18,7 @@ _BEGINS = re.compile(rf"[(\[*=-]*\s*(?:{_WORD})\b.*|[(\[].*|.*:\s.*|.*:", re.IGN
 _COUNTED = re.compile(rf"\d+ (?:{_WORD}|producten|products|produkte|produits)\b.*", re.IGNORECASE)
 
 
-_TOTALS = (
-    r"(?:grand |sous-?|sub-? ?|zwischen|end|eind|gesamt)?(?:totaal|total|totaux|gesamt|gesamtsumme|summe|sum|somme)"
-)
+_TOTALS = r"(?:grand |sous-?|sub-? ?|zwischen|end|eind|gesamt)?(?:totaal|total|totaux|gesamt|summe|ergebnis|sum|somme)"
 _TOTAL = re.compile(rf"[\W\u03a3]*{_TOTALS}(?:\s+g[eé]n[eé]ral|\s*\([^)]*\))?\W*\d*", re.IGNORECASE)
 _TOTAL_AND_MORE = re.compile(rf"[\W\u03a3]*{_TOTALS}\b.*", re.IGNORECASE | re.DOTALL)
 

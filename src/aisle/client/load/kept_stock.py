@@ -1,10 +1,11 @@
-"""Products that keep no stock in a store: a count of one is written into the log there, and changes nothing."""
+"""What a store says of its stock before a load: a count does nothing where none is kept, nor to other pools."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
+from decimal import Decimal
 from typing import Any
 
 from aisle.client.core import Core
@@ -12,12 +13,20 @@ from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
 from aisle.client.load.report import LoadError
 from aisle.client.load.table import Table
 from aisle.contract.wire import QueryValue
+from aisle.tuples import NamedTuple
 
 _PAGE = 1000
 _CHAIN = ""
 """What stands for the list of products, which is that of all stores."""
 _FEW = 20
 """Counts of a store for which its products are asked one by one."""
+
+
+class Kept(NamedTuple):
+    """Whether a product keeps stock in a store, and how much is in which of its pools before the load."""
+
+    is_kept: bool
+    pools: Mapping[str, Decimal]
 
 
 class KeptStock:
@@ -30,43 +39,45 @@ class KeptStock:
         self._client = client
         self._table = table
         self._rows: Counter[str] | None = None
-        self._flags: dict[str, dict[str, bool]] = {}
-        self._asked: dict[tuple[str, str], bool | None] = {}
+        self._needs_pools = False
+        self._listed: dict[str, dict[str, Kept]] = {}
+        self._asked: dict[tuple[str, str], Kept | None] = {}
 
-    async def is_kept(self, store: str, product: str) -> bool:
-        """Whether the product keeps stock in the store, as far as the service says."""
+    async def of(self, store: str, product: str) -> Kept:
+        """What is known of the product in the store, as far as the service says."""
         if self._rows is None:
-            self._rows = Counter(name for _, (name,) in self._table.picked(("store_number",)))
+            self._rows = Counter()
+            for _, (name, code) in self._table.picked(("store_number", "location_code")):
+                self._rows[name] += 1
+                self._needs_pools = self._needs_pools or not code
         for at in (store, _CHAIN):
             said = await self._said(at, product, is_few=self._rows[store] <= _FEW)
             if said is not None:
                 return said
-        return True
+        return Kept(True, {})
 
-    async def _said(self, store: str, product: str, *, is_few: bool) -> bool | None:
+    async def _said(self, store: str, product: str, *, is_few: bool) -> Kept | None:
         """What a list says of a product; None where it does not have it."""
-        if not is_few:
-            for at in (_CHAIN, store):
-                if at not in self._flags:
-                    found = await self._read(at, {})
-                    without = self._flags.get(_CHAIN, {})
-                    self._flags[at] = {one: flag for one, flag in found.items() if not flag or one in without}
-            return self._flags[store].get(product)
-        if (store, product) not in self._asked:
-            found = await self._read(store, {"product_number": product})
-            self._asked[store, product] = found.get(product)
-        return self._asked[store, product]
+        if is_few:
+            if (store, product) not in self._asked:
+                self._asked[store, product] = (await self._read(store, {"product_number": product})).get(product)
+            return self._asked[store, product]
+        for at in (_CHAIN, store):
+            if at not in self._listed:
+                found = await self._read(at, {})
+                without = self._listed.get(_CHAIN, {})
+                self._listed[at] = {
+                    one: kept for one, kept in found.items() if not kept.is_kept or kept.pools or one in without
+                }
+        return self._listed[store].get(product)
 
-    async def _read(self, store: str, asked: Mapping[str, QueryValue]) -> dict[str, bool]:
-        """Which products of a list keep stock; none where it cannot be read, which is noted.
+    async def _read(self, store: str, asked: Mapping[str, QueryValue]) -> dict[str, Kept]:
+        """The products of a list; none where it cannot be read, which is noted.
 
         Raises LoadError where the service does not answer.
         """
         try:
-            return {
-                str(row.get("product_number")): row.get("is_stock") is not False
-                async for row in self._listed(store, asked)
-            }
+            return {str(row.get("product_number")): self._kept(row) async for row in self._pages(store, asked)}
         except (Forbidden, NotFound):
             return {}  # what the store says to its counts is told with their rows
         except TransportError as error:
@@ -77,7 +88,12 @@ class KeptStock:
             self._table.notes.doubt(f"which products keep stock could not be read: {error}")
             return {}
 
-    async def _listed(self, store: str, asked: Mapping[str, QueryValue]) -> AsyncIterator[Mapping[str, Any]]:
+    def _kept(self, row: Mapping[str, Any]) -> Kept:
+        found = (row.get(f"most_likely_pool_{pool}") for pool in range(1, 11)) if self._needs_pools else ()
+        pools = {f"stock_pool_{at}": Decimal(str(said)) for at, said in enumerate(found, 1) if said}
+        return Kept(row.get("is_stock") is not False, pools)
+
+    async def _pages(self, store: str, asked: Mapping[str, QueryValue]) -> AsyncIterator[Mapping[str, Any]]:
         operation = "list-products" if store == _CHAIN else "list-store-products-stock"
         query: dict[str, QueryValue] = {**asked, "page_size": _PAGE} | (
             {} if store == _CHAIN else {"store_number": store}

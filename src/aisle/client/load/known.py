@@ -12,8 +12,9 @@ from typing import Any
 
 from aisle.client.core import Core
 from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
-from aisle.client.load.cells import folded
+from aisle.client.load.cells import TAKEN_AWAY, folded
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STORES
+from aisle.client.load.odd import CONTAINER, container_key
 from aisle.client.load.read import Found
 from aisle.client.load.repeated import COLUMNS, FURTHER, alike, codes_in, differs, keys_of
 from aisle.client.load.report import LoadError
@@ -23,6 +24,7 @@ from aisle.errors import ContractError
 from aisle.tuples import NamedTuple
 
 _PAGE = 1000
+_STORE_LISTS = ("stores_allowed", "stores_not_allowed", "promo_stores_allowed", "promo_stores_not_allowed")
 
 Row = Mapping[str, Any]
 
@@ -81,6 +83,8 @@ class _Comparison:
         self._codes: dict[str, tuple[str, str]] = {}
         self._empty: set[int] = set()
         self._kept: dict[str, list[tuple[str, str]]] = {}
+        self._containers: dict[int, list[tuple[int, str, str]]] = {}
+        self._told: set[tuple[int, str]] = set()
         self._users: dict[tuple[str, str], tuple[str, str]] = {}
 
     async def run(self) -> Found:
@@ -93,11 +97,39 @@ class _Comparison:
         known = frozenset(key for keys in self._alike.values() for key in keys)
         self._note_kept()
         refused = dict(self._refused(known)) if known or self._users else {}
+        refused |= dict(await self._wrong_stores())
         return Found(refused, known, self._codes_left())
+
+    async def _wrong_stores(self) -> list[tuple[int, str]]:
+        """Rows of products with a list of stores that names one without its zeros; one that is not there is noted."""
+        names = [name for name in _STORE_LISTS if self._table.has_column(name)]
+        if self._table.name != PRODUCTS.file or not names:
+            return []
+        stores: dict[Key, str] = {}
+        try:
+            async with aclosing(self._client.pages("list-stores", query={"page_size": _PAGE})) as pages:
+                async for rows, _ in pages:
+                    stores |= {alike((name,)): name for row in rows if (name := str(row.get("storeNo") or ""))}
+        except (Unauthorized, Forbidden, NotFound):
+            return []
+        found: list[tuple[int, str]] = []
+        for line, cells in self._table.picked(names) if stores else ():
+            for name, cell in zip(names, cells, strict=True):
+                for store in cell.split("|") if cell and cell.casefold() not in TAKEN_AWAY else ():
+                    its = stores.get(alike((store,)))
+                    if its is None:
+                        self._table.notes.warn(f"{name} names a store that the service does not have", store, line)
+                    elif its != store:
+                        found.append((line, f"{name} {differs(store, its)}"))
+        return found
 
     def _survey(self) -> None:
         """Remembers what the file names, once it is known that the service has anything to compare it with."""
         self._forms = {hash(alike(key)) for _, key, _ in self._table.names()}
+        if self._table.name == DELIVERIES.file and self._table.has_column(CONTAINER):
+            for line, (order, code) in self._table.picked(("order_number", CONTAINER)):
+                if code:
+                    self._containers.setdefault(hash(container_key(code)), []).append((line, order, code))
         if self._table.name == PRODUCTS.file:
             for _, (product, *cells) in self._table.picked(("product_number", *COLUMNS)):
                 mine = hash(product)
@@ -117,6 +149,19 @@ class _Comparison:
             self._alike.setdefault(form_of, []).append(key)
         if self._owners or self._empty:
             self._take_codes(name, row)
+        if self._containers:
+            self._take_containers(store, name, row)
+
+    def _take_containers(self, store: str, order: str, row: Row) -> None:
+        for line in row.get("order_lines") or []:
+            key = container_key(str(line.get(CONTAINER) or "")) if isinstance(line, dict) else ""
+            for at, mine, code in self._containers.get(hash(key), ()) if key else ():
+                if mine != order:
+                    value = f"{code} of {mine} is also of {order}"
+                    what = f"{CONTAINER} is on a delivery that the service has"
+                    if (at, value) not in self._told:
+                        self._told.add((at, value))
+                        self._table.notes.warn(what, value, at)
 
     def _left_empty(self, cells: Sequence[str]) -> Iterator[str]:
         """The columns of codes in which a row says nothing: its cell is empty, or only its barcode is named."""

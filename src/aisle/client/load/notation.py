@@ -15,6 +15,7 @@ DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
 _BLANKS = "\\s\u200b\u2060\ufeff"
 _GROUPED = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
+_CURRENCY = re.compile(r"\A\s*(?:EUR|USD|GBP|CHF)(?=[\s\d+-])|(?<=[\s\d])(?:EUR|USD|GBP|CHF)\s*\Z")
 _PLAIN = re.compile(r"[+-]?\d+", re.ASCII)
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII)
 
@@ -187,7 +188,7 @@ _ISO = re.compile(r"\d{4}-?\d{2}-?\d{2}", re.ASCII)
 
 def _bare(cell: str) -> str:
     """A number without currency and blanks around it, and without blanks or apostrophes between its thousands."""
-    bare = cell.strip(" \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff€$£")
+    bare = _CURRENCY.sub("", cell).strip(" \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff€$£")
     if found := _GROUPED.fullmatch(bare):
         return found[1] + re.sub(rf"[{_BLANKS}'\u2019]", "", found[2]) + found[3]
     return bare

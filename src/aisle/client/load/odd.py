@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from aisle.client.load.cells import joined_digits
 from aisle.client.load.columns import DELIVERIES, ORDERS
 from aisle.client.load.table import Row, Table
 from aisle.code_forms import wrong_check_digit
 
 _SSCC = 18
 """Digits of the number of a container (GS1)."""
-_CONTAINER = "container_barcode"
+_IDENTIFIER = re.compile(r"\(00\)\s*|00(?=\d{18}$)", re.ASCII)
+"""What stands before the number of a container in its code (GS1)."""
+CONTAINER = "container_barcode"
 _TIME = 10
 """Where the time of a date begins, behind its day."""
+
+
+def container_key(code: str) -> str:
+    """What all forms of the number of one container have in common."""
+    bare = _IDENTIFIER.sub("", code.strip(), count=1) if code.strip()[:1] in "(0" else code.strip()
+    digits = joined_digits(bare)
+    return digits.lstrip("0") if digits.isdecimal() else bare.casefold()
 
 
 class OddFigures:
@@ -35,7 +46,8 @@ class OddFigures:
 
     def _odd(self, row: Row) -> Iterator[tuple[str, str]]:
         yield from _dear(row)
-        if len(day := str(row.values.get("pickup_date", ""))) > _TIME:
+        day = str(row.values.get("pickup_date", ""))
+        if day[_TIME:].strip("T 0:.Z+"):
             yield "pickup_date is a day, and the service does not keep its time", day
         if self._table.name == DELIVERIES.file:
             yield from self._of_delivery(row)
@@ -44,17 +56,17 @@ class OddFigures:
         for name in ("quantity", "no_of_containers"):
             if row.values.get(name) == 0:
                 yield f"{name} is 0, and nothing of it can come", str(row.values.get("order_number"))
-        if code := row.values.get(_CONTAINER):
+        if code := row.values.get(CONTAINER):
             yield from self._of_container(row, code)
 
     def _of_container(self, row: Row, code: str) -> Iterator[tuple[str, str]]:
-        digits = code[2:] if len(code) == _SSCC + 2 and code.startswith("00") else code
-        if len(digits) == _SSCC and (right := wrong_check_digit(digits)):
-            yield f"{_CONTAINER} has a wrong check digit", f"{code} should end in {right}"
+        key = container_key(code)
+        if len(code) > _SSCC and key.isdecimal() and (right := wrong_check_digit(key.zfill(_SSCC))):
+            yield f"{CONTAINER} has a wrong check digit", f"{code} should end in {right}"
         order = str(row.values.get("order_number"))
-        first, line = self._containers.setdefault(digits, (order, row.line))
+        first, line = self._containers.setdefault(key, (order, row.line))
         if first != order:
-            yield f"{_CONTAINER} is on two deliveries", f"{code} of {order} is also of {first} (row {line})"
+            yield f"{CONTAINER} is on two deliveries", f"{code} of {order} is also of {first} (row {line})"
 
 
 def _dear(row: Row) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from aisle.client.load.columns import LAYOUTS
 from aisle.errors import AisleError
 from aisle.text import clean, ended
 from aisle.tuples import NamedTuple
@@ -173,7 +174,7 @@ class LoadReport(NamedTuple):
         lines += ["The last load of these files was cut off; this one went on with it."] if self.resumed else []
         for file in self.files:
             lines += [_file_line(file), *_left_lines(file), *file.notes]
-        lines += [_unknown_line(name) for name in self.unknown_files]
+        lines += [not_read(name) for name in self.unknown_files]
         lines += refusals(self.bad)
         if self.stopped:
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
@@ -204,7 +205,11 @@ def _left_lines(file: FileReport) -> Iterator[str]:
         )
 
 
-def _unknown_line(name: str) -> str:
-    if name.casefold().endswith(".csv"):
-        return f"{clean(name)}: not read, because no file of a load has this name."
-    return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."
+def not_read(name: str) -> str:
+    """Why a file of the directory is not read, and what to do."""
+    if not name.casefold().endswith(".csv"):
+        return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."
+    said = name.casefold().replace(" ", "_")
+    near = [layout.file for layout in LAYOUTS if layout.file.removesuffix("s.csv").removesuffix(".csv") in said]
+    advice = f"; rename it to {max(near, key=len)}, if it is that" if near else ""
+    return f"{clean(name)}: not read, because no file of a load has this name{advice}."

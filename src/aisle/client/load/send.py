@@ -17,12 +17,13 @@ import hashlib
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from decimal import Decimal
 from pathlib import Path
 
 from aisle.client.answer import Answer
 from aisle.client.core import Core
-from aisle.client.errors import TransportError, message_of
+from aisle.client.errors import ClientError, TransportError, message_of
 from aisle.client.fate import Fate, classify
 from aisle.client.load.columns import (
     ATTRIBUTES,
@@ -42,9 +43,10 @@ from aisle.client.load.kept_stock import KeptStock
 from aisle.client.load.known import compare
 from aisle.client.load.loaded_stock import LoadedStock, marked
 from aisle.client.load.read import NOTHING_FOUND, Left, Record, records, tables, unknown_files
+from aisle.client.load.repeated import alike
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport, Progress
 from aisle.client.load.resume import begin, end
-from aisle.client.load.table import Table
+from aisle.client.load.table import Key, Table
 from aisle.client.retry import read_retry_after
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
@@ -148,6 +150,10 @@ def _nothing(_: Progress) -> None:
     """Nobody asked to be told."""
 
 
+_PAGE = 1000
+_NO_PRODUCT = re.compile(r"There is no product (\S+)\.")
+
+
 class _File:
     """One file on its way to the service."""
 
@@ -196,7 +202,25 @@ class _File:
                 if batch := await self._new_ones(found):
                     await self._send(batch)
                 self._tell()
+        await self._name_products()
         self._tell()
+
+    async def _name_products(self) -> None:
+        """Adds to refusals for an unknown product which one of the service differs from it by zeros, blanks or case."""
+        asked: dict[Key, list[int]] = {}
+        for at, row in enumerate(self.bad):
+            if found := _NO_PRODUCT.search(row.reason):
+                asked.setdefault(alike((found[1],)), []).append(at)
+        if not asked:
+            return
+        try:
+            async with aclosing(self._client.pages("list-products", query={"page_size": _PAGE})) as pages:
+                async for rows, _ in pages:
+                    for number in (str(row.get("product_number") or "") for row in rows):
+                        for at in asked.get(alike((number,)), ()) if number else ():
+                            self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
+        except ClientError:
+            return  # it is a hint
 
     async def _new_ones(self, batch: list[Record]) -> list[Record]:
         """The records to send: of stock, those that were not loaded before."""
@@ -205,9 +229,12 @@ class _File:
         found: list[Record] = []
         for count in batch:
             new, left = (count, ()) if self._before is None else await self._before.split(count, self._table.notes)
-            if not await self._kept.is_kept(count.store, count.body["product_number"]):
+            kept = await self._kept.of(count.store, count.body["product_number"])
+            if not kept.is_kept:
                 new, left = None, ()
                 self._note_unkept(count)
+            elif new and "location_code" not in new.body:
+                self._note_other_pools(new, kept.pools)
             self._left += left
             self._rows += len(count.at) - (len(new.at) if new else 0)
             found += [marked(new)] if new else []
@@ -218,6 +245,16 @@ class _File:
             value = f"{count.body[name]} of {count.body['product_number']}"
             what = "the product keeps no stock in this store (is_stock is false), so the row is not loaded"
             self._table.notes.warn(what, value, line)
+
+    def _note_other_pools(self, count: Record, pools: Mapping[str, Decimal]) -> None:
+        """Notes what a count without a place leaves in other pools; one that names none counts the first."""
+        others = {name: quantity for name, quantity in pools.items() if name not in count.at}
+        if "counted_quantity" in count.at:
+            others.pop("stock_pool_1", None)
+        for name, quantity in others.items():
+            what = "a row without a place counts the pool that it names, or pool 1, and what is in others stays"
+            pool = name.removeprefix("stock_pool_")
+            self._table.notes.warn(what, f"{quantity:f} of {count.body['product_number']} in pool {pool}", count.line)
 
     def _batches(self) -> Iterator[list[Record] | Left]:
         """Records of the same store together, as many as make a batch, and the rows that make no record."""

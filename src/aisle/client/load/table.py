@@ -306,7 +306,7 @@ class Table:
 
     def _otherwise_separated(self, found: list[str]) -> str:
         """Why a row seems to have another sign between its cells than the header has; empty where it does not."""
-        if len(found) >= max(2, len(self._columns)):
+        if len(found) >= max(2, len(self._columns)) and len(self._columns) > 1:
             return ""
         own = self._dialect.separator
         for mark, its_name in SEPARATORS.items():
@@ -341,7 +341,9 @@ class Table:
             value = values.get(column.name)
             if not isinstance(value, str):
                 continue
-            if column.kind == cells.TEXT:
+            if column.name in _SIZES and _DATE_LIKE.fullmatch(value):
+                self.notes.warn(f"{column.name} looks like a date that a spreadsheet has made of a size", value, line)
+            elif column.kind == cells.TEXT:
                 if len(value) < 12 and value.casefold() in cells.NOTHING:
                     self.notes.warn(f"{column.name} is a word for nothing", repr(value), line)
             elif column.kind in (cells.BARCODE, cells.CONTAINER, cells.BARCODES):
@@ -355,6 +357,7 @@ class Table:
                 self.notes.warn(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 
 
+_SIZES = frozenset({"size", "volume"})
 _DATE_LIKE = re.compile(
     r"\d{1,2}([-/])\d{1,2}\1(?:19|20)\d\d"
     r"|\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"
@@ -468,8 +471,35 @@ def _one_cell(file: str, header: str, mark: str, dialect: Dialect) -> str:
 
 def _unknown(name: str, layout: Layout) -> str:
     joined = {known.replace("_", ""): known for known in layout.columns}
-    near = joined.get(name.replace("_", "")) or get_close_matches(name, list(layout.columns), n=1, cutoff=0)[0]
-    return f"has an unknown column {name!r}; the nearest known one is {near}"
+    meant = (one for one in _MEANT.get(name.replace("_", ""), ()) if one in layout.columns)
+    near = joined.get(name.replace("_", "")) or next(meant, "")
+    near = near or next(iter(get_close_matches(name, list(layout.columns), n=1, cutoff=_LIKE)), "")
+    return f"has an unknown column {name!r}" + (f"; the nearest known one is {near}" if near else "")
+
+
+_LIKE = 0.6
+"""From where on two names are alike."""
+_WORDS_FOR_COLUMNS = """
+product_number: artikelnummer artnr artikel artikelnr artikelcode materialnummer material
+product_number: sku item itemnumber itemno productno article articlenumber
+product_name: bezeichnung artikelbezeichnung omschrijving description name naam designation libelle libellé
+barcode container_barcode: ean ean13 gtin upc strichcode streepjescode codebarre codebarres eancode
+price: preis prijs prix verkaufspreis vk uvp verkoopprijs
+quantity: menge bestand anzahl aantal voorraad quantite quantité qty stock
+store_number: filiale filialnummer markt winkel winkelnummer magasin store storeno shop
+location_code: lagerplatz platz ort fach locatie emplacement location bin place
+stock_pool: pool bestandsart voorraadsoort
+order_number: auftrag auftragsnummer bestellnummer bestelnummer ordernr commande lieferschein order
+line_number: position pos zeile regel ligne line
+store_name: filialname winkelnaam
+badge: ausweis personalnummer
+"""
+_MEANT = {
+    word: columns.split()
+    for columns, _, words in (line.partition(": ") for line in _WORDS_FOR_COLUMNS.strip().splitlines())
+    for word in words.split()
+}
+"""What people call a column in German, Dutch, French and English."""
 
 
 def _fields(count: int) -> str:

@@ -12,6 +12,8 @@ from aisle.courier.topics import CATALOGUE, PRODUCT, RECOUNT, Topic
 from aisle.tuples import NamedTuple
 
 CURSOR, MARK = "changes", "changes_mark"
+SEEN = "changes_seen"
+"""How far news were heard, and their mark: rows of them may be in the cache, though not all of them."""
 LIMIT = 500
 BULK = 200
 """More changes of one topic than this are read as a list, not one by one."""
@@ -48,6 +50,8 @@ class ChangeFeed:
         kept = pull.cache.cursor(CURSOR)
         self._since: int | None = kept if isinstance(kept, int) else None
         self._mark = str(pull.cache.cursor(MARK) or "")
+        seen = pull.cache.cursor(SEEN)
+        self._seen = seen if self.primed and isinstance(seen, list) and seen != [self._since, self._mark] else None
 
     @property
     def primed(self) -> bool:
@@ -57,17 +61,24 @@ class ChangeFeed:
     async def prime(self) -> bool:
         """Goes to the end of the feed: a full sync that begins after this misses nothing."""
         page = await self._page(None, "", ())
-        self._since, self._mark = page.cursor, page.mark
+        self._since, self._mark, self._seen = page.cursor, page.mark, None
         self._keep(page.cursor, page.mark)
         return True
 
     async def look(self) -> News:
         """What changed since the last look whose news was taken."""
+        if self._seen is not None:  # what a courier before this one has heard may be lost, though not what it kept
+            page = await self._page(int(self._seen[0]), str(self._seen[1]), self._known())
+            if page.restored:
+                return News((), (), page.cursor, True, page.mark)
+            self._seen = None
         return await self._look(self._since or 0, self._mark)
 
     def took(self, news: News) -> None:
         """All that it asks for is under way: the next look begins behind it."""
-        self._since, self._mark = news.cursor, news.mark
+        if (self._since, self._mark) != (news.cursor, news.mark):
+            self._pull.cache.set_cursor(SEEN, [news.cursor, news.mark])
+        self._since, self._mark, self._seen = news.cursor, news.mark, None
 
     def keep(self, news: News) -> None:
         """A restart begins behind this news."""

@@ -58,9 +58,11 @@ LACKING = 425
 """The status of a service that lacks what it confirmed before."""
 FOLLOWED = 4
 """So many of the keys that were confirmed last are named with each write: as many may be in flight at once."""
-OTHERS_S, AGAIN_S = 900.0, 10.0
-"""So long after a restore what the service refuses may wait for what other hosts have to say again, and how often it is
-tried then."""
+_MAY_COME_S = {409: 900.0, 404: 5400.0, 422: 5400.0}
+"""So long after a restore what the service refuses may wait: for what other hosts have to say again (409), and for
+orders and products that have to be loaded again (404, 422)."""
+AGAIN_S = 10.0
+"""How often it is tried then."""
 _ANSWER_LIMIT = 2000
 """Bytes; of a longer answer only that is kept which is read later."""
 _READ_LATER = ("left", "carried", "data")
@@ -384,10 +386,10 @@ class Delivery:
                 self._ambiguous(op, features, outcome, why)
 
     def _may_come_yet(self, op: Operation, outcome: Outcome) -> bool:
-        """Whether what was confirmed before a restore may only wait for what other hosts have to say again first."""
-        if op.replayed_at is None or not isinstance(outcome, Answer) or outcome.status not in (404, 409, 422):
+        """Whether what was confirmed before a restore may only wait for what others have to say or to load first."""
+        if op.replayed_at is None or not isinstance(outcome, Answer):
             return False
-        return 0 <= self._clock() - op.replayed_at < OTHERS_S
+        return 0 <= self._clock() - op.replayed_at < _MAY_COME_S.get(outcome.status, 0.0)
 
     def _ambiguous(self, op: Operation, features: Features, outcome: Outcome, why: Told) -> None:
         if features.idempotency:

@@ -57,6 +57,8 @@ class Vanished:
         self._clock = clock
         self._missed = ""
         """The operation that was not found at the last look."""
+        self._seen = ""
+        """The youngest operation of the last look that found all."""
 
     async def run(self) -> None:
         """Looks for ever."""
@@ -71,14 +73,25 @@ class Vanished:
             return
         work = self._findable()
         try:
-            if not work or await self._is_there(work[0]):
-                self._missed = ""
-            elif self._missed != work[0].op_id:
-                self._missed = work[0].op_id  # once more in a minute
+            missing = await self._missing(work)
+            if not missing:
+                self._missed, self._seen = "", work[0].op_id if work else ""
+            elif self._missed != missing[0].op_id:
+                self._missed = missing[0].op_id  # once more in a minute
             else:
-                await self._go_back(work)
+                await self._go_back(missing)
         except (ClientError, ContractError):
             return  # what cannot be read proves nothing
+
+    async def _missing(self, work: list[Operation]) -> list[Operation]:
+        """The youngest operation that is not there of those confirmed since the last look, and all before it; younger
+        work may be there, done after a restore."""
+        for at, op in enumerate(work):
+            if not await self._is_there(op):
+                return work[at:]
+            if op.op_id == self._seen:
+                break
+        return []
 
     def _findable(self) -> list[Operation]:
         """What was confirmed last, and shows in the log of this service, youngest first."""
@@ -89,11 +102,12 @@ class Vanished:
         return judge(op, await self._looker.seen(op)).verdict == FOUND
 
     async def _go_back(self, work: list[Operation]) -> None:
-        """Finds the last work that is still there: what was confirmed after it is in doubt."""
+        """Finds the last work that is still there: what was confirmed since it was sent is in doubt."""
         self._missed = ""
         for op in work[1:]:
             if await self._is_there(op):
-                count = self._outbox.doubt_unkeyed(op.confirmed_at or 0.0, NOTICED)
+                # what was confirmed before it may have been done after it, but not before it was sent
+                count = self._outbox.doubt_unkeyed(op.first_sent_at or op.confirmed_at or 0.0, NOTICED)
                 self._notice(f"The service was put back from an earlier copy: {count} operations are looked for.")
                 self._again()
                 return

@@ -351,9 +351,10 @@ class Outbox(Replays):
     def reject(self, op_id: str, why: Told, evidence: Json = None) -> None:
         """The service refused it, for a reason that a person can read; its effect leaves the screens.
 
-        `evidence`: what was read there, where that is why it was not even sent.
+        `evidence`: what was read there, where that is why it was not even sent. What was answered before a restore is
+        forgotten: a refused operation with an answer is what of another one found no room.
         """
-        self._change(op_id, REJECT, why=why, evidence=kept(evidence))
+        self._change(op_id, REJECT, why=why, evidence=kept(evidence), answer="")
 
     def retry_later(self, op_id: str, why: Told, not_before: float, *, never_left: bool = False) -> None:
         """Back to queued, to be sent again with the same bytes, not before that moment.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -10,8 +9,7 @@ from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 from aisle.errors import StorageError
-
-log = logging.getLogger("aisle.service")
+from aisle.service.storage.watch import Watch
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -50,6 +48,9 @@ class Busy(StorageError):
 class Lost(StorageError):
     """The database failed while a transaction was being stored; whether it was stored is not known to the caller."""
 
+    kind = ""
+    """What the engine calls it; empty where only this transaction was lost."""
+
 
 class Duplicate(StorageError):
     """A row with the same key is there already, or a row that another one needs is not."""
@@ -61,8 +62,9 @@ class Unfit(StorageError):
 
 def failed(problem: BaseException) -> Lost:
     """The database's own failure as clients hear it; its words, with paths and values in them, are for nobody."""
-    log.error("The database failed: %s", type(problem).__name__)
-    return Lost("The database failed; the service's log names the kind of failure.")
+    lost = Lost("The database failed; the service's log names the kind of failure.")
+    lost.kind = type(problem).__name__
+    return lost
 
 
 class Tx(Protocol):
@@ -109,6 +111,9 @@ Work = Callable[[Tx], Coroutine[Any, Any, T]]
 
 class Storage(Protocol):
     """Transactions over one database that several processes may share."""
+
+    watch: Watch
+    """Hears of what fails and of waits."""
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` over one consistent state of the database. It must not write; an engine may begin it anew."""

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.storage.base import Busy, Duplicate, Row, Statement, grouped, question, tables_of
+from aisle.service.storage.base import Busy, Duplicate, Row, Statement, failed, grouped, question, tables_of
 from aisle.service.storage.grams import KEPT, WRITES, narrowed, words_of
 
 T = TypeVar("T")
@@ -58,6 +58,17 @@ def opened(path: Path, busy_ms: int, *, read_only: bool = False) -> apsw.Connect
         connection.close()
         raise StorageError(f"{path} lies on a file system that several processes cannot share.")
     return connection
+
+
+DISK = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.CantOpenError)
+"""Failures of the file or its disk, and not of a statement."""
+
+
+def outside(problem: BaseException) -> BaseException:
+    """The failure as callers know it, whatever the engine calls it."""
+    if isinstance(problem, apsw.BusyError):
+        return Busy("Another writer holds the database; try again.")
+    return failed(problem) if isinstance(problem, (*DISK, apsw.ReadOnlyError)) else problem
 
 
 def held(path: Path, busy_ms: int) -> Busy:

@@ -17,7 +17,7 @@ from typing import NoReturn, TypeVar
 import apsw
 
 from aisle.service.storage.base import Row, Work
-from aisle.service.storage.connection import SqliteTx, drive
+from aisle.service.storage.connection import DISK, SqliteTx, drive
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class Near:
         except apsw.InterruptError as problem:
             self._tx.pass_over()
             raise TooLong from problem
-        except apsw.BusyError as problem:
+        except (apsw.BusyError, *DISK) as problem:
             raise TooLong from problem
         finally:
             self._tx.allow(0, inf)  # what ends it is not cut short

@@ -17,6 +17,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager
+from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -25,7 +26,8 @@ import asyncpg
 from aisle.errors import StorageError
 from aisle.service.storage.base import Busy, Lost, Work
 from aisle.service.storage.postgres_schema import migrate
-from aisle.service.storage.postgres_tx import PostgresTx, gone, may_repeat, outside
+from aisle.service.storage.postgres_tx import BROKEN, PostgresTx, gone, may_repeat, outside
+from aisle.service.storage.watch import Watch
 
 T = TypeVar("T")
 _Tell = Callable[[Any], None]
@@ -61,6 +63,7 @@ class PostgresStorage:
     """
 
     def __init__(self, dsn: str, *, readers: int = 4, writers: int = 4, patience: float = 5.0) -> None:
+        self.watch = Watch()
         self._dsn = dsn
         self._patience = patience
         self._queues: dict[str, _Queue] = {}
@@ -159,8 +162,9 @@ class PostgresStorage:
 
     async def _writing(self, work: Work[Any], answer: Future[Any], stores: Collection[str] | None) -> None:
         begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; {locks_of(stores)}; SAVEPOINT s1"
+        began = monotonic()
         async with self._turn(stores):
-            await self._repeated(self._writers, begin, work, answer)
+            await self._repeated(self._writers, begin, work, answer, queued=monotonic() - began)
 
     @asynccontextmanager
     async def _turn(self, stores: Collection[str] | None) -> AsyncIterator[None]:
@@ -183,28 +187,75 @@ class PostgresStorage:
             del self._queues[store]
 
     async def _repeated(
-        self, pool: asyncpg.Pool, begin: str, work: Work[Any], answer: Future[Any], tell: _Tell | None = None
+        self,
+        pool: asyncpg.Pool,
+        begin: str,
+        work: Work[Any],
+        answer: Future[Any],
+        tell: _Tell | None = None,
+        queued: float = 0.0,
     ) -> None:
         """Carry `work` out; again, when the server undid it for reasons of its own. Who only reads is told at once."""
         begun = False
         for attempt in range(_ATTEMPTS):
             try:
-                connection = await pool.acquire(timeout=max(self._patience, _CONNECT_SECONDS))
+                connection = await self._acquired(pool)
                 try:
                     begun = begun or answer.set_running_or_notify_cancel()
                     if not begun:
                         return
-                    result = await _transaction(connection, begin, work, tell, is_split=self._is_split)
+                    await self._begun(connection, begin, None if tell else queued)
+                    result = await _transaction(connection, work, tell, is_split=self._is_split)
                 finally:
                     await _give_back(pool, connection)
             except Exception as problem:
                 if attempt + 1 == _ATTEMPTS or not may_repeat(problem):
+                    self._failed(pool, problem)
                     raise outside(problem) from problem
                 await asyncio.sleep(random.uniform(0.0, 0.02 * 2**attempt))
             else:
+                self.watch.works("reads", *(("writes",) if tell is None else ()))
                 if tell is None:
                     answer.set_result(result)
                 return
+
+    async def _acquired(self, pool: asyncpg.Pool) -> Any:
+        """A connection of the pool. Raises TimeoutError, and Unreachable where the server does not answer in time."""
+        began = monotonic()
+        try:
+            return await pool.acquire(timeout=max(self._patience, _CONNECT_SECONDS))
+        except TimeoutError as problem:
+            if pool.get_size() < pool.get_max_size():
+                raise Unreachable from problem
+            raise
+        finally:
+            self.watch.waited("pool", monotonic() - began)
+
+    async def _begun(self, connection: Any, begin: str, queued: float | None) -> None:
+        """Begin a transaction. A writer, who was `queued` in this process for so long, waits for its locks here."""
+        began = monotonic()
+        try:
+            await connection.execute(begin)
+        except Exception as problem:
+            await _undone(connection, problem)
+            raise
+        except BaseException:
+            connection.terminate()
+            raise
+        finally:
+            if queued is not None:
+                self.watch.waited("lock", queued + monotonic() - began)
+
+    def _failed(self, pool: asyncpg.Pool, problem: Exception) -> None:
+        """Say what is lost, where the database is at fault and not the statement."""
+        if isinstance(problem, Unreachable) or (gone(problem) and not isinstance(problem, TimeoutError)):
+            self.watch.lost("reads", kind=type(problem).__name__)
+        elif isinstance(problem, BROKEN):
+            self.watch.lost("reads" if pool is self._readers else "writes", kind=type(problem).__name__)
+
+
+class Unreachable(TimeoutError):
+    """The server does not answer, though fewer connections are open than may be."""
 
 
 class _Queue:
@@ -225,20 +276,15 @@ async def _answered(job: Coroutine[Any, Any, None], answer: Future[Any]) -> None
             raise
 
 
-async def _transaction(
-    connection: Any, begin: str, work: Work[T], tell: Callable[[T], None] | None, *, is_split: bool
-) -> T:
-    """`work` from begin to commit. Raises Lost when nobody can say whether it was committed.
+async def _transaction(connection: Any, work: Work[T], tell: Callable[[T], None] | None, *, is_split: bool) -> T:
+    """`work` and its commit. Raises Lost when nobody can say whether it was committed.
 
     Who only reads is told before the end: nothing that he heard depends on it.
     """
     try:
-        await connection.execute(begin)
         result = await work(PostgresTx(connection, is_split=is_split))
     except Exception as problem:
-        if connection.is_closed():
-            raise ConnectionResetError("The connection to the database ended.") from problem
-        await _undo(connection)
+        await _undone(connection, problem)
         raise
     except BaseException:
         connection.terminate()
@@ -257,6 +303,13 @@ async def _transaction(
     if said != "COMMIT":
         raise Lost("The database undid the transaction.")
     return result
+
+
+async def _undone(connection: Any, problem: Exception) -> None:
+    """End what failed. Raises ConnectionResetError where the connection ended with it."""
+    if connection.is_closed():
+        raise ConnectionResetError("The connection to the database ended.") from problem
+    await _undo(connection)
 
 
 async def _undo(connection: Any) -> None:

@@ -50,7 +50,7 @@ _BUSY = (
     asyncpg.QueryCanceledError,
     asyncpg.TooManyConnectionsError,
 )
-_BROKEN = (
+BROKEN = (
     asyncpg.exceptions.InsufficientResourcesError,
     asyncpg.PostgresSystemError,
     asyncpg.ReadOnlySQLTransactionError,
@@ -74,7 +74,7 @@ def outside(problem: BaseException) -> BaseException:
     """The failure as callers know it, whatever the engine calls it."""
     if isinstance(problem, _BUSY):
         return Busy("Another writer holds the database; try again.")
-    if isinstance(problem, _BROKEN):
+    if isinstance(problem, BROKEN):
         return failed(problem)
     if may_repeat(problem):
         return Busy("The database cannot be reached or is busy; try again.")

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
+from time import monotonic
 from typing import TypeVar
 
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.storage.base import Busy, Work
-from aisle.service.storage.connection import SqliteTx, drive, held, opened
+from aisle.service.storage.base import Lost, Work
+from aisle.service.storage.connection import DISK, SqliteTx, drive, held, opened, outside
 from aisle.service.storage.migrate import migrate
 from aisle.service.storage.near import Near, TooLong
 from aisle.service.storage.planner import inform
+from aisle.service.storage.watch import Part, Watch
 from aisle.service.storage.writer import Writer
 
 T = TypeVar("T")
@@ -51,7 +54,8 @@ class SqliteStorage:
         require_engine()
         self.path = path
         _create_private(path)
-        self._writer = Writer(lambda: _prepared(path, busy_ms))
+        self.watch = Watch()
+        self._writer = Writer(lambda: _prepared(path, busy_ms), self.watch)
         self._readers = [
             _Reader(lambda: opened(path, busy_ms, read_only=True), f"aisle-read-{n}") for n in range(readers)
         ]
@@ -61,23 +65,45 @@ class SqliteStorage:
     async def read(self, work: Work[T]) -> T:
         """Run `work` over one consistent state of the database: here as long as it is short, else anew elsewhere."""
         try:
-            return self._near.run(work)
+            if self.watch.is_up:
+                return self._near.run(work)
         except TooLong:
-            reader = next(self._next)
-            return await asyncio.get_running_loop().run_in_executor(reader.thread, reader.run, work)
+            pass
+        reader, began = next(self._next), monotonic()
+
+        def run() -> T:
+            self.watch.waited("pool", monotonic() - began)
+            return reader.run(work)
+
+        with self._watched("reads"):
+            return await asyncio.get_running_loop().run_in_executor(reader.thread, run)
 
     async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
         """Run `work` alone among all writers of all processes, whatever stores are theirs, and store what it did."""
-        return await self._writer.send(work)
+        with self._watched("writes"):
+            return await self._writer.send(work)
 
     def read_now(self, work: Work[T]) -> T:
         """`read` for callers without an event loop."""
         reader = next(self._next)
-        return reader.thread.submit(reader.run, work).result()
+        with self._watched("reads"):
+            return reader.thread.submit(reader.run, work).result()
 
     def write_now(self, work: Work[T]) -> T:
         """`write` for callers without an event loop."""
-        return self._writer.submit(work).result()
+        with self._watched("writes"):
+            return self._writer.submit(work).result()
+
+    @contextmanager
+    def _watched(self, part: Part) -> Iterator[None]:
+        """Note whether it fails for a reason of the database's own, or works."""
+        try:
+            yield
+        except Lost as problem:
+            if problem.kind:
+                self.watch.lost(part, kind=problem.kind)
+            raise
+        self.watch.works("reads", part)
 
     def close(self) -> None:
         """Finish what runs, close the connections, end the threads."""
@@ -99,8 +125,8 @@ class _Reader:
         try:
             self._tx.begin("BEGIN")
             return drive(work(self._tx))
-        except apsw.BusyError as problem:
-            raise Busy("The database is busy; try again.") from problem
+        except (apsw.BusyError, *DISK) as problem:
+            raise outside(problem) from problem
         finally:
             self._tx.end("COMMIT")
 

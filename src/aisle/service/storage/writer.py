@@ -17,12 +17,14 @@ from concurrent.futures import Future
 from contextlib import suppress
 from itertools import takewhile
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import Any, TypeVar
 
 import apsw
 
 from aisle.service.storage.base import Busy, Lost, Work, failed
-from aisle.service.storage.connection import Entangled, SqliteTx, drive
+from aisle.service.storage.connection import Entangled, SqliteTx, drive, outside
+from aisle.service.storage.watch import Watch
 from aisle.tuples import NamedTuple
 
 T = TypeVar("T")
@@ -36,6 +38,8 @@ class _Job(NamedTuple):
     answer: Future[Any] | asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop | None
     """Where its caller waits; None for one that waits without a loop."""
+    sent: float = 0.0
+    """When, by the clock of waits."""
 
     def begins(self) -> bool:
         """Whether its caller still wants it; asked again where it is done again."""
@@ -55,7 +59,8 @@ class _Told(NamedTuple):
 class Writer:
     """Runs work one piece at a time on its own connection and thread."""
 
-    def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
+    def __init__(self, connect: Callable[[], apsw.Connection], watch: Watch | None = None) -> None:
+        self._watch = watch or Watch()
         self._jobs: SimpleQueue[list[_Job] | None] = SimpleQueue()
         self._sent: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
         """What callers of a loop have sent in its present round."""
@@ -76,7 +81,7 @@ class Writer:
         answer: Future[T] = Future()
         with self._door:
             if self._is_open:
-                self._jobs.put([_Job(work, answer, None)])
+                self._jobs.put([_Job(work, answer, None, monotonic())])
             else:
                 answer.set_exception(_closed())
         return answer
@@ -89,7 +94,7 @@ class Writer:
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
-        job = _Job(work, answer, loop)
+        job = _Job(work, answer, loop, monotonic())
         with self._door:
             if not self._is_open:
                 answer.set_exception(_closed())
@@ -154,13 +159,16 @@ class Writer:
         Raises what a transaction says that was neither stored nor undone, and cannot be undone now.
         """
         tx.end("ROLLBACK")
+        began = monotonic()
         try:
             tx.begin("BEGIN IMMEDIATE")
         except apsw.Error as problem:
             first = waiting.popleft()
             if first.begins():
-                _tell([_Told(first, problem=_outside(problem))])
+                _tell([_Told(first, problem=outside(problem))])
             return
+        finally:
+            self._watch.waited("lock", monotonic() - began)
         tx.hopeful, self._careful = not self._careful, False
         done: list[_Told] = []
         try:
@@ -194,12 +202,13 @@ class Writer:
     def _one(self, tx: SqliteTx, job: _Job, done: list[_Told]) -> None:
         if not job.begins():
             return
+        self._watch.waited("pool", monotonic() - job.sent)
         try:
             done.append(_Told(job, drive(_guarded(tx, job.work))))
         except Entangled:
             raise
         except BaseException as problem:
-            done.append(_Told(job, problem=_outside(problem)))
+            done.append(_Told(job, problem=outside(problem)))
 
 
 async def _guarded(tx: SqliteTx, work: Work[T]) -> T:
@@ -213,7 +222,7 @@ def _store(tx: SqliteTx, done: list[_Told]) -> None:
             raise Lost("The database undid the transaction.")
         tx.end("COMMIT")
     except BaseException as problem:
-        done = _unstored(done, _outside(problem))
+        done = _unstored(done, outside(problem))
         with suppress(Exception):  # whatever fails here too, the next one tries again
             tx.end("ROLLBACK")
     finally:
@@ -256,12 +265,3 @@ def _answer(told: _Told) -> None:
 
 def _closed() -> Busy:
     return Busy("The database was closed; nothing was changed.")
-
-
-def _outside(problem: BaseException) -> BaseException:
-    """The failure as callers know it, whatever the engine calls it."""
-    if isinstance(problem, apsw.BusyError):
-        return Busy("Another writer holds the database; try again.")
-    if isinstance(problem, (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.CantOpenError, apsw.ReadOnlyError)):
-        return failed(problem)
-    return problem

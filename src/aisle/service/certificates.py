@@ -1,0 +1,76 @@
+"""Until when the certificate of this service is good; said once when it no longer is, and when it is again."""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from time import time
+
+log = logging.getLogger("aisle.service")
+
+SOON_DAYS = 14
+_DAY = 86400.0
+
+
+def good_until(certificate: Path, private_key: Path | None) -> float:
+    """Seconds since 1970. It is found by a handshake in this process, that trusts this one certificate alone.
+
+    Raises OSError (ssl.SSLError is one) for files that cannot be used, and for a certificate that has ended.
+    """
+    here = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    here.load_cert_chain(certificate, private_key)
+    there = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    there.check_hostname = False
+    there.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    there.load_verify_locations(certificate)
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    server = here.wrap_bio(to_server, to_client, server_side=True)
+    client = there.wrap_bio(to_client, to_server)
+    for side in (client, server, client):
+        try:
+            side.do_handshake()
+        except ssl.SSLWantReadError:
+            continue
+    found = client.getpeercert() or {}
+    return ssl.cert_time_to_seconds(str(found["notAfter"]))
+
+
+class CertificateWatch:
+    """Looks at the files now and then, by whoever calls `look`; `figure` hears until when they are good, 0 for not."""
+
+    def __init__(self, look: Callable[[], float], figure: Callable[[float], None], clock: Callable[[], float] = time):
+        self._look = look
+        self._figure = figure
+        self._clock = clock
+        self._said = ""
+
+    def look(self) -> None:
+        """Say what has changed since the last time, in one line."""
+        try:
+            until = self._look()
+        except (OSError, KeyError, ValueError) as problem:
+            self._figure(0.0)
+            self._say(f"certificate lost: {_words(problem)}")
+            return
+        self._figure(until)
+        days = (until - self._clock()) / _DAY
+        if days > SOON_DAYS:
+            if self._said:
+                log.warning("certificate regained: it is good for %d days", days)
+            self._said = ""
+        elif not self._said.startswith("certificate ends"):
+            self._say(f"certificate ends in {days:.0f} days")
+
+    def _say(self, text: str) -> None:
+        if text != self._said:
+            self._said = text
+            log.error("%s", text)
+
+
+def _words(problem: Exception) -> str:
+    """Why, without any path."""
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        return problem.verify_message
+    return (problem.strerror if isinstance(problem, OSError) else "") or type(problem).__name__

@@ -1,0 +1,248 @@
+"""One line for each thing that is lost, and one when it is back: database, certificate, workers; JSON all through."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+import httpx
+import pytest
+
+from aisle.errors import StorageError
+from aisle.service.access import AccessLog
+from aisle.service.app import App
+from aisle.service.certificates import CertificateWatch, good_until
+from aisle.service.metrics import Metrics
+from aisle.service.sql import core
+from aisle.service.storage import SqliteStorage, Storage, Tx
+from aisle.service.storage.postgres import PostgresStorage
+from aisle.service.storage.watch import Watch
+from tests.service.postgres import Server
+from tests.service.test_limits import CERTIFICATE
+from tests.service.test_watching import LONG, client_of, figures, serving
+from tests.service.world import API, World
+from tests.terminal.lifeline import Lifeline
+
+
+async def read(tx: Tx) -> Any:
+    return await tx.one(core.IS_FILLED)
+
+
+async def fails(tx: Tx) -> Any:
+    raise apsw.FullError("no room, and a value in these words")
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What the service said of its database."""
+    return [record.getMessage() for record in caplog.records if "database " in record.getMessage()]
+
+
+def test_a_watch_says_each_loss_and_each_return_once(caplog: pytest.LogCaptureFixture) -> None:
+    now = [0.0]
+    watch = Watch(lambda: now[0])
+    watch.works("reads", "writes")
+    for _ in range(3):
+        watch.lost("writes", kind="FullError")
+        watch.works("reads")
+    watch.lost("reads", kind="IOError")
+    now[0] = 65.0
+    watch.works("reads")
+    assert not watch.is_up
+    watch.works("reads", "writes")
+    watch.works("reads", "writes")
+    assert watch.is_up
+    assert lines(caplog) == ["database lost: FullError of writes", "database regained after 65 s"]
+
+
+async def _lose(storage: Storage) -> None:
+    for _ in range(3):
+        with pytest.raises(StorageError):
+            await storage.write(fails)
+
+
+async def test_a_full_disk_is_said_once_and_seen_in_the_figures(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    storage = SqliteStorage(tmp_path / "some.db")
+    storage.watch.figures = metrics = Metrics()
+    up = ("aisle_database_up", ())
+    try:
+        assert figures(metrics.text().decode())[up] == 1
+        await _lose(storage)
+        await storage.read(read)
+        found = figures(metrics.text().decode())
+        assert (found[up], found[("aisle_database_losses_total", ())]) == (0, 1)
+        await storage.write(read)
+        found = figures(metrics.text().decode())
+        assert found[up] == 1
+        for what in ("pool", "lock"):
+            assert found[("aisle_database_wait_seconds_count", (("what", what),))] > 0
+    finally:
+        storage.close()
+    said = lines(caplog)
+    assert said == ["database lost: FullError of writes", "database regained after 0 s"]
+
+
+async def test_a_server_that_dies_is_said_once(mortal: Server, caplog: pytest.LogCaptureFixture) -> None:
+    storage = PostgresStorage(mortal.url())
+    storage.watch.figures = metrics = Metrics()
+    try:
+        await storage.write(read, stores=["S1"])
+        mortal.kill()
+        for _ in range(2):
+            with pytest.raises(StorageError):
+                await storage.read(read)
+            with pytest.raises(StorageError):
+                await storage.write(read, stores=["S1"])
+        mortal.start()
+        await _until_read(storage)
+    finally:
+        storage.close()
+    lost, regained = lines(caplog)
+    assert lost.startswith("database lost: ")
+    assert regained.startswith("database regained after ")
+    found = figures(metrics.text().decode())
+    for what in ("pool", "lock"):
+        assert found[("aisle_database_wait_seconds_count", (("what", what),))] > 0
+
+
+async def _until_read(storage: Storage) -> None:
+    until = time.monotonic() + LONG
+    while True:
+        try:
+            await storage.read(read)
+        except StorageError:
+            assert time.monotonic() < until
+        else:
+            return
+
+
+def test_a_certificate_that_ends_is_said_once_and_so_is_its_successor(caplog: pytest.LogCaptureFixture) -> None:
+    day = 86400.0
+    answers: list[float | Exception] = [90 * day, 9 * day, 8 * day, FileNotFoundError(2, "No such file"), 90 * day]
+    told: list[float] = []
+
+    def look() -> float:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    watch = CertificateWatch(look, told.append, lambda: 0.0)
+    for _ in range(5):
+        watch.look()
+    said = [record.getMessage() for record in caplog.records]
+    assert said == [
+        "certificate ends in 9 days",
+        "certificate lost: No such file",
+        "certificate regained: it is good for 90 days",
+    ]
+    assert told == [90 * day, 9 * day, 8 * day, 0.0, 90 * day]
+
+
+def test_the_end_of_a_certificate_is_found_by_its_files(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    command = [*CERTIFICATE, "-subj", "/CN=x", "-days", "30", "-keyout", str(key), "-out", str(certificate)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("there is no openssl to make a certificate with")
+    assert abs(good_until(certificate, key) - time.time() - 30 * 86400) < 3600
+    with pytest.raises(OSError):  # noqa: PT011 - whatever OpenSSL says
+        good_until(certificate, certificate)
+
+
+def test_a_worker_that_dies_is_said_once_in_json_and_counted(aisle_home: Path, lifeline: Lifeline) -> None:
+    with serving(aisle_home, "--workers", "2", "--json-logs", "--access-log", "-") as (process, url):
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        victim = next(pid for pid in children if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text())
+        os.kill(int(victim), signal.SIGKILL)
+        restarts = ("aisle_worker_restarts_total", ())
+        _until(lambda: figures(_figures(url)).get(restarts) == 1)
+        many = _names(_figures(url))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(LONG) == 0
+        assert process.stderr is not None
+        said = [json.loads(line) for line in process.stderr.read().splitlines()]
+    died = [record["message"] for record in said if "died" in record.get("message", "")]
+    assert died == [f"worker {victim} died (signal SIGKILL); another one takes its place"]
+    with serving(aisle_home) as (_, url):
+        _figures(url)
+        assert _names(_figures(url)) == many, "one worker and many have the same names"
+
+
+def _names(text: str) -> set[str]:
+    return {name for name, _ in figures(text)}
+
+
+def _figures(url: str) -> str:
+    return httpx.get(f"{url}/metrics", timeout=LONG).text
+
+
+def _until(done: Callable[[], bool]) -> None:
+    until = time.monotonic() + LONG
+    while not done():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_what_it_cannot_begin_with_is_json_too(aisle_home: Path, tmp_path: Path) -> None:
+    (tmp_path / "none.db").write_text("no database at all, and long enough to be looked at" * 50)
+    command = [sys.executable, "-m", "aisle", "serve", "--json-logs", "--database", f"sqlite:///{tmp_path}/none.db"]
+    found = subprocess.run([*command, "--port", "0"], capture_output=True, text=True, timeout=LONG)
+    assert found.returncode == 1
+    [line] = found.stderr.splitlines()
+    assert json.loads(line)["level"] == "critical"
+
+
+async def test_the_access_log_says_from_where_and_which_request(world: World) -> None:
+    heard: list[dict[str, Any]] = []
+    app = App(world.service.storage, clock=lambda: world.now, access=heard.append)
+    transport = httpx.ASGITransport(app, client=("192.0.2.7", 5000))
+    headers = {"Authorization": f"Bearer {world.secret}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers) as client:
+        given = await client.get(f"{API}/stores", headers={"X-Request-Id": "balancer-7.1"})
+        made = await client.get(f"{API}/stores", headers={"X-Request-Id": "no\tid of ours"})
+    assert [record["client"] for record in heard] == ["192.0.2.7"] * 2
+    assert [record["request"] for record in heard] == ["balancer-7.1", made.headers["x-request-id"]]
+    assert given.headers["x-request-id"] == "balancer-7.1"
+    assert len(made.headers["x-request-id"]) == 16
+
+
+async def test_a_failure_names_its_request(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(*_: object) -> Any:
+        raise ValueError("inside")
+
+    monkeypatch.setattr(world.service.storage, "read", fail)
+    async with client_of(world, secret=world.secret) as client:
+        answer = await client.get(f"{API}/stores", headers={"X-Request-Id": "r1"})
+    assert answer.status_code == 500
+    assert any(record.getMessage() == "list-stores failed; request r1" for record in caplog.records)
+
+
+def test_the_access_log_is_private_after_it_was_moved_away(tmp_path: Path) -> None:
+    file = tmp_path / "access.log"
+    old = os.umask(0)
+    try:
+        log = AccessLog(file)
+        log({"n": 1})
+        file.rename(tmp_path / "access.log.1")
+        log({"n": 2})
+        log.close()
+    finally:
+        os.umask(old)
+    assert [json.loads(line)["n"] for line in file.read_text().splitlines()] == [2]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert logging.getLogger("aisle.access").handlers == []
