@@ -28,6 +28,12 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
         ("products.csv", ["product_number,price,special_price", "P,20,30"], "special_price is above the price: 30 and"),
         ("products.csv", ["product_number", "01-02-2026"], "looks like a date that a spreadsheet has made of a code"),
         ("products.csv", ["product_number", "01/02/2026"], "looks like a date that a spreadsheet has made of a code"),
+        (
+            "products.csv",
+            ["product_number,size", "P,1-Feb"],
+            "size looks like a date that a spreadsheet has made of a size",
+        ),
+        ("attributes.csv", ["product_number,volume", "P,02-Jan"], "volume looks like a date that a spreadsheet"),
         ("products.csv", ["product_number", "2-jan"], "looks like a date that a spreadsheet has made of a code"),
     ],
 )

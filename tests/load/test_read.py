@@ -122,11 +122,32 @@ def test_pools_of_one_product_and_place_become_one_count(write: Write, tmp_path:
 
 def test_a_pool_counted_twice_is_a_bad_row(write: Write, tmp_path: Path) -> None:
     write("stock.csv", "store_number,product_number,stock_pool,quantity\n1,P,1,5\n1,P,1,6\n1,P,,6\n")
-    (count,), bad = read(tmp_path)
-    assert count.body == {"product_number": "P", "stock_pool_1": 5}
-    assert [row.line for row in bad] == [3, 4]
-    assert "a second time" in bad[0].reason
-    assert "name the pool" in bad[1].reason
+    counts, bad = read(tmp_path)
+    assert counts == []
+    assert [row.line for row in bad] == [2, 3, 4]
+    assert "a second time, as row 3 does" in bad[0].reason
+    assert "a second time, as row 2 does" in bad[1].reason
+    assert "has no stock pool, and row 2 of" in bad[2].reason
+
+
+@pytest.mark.parametrize(
+    ("rows", "bad"),
+    [
+        (("1,P,,7", "1,P,2,7"), {2: "has no stock pool, and row 3", 3: "names a stock pool, and row 2"}),
+        (("1,P,2,7", "1,P,,7"), {2: "names a stock pool, and row 3", 3: "has no stock pool, and row 2"}),
+        (("1,P,,7", "1,P,,8"), {2: "counts no stock pool", 3: "counts no stock pool"}),
+        (("1,P,1,7", "1,P,1,7", "1,P,2,1"), {2: "counts stock pool 1", 3: "counts stock pool 1"}),
+        (("1,P,1,7", "1,P,1,x"), {3: "quantity 'x' is no number"}),
+        (("1,P,1,7", "1,P,2,-1"), {3: "quantity -1 is below nothing"}),
+    ],
+)
+def test_rows_that_contradict_each_other_are_not_counted(
+    rows: tuple[str, ...], bad: dict[int, str], write: Write, tmp_path: Path
+) -> None:
+    write("stock.csv", "\n".join(["store_number,product_number,stock_pool,quantity", *rows]))
+    found = {row.line: row.reason for row in read(tmp_path)[1]}
+    assert sorted(found) == sorted(bad)
+    assert all(found[line].startswith(words) for line, words in bad.items())
 
 
 def test_orders_split_a_row_into_order_and_line(write: Write, tmp_path: Path) -> None:

@@ -216,7 +216,8 @@ async def test_bodies_are_counted_while_they_come(world: World) -> None:
     for odd, status in (("²", said), ("9" * 5000, 413), ("-1", said)):
         headers = {b"Content-Length": odd.encode("latin-1", "replace")}
         assert (await world.client.post(path, content=b"{}", headers=headers)).status_code == status
-    products = json.dumps({"products": [{"product_number": "BIG", "product_details": "x" * (2 * limit)}]}).encode()
+    long = [{"product_number": f"BIG{n}", "product_details": "x" * 10_000} for n in range(2 * limit // 10_000 + 1)]
+    products = json.dumps({"products": long}).encode()
     assert (await world.client.post(API + "/products", content=products)).status_code == 200
 
 

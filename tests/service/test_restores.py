@@ -305,6 +305,24 @@ async def test_a_pick_that_is_heard_of_after_its_order_ended_goes_the_way_of_its
     assert now["lines"][0].get("delivery_qty") == order["lines"][0].get("delivery_qty")
 
 
+@pytest.mark.parametrize(("base", "picked", "then"), [(0, 2, 4), (2, 1, 1)], ids=["taken", "put back"])
+async def test_a_pick_that_is_heard_of_after_others_were_handed_over_is_done_alone(
+    world: World, goods: Said, base: int, picked: int, then: int
+) -> None:
+    copy = copied(world)
+    await goods("a1", "PUT", ORDERS, {"orders": line(1, base, picked, preferred_location_code="A1")})
+    restored(world, copy)
+    await goods("b1", "PUT", ORDERS, {"orders": line(1, 0, 2)})
+    await goods("b2", "PUT", ORDERS, {"orders": {"order_number": "O1", "is_active": False}})
+    assert sum(world.books().values()) == 8
+    await goods.again("a1")
+    assert world.books()[("P1", "A1", 1)] == sum(world.books().values()) == 10 - then
+    entries = await world.rows("/products/stock/storeproductlogs", article_number="P1")
+    assert sum(entry["quantity"] for entry in entries) == 10 - then, "the log says so too"
+    [seen] = (await world.see("O1"))["lines"]
+    assert (seen["picked_quantity"], seen["delivery_qty"]) == (then, then)
+
+
 async def test_what_others_have_to_say_first_can_be_said_once_they_have(world: World, goods: Said) -> None:
     copy = copied(world)
     await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})

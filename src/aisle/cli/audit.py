@@ -13,11 +13,11 @@ from typing import Any
 from aisle.cli.compose import service_client, store_path
 from aisle.cli.options import settings_of
 from aisle.client.errors import AnswerError, status_error
+from aisle.local.session.export import cell
 from aisle.settings import Loaded
 from aisle.text import clean
 
 _COLUMNS = ("number", "at", "token_name", "app_user_name", "subject", "key", "field", "before", "after")
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _PAGE = 1000
 
 
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.csv:
         table = csv.writer(sys.stdout, lineterminator="\n")
         table.writerow(_COLUMNS)
-        table.writerows([_cell(value) for value in line] for line in lines)
+        table.writerows([cell(value) for value in line] for line in lines)
         return 0
     for line in lines:
         print("\t".join(clean(str(value)) for value in line))
@@ -78,9 +78,3 @@ def _text(said: dict[str, Any], field: str) -> str:
     """A value as it was; empty where there was none."""
     value = said.get(field, "")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _cell(value: Any) -> str:
-    """Text that no spreadsheet carries out."""
-    text = clean(str(value))
-    return f"'{text}" if text.startswith(_FORMULAS) else text

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aisle.cli.compose import rows_of_ours, service_client
 from aisle.client.errors import AnswerError, ClientError
-from aisle.client.sign_in import NotSignedIn, sign_in
+from aisle.client.sign_in import WEB_DOOR, NotSignedIn, sign_in
 from aisle.errors import AisleError
 from aisle.roles import SUPERVISORS
 from aisle.tuples import NamedTuple
@@ -105,7 +105,7 @@ class People:
                 people = ()  # this host may not ask, or not now: the name goes on as it is
             if people is None:
                 return Told("web.no_people")
-            signed = await sign_in(client, self._loaded.settings.store, named(people, who), pin)
+            signed = await sign_in(client, self._loaded.settings.store, named(people, who), pin, door=WEB_DOOR)
         if isinstance(signed, NotSignedIn):
             return Told("web.later") if signed.later else Told("web.wrong", wrong=True)
         if not signed.is_supervisor:

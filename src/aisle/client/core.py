@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from urllib.parse import quote
 
 from aisle import __version__
 from aisle.client.answer import Answer
-from aisle.client.errors import AnswerError, ClientError, Endless, Rejected, status_error
-from aisle.client.paging import IdWalk, PageWalk, Row, Walk, rows_of
+from aisle.client.errors import AnswerError, ClientError, Endless, Refused, Rejected, TooLong, status_error
+from aisle.client.paging import IdWalk, PageWalk, Row, Walk, rows_of, smaller
 from aisle.client.retry import RetryPolicy, read_retry_after, wait_before_retry
 from aisle.contract.wire import (
     Operation,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="BaseModel")
 V = TypeVar("V")
 Query = Mapping[str, QueryValue]
+_TOO_LARGE = 413
 EXTENSIONS = "/aisle/v1/"
 
 
@@ -115,7 +116,8 @@ class Core:
         """One operation, sent once, with exactly these bytes; whatever the service answers is handed back.
 
         `path` and `query` hold wire names; `headers` may hold others than the documented ones; `token` replaces the
-        client's own. Raises ContractError before anything is sent, NotSent or Ambiguous after. `fate.classify` judges.
+        client's own. Raises ContractError before anything is sent, NotSent, Ambiguous or TooLong after. `fate.classify`
+        judges.
         """
         op = operation(name)
         target = _target(op, path or {}, query or {})
@@ -193,12 +195,44 @@ class Core:
         headers: Mapping[str, str] | None = None,
         scroll_id: str | None = None,
     ) -> tuple[list[Row], dict[str, Any]]:
-        answer = await self._try(op, path or {}, query, headers or {}, scroll_id)
+        try:
+            answer = await self._try(op, path or {}, query, headers or {}, scroll_id)
+        except (Refused, TooLong) as error:
+            parts = smaller(op, query) if isinstance(error, TooLong) or error.status == _TOO_LARGE else []
+            if not parts:
+                raise
+            return await self._parted(op, path, parts, headers, scroll_id)
         try:
             envelope = answer.json()
         except (ValueError, RecursionError) as error:
             raise AnswerError(f"The answer to {op.name} is not JSON: {clean(str(error))}.") from error
         return rows_of(op, envelope), envelope
+
+    async def _parted(
+        self,
+        op: Operation,
+        path: Mapping[str, str] | None,
+        parts: Sequence[dict[str, QueryValue]],
+        headers: Mapping[str, str] | None,
+        scroll_id: str | None,
+    ) -> tuple[list[Row], dict[str, Any]]:
+        """A page that is too long for one answer, read as smaller ones; its envelope leads to the page behind it."""
+        found: list[Row] = []
+        pages: dict[str, Any] = {}
+        for part in parts:
+            rows, pages = await self._page(op, path, part, headers, scroll_id)
+            found += rows
+            if not rows or ("next_page" in pages and pages["next_page"] is None):
+                break
+            told = pages.get("scroll_id")
+            scroll_id = told if scroll_id is not None and isinstance(told, str) else None
+        size = sum(int(part["page_size"] or 0) for part in parts)
+        if len(parts) == 1:  # by id
+            return found, pages if "next_page" in pages or len(found) < size else {**pages, "next_page": ""}
+        following = pages.get("next_page")
+        if isinstance(following, int) and not isinstance(following, bool):
+            pages = {**pages, "next_page": (following - 1) // len(parts) + 1}
+        return found, {**pages, "page_size": size} if "page_size" in pages else pages
 
     async def items(
         self,

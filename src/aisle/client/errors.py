@@ -14,6 +14,7 @@ ClientError (AisleError)
 │   └── Refused              every other 4xx: the request is wrong as it stands
 ├── Rejected                 2xx, and the standard result says `success: false`
 └── AnswerError              2xx, and the body is not what the interface promises (also a ContractError)
+    ├── TooLong              it is longer than anybody reads
     └── Endless              the pages of a list do not lead to an end; `rows` were on the last one
 
 `message` is the service's own text, raw; `str()` of every error is clean enough for a terminal.
@@ -99,6 +100,10 @@ class Rejected(ClientError):
 
 class AnswerError(ClientError, ContractError):
     """A 2xx whose body does not fit the interface."""
+
+
+class TooLong(AnswerError):
+    """An answer that was given up on the way, because it is too long."""
 
 
 class Endless(AnswerError):

@@ -13,11 +13,12 @@ import asyncio
 import logging
 import ssl
 import sys
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
 from ipaddress import ip_address
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 from urllib.parse import urlsplit
 
 from aisle.tuples import NamedTuple
@@ -31,7 +32,7 @@ if find_spec("sniffio") is None:
 import httpx
 
 from aisle.client.answer import Answer
-from aisle.client.errors import Ambiguous, NotSent
+from aisle.client.errors import Ambiguous, NotSent, TooLong
 from aisle.errors import SettingsError
 from aisle.text import clean
 
@@ -54,6 +55,14 @@ _NEVER_LEFT = (
 _ALWAYS = ((b"Accept-Encoding", b"gzip, deflate"), (b"Connection", b"keep-alive"))
 _URLS = 256
 """Addresses that are kept taken apart: a store's orders are read again and again, and writes have few of them."""
+
+
+LONGEST_ANSWER = 32 << 20
+"""Bytes of an answer that are read, after decompression; a longer one is given up."""
+_PIECE = 64 << 10
+"""Bytes that are decompressed at a time."""
+_DIGITS = 20
+"""More of a length need not be read to know that it is too long."""
 
 
 class Timeouts(NamedTuple):
@@ -138,7 +147,7 @@ class Http:
     async def send(
         self, method: str, target: str, *, headers: Mapping[str, str], body: bytes | None, write: bool
     ) -> Answer:
-        """One request, once. Raises NotSent or Ambiguous; a cancelled call stays cancelled."""
+        """One request, once. Raises NotSent or Ambiguous, of a read also TooLong; a cancelled call stays cancelled."""
         lane = self._writes if write else self._reads
         async with lane.gate:
             try:
@@ -147,7 +156,7 @@ class Http:
                         self._request(method, target, headers, body)
                     )
                     try:
-                        content = await response.aread()
+                        content = await _content(response)
                     finally:
                         await response.aclose()
             except _NEVER_LEFT as error:
@@ -156,6 +165,12 @@ class Http:
                 ) from error
             except (httpx.HTTPError, OSError) as error:
                 raise Ambiguous(f"No answer came from the service at {self.base_url}: {_said(error)}.") from error
+            except zlib.error as error:
+                raise Ambiguous(f"The answer of {self.base_url} cannot be decompressed: {_said(error)}.") from error
+            except TooLong as error:
+                if write:  # whatever it said, it may have been carried out
+                    raise Ambiguous(str(error)) from error
+                raise
         return Answer(response.status_code, _lowered(response.headers), content)
 
     def _request(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> httpx.Request:
@@ -167,6 +182,68 @@ class Http:
         """Closes all connections."""
         await self._reads.aclose()
         await self._writes.aclose()
+
+
+async def _content(response: httpx.Response) -> bytes:
+    """The body, decompressed while it comes. Raises TooLong before more of it than LONGEST_ANSWER is in memory."""
+    if response.is_stream_consumed:
+        return response.content if len(response.content) <= LONGEST_ANSWER else _too_long()
+    declared = response.headers.get("content-length", "")
+    if declared.isascii() and declared.isdecimal() and int(declared[:_DIGITS]) > LONGEST_ANSWER:
+        _too_long()
+    inflate = _INFLATERS.get(response.headers.get("content-encoding", "").strip().lower(), _Plain)()
+    content = bytearray()
+    assert isinstance(response.stream, httpx.AsyncByteStream)
+    async for raw in response.stream:
+        for part in inflate.parts(raw):
+            content += part
+            if len(content) > LONGEST_ANSWER:
+                _too_long()
+    return bytes(content)
+
+
+def _too_long() -> NoReturn:
+    raise TooLong(f"The service's answer is longer than {LONGEST_ANSWER >> 20} MiB, and was not read.")
+
+
+class _Plain:
+    """A body as it came."""
+
+    def parts(self, raw: bytes) -> Iterator[bytes]:
+        """The same bytes, once."""
+        yield raw
+
+
+class _Inflated(_Plain):
+    """A compressed body, decompressed in small pieces, so that a small part never becomes a large one at once."""
+
+    def __init__(self, bits: int) -> None:
+        self._zlib = zlib.decompressobj(bits)
+        self._may_be_bare = bits == zlib.MAX_WBITS
+
+    def parts(self, raw: bytes) -> Iterator[bytes]:
+        """What these bytes become. Raises zlib.error."""
+        while True:
+            try:
+                part = self._zlib.decompress(raw, _PIECE)
+            except zlib.error:
+                if not self._may_be_bare:
+                    raise
+                self._may_be_bare = False  # some services send `deflate` without its head
+                self._zlib = zlib.decompressobj(-zlib.MAX_WBITS)
+                continue
+            self._may_be_bare = False
+            yield part
+            raw = self._zlib.unconsumed_tail
+            if not raw and len(part) < _PIECE:
+                return
+
+
+_INFLATERS: dict[str, Callable[[], _Plain]] = {
+    "gzip": lambda: _Inflated(zlib.MAX_WBITS | 16),
+    "x-gzip": lambda: _Inflated(zlib.MAX_WBITS | 16),
+    "deflate": lambda: _Inflated(zlib.MAX_WBITS),
+}
 
 
 def _lowered(headers: httpx.Headers) -> dict[str, str]:

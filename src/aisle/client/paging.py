@@ -37,7 +37,8 @@ class PageWalk:
         self._param = "page_number" if op.paging == "products" else "page_start"
         self._page = _whole(query.get(self._param)) or 1
         self._empty = 0
-        self._last: bytes | None = None
+        self._seen: set[bytes] = set()
+        """What tells the pages that were read."""
         self.scroll_id: str | None = None
         self.query: dict[str, QueryValue] = {**query, self._param: self._page}
 
@@ -48,9 +49,10 @@ class PageWalk:
             return False
         told = envelope.get("scroll_id")
         self.scroll_id = told if isinstance(told, str) and told else None
-        said = _digest(rows)
-        repeated = bool(rows) and said is not None and said == self._last
-        self._last = said
+        said = digest(rows) if rows else None
+        repeated = said in self._seen
+        if said is not None:
+            self._seen.add(said)
         self._empty = 0 if rows else self._empty + 1
         if repeated or following <= self._page or self._empty >= _EMPTY_PAGES:
             where = f"page {self._page} leads to page {following}"
@@ -104,6 +106,22 @@ class IdWalk:
         return size is None or len(rows) >= size
 
 
+def smaller(op: Operation, query: Mapping[str, QueryValue]) -> list[dict[str, QueryValue]]:
+    """The queries of smaller pages that have the rows of one page together; none where it cannot be parted.
+
+    By id it is one query: the next request asks for what lies behind its last row.
+    """
+    size = _whole(query.get("page_size"))
+    if size is None or size < 2:
+        return []
+    if query.get("from_id") is not None:
+        return [{**query, "page_size": size // 2}]
+    number = "page_number" if op.paging == "products" else "page_start"
+    parts = next((factor for factor in range(2, size) if size % factor == 0), size)
+    first = ((_whole(query.get(number)) or 1) - 1) * parts + 1
+    return [{**query, "page_size": size // parts, number: first + part} for part in range(parts)]
+
+
 def rows_of(op: Operation, body: Any) -> list[Row]:
     """The rows of a page. Raises AnswerError when the body is no page: an empty store must not be read out of it."""
     name = "records" if op.paging == "products" else "list"
@@ -121,7 +139,7 @@ def _may_lack_rows(op: Operation, body: Mapping[str, Any]) -> bool:
     return op.name in ("list-customer-orders", "list-products") and type(counted) is int and counted == 0
 
 
-def _digest(rows: Any) -> bytes | None:
+def digest(rows: Any) -> bytes | None:
     """What tells one page from another, without keeping it; None for one that is nested too deeply to be told."""
     try:
         content = dumps(rows, 2)  # later forms of marshal look at who else holds an object

@@ -13,6 +13,8 @@ from aisle.roles import SUPERVISORS
 from aisle.tuples import NamedTuple
 
 _PATH = "/aisle/v1/sign-in"
+WEB_DOOR = "web"
+"""Wrong PINs that come through the web are counted apart: nobody is locked out of the store by them."""
 UNSAID_S = 900.0
 """So long a token is used of which nobody says when it ends."""
 
@@ -45,29 +47,34 @@ class NotSignedIn(NamedTuple):
 class Asked(Protocol):
     """The part of the client that is needed."""
 
-    async def extension(self, method: str, path: str, *, body: object = None) -> Answer:
+    async def extension(
+        self, method: str, path: str, *, headers: Mapping[str, str] | None = None, body: object = None
+    ) -> Answer:
         """See aisle.client.core."""
 
 
-async def sign_in(client: Asked, store: str, who: Mapping[str, str], pin: str) -> SignedIn | NotSignedIn:
-    """Who that is in this store: `who` has a `badge` or a `user`. Sent once.
+async def sign_in(
+    client: Asked, store: str, who: Mapping[str, str], pin: str, *, door: str = ""
+) -> SignedIn | NotSignedIn:
+    """Who that is in this store: `who` has a `badge` or a `user`. Sent once. `door` is WEB_DOOR where it is that one.
 
     What cannot even be a PIN or a name (422) is a wrong one. Raises ClientError for what says nothing of either.
     """
-    answer = await client.extension("POST", _PATH, body={"store_number": store, **who, "pin": pin})
+    said = {"Aisle-Door": door} if door else None
+    answer = await client.extension("POST", _PATH, headers=said, body={"store_number": store, **who, "pin": pin})
     if answer.status in (403, 422, 429):
         return NotSignedIn(answer.status == 429, message_of(answer))
     if not answer.is_success:
         raise status_error("sign-in", answer)
     try:
-        said: Any = answer.json()
+        told: Any = answer.json()
     except (ValueError, RecursionError) as error:
         raise AnswerError("The answer to sign-in is no JSON.") from error
-    fields = [said.get(name) if isinstance(said, dict) else None for name in ("user", "name", "role", "token")]
+    fields = [told.get(name) if isinstance(told, dict) else None for name in ("user", "name", "role", "token")]
     if not all(isinstance(field, str) and field for field in fields):
         raise AnswerError("The answer to sign-in does not say who that is.")
     user, name, role, token = map(str, fields)
-    return SignedIn(user, name, role, token, _seconds(said.get("expires_on"), answer))
+    return SignedIn(user, name, role, token, _seconds(told.get("expires_on"), answer))
 
 
 def _seconds(expires_on: Any, answer: Answer) -> float:

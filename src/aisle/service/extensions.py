@@ -274,6 +274,7 @@ EXTENSIONS = (
         "POST",
         "/aisle/v1/sign-in",
         Handler(people.sign_in, prepare=people.prepare_sign_in, secret=True, guessed=True),
+        (Param(people.DOOR, "header", "string"),),
         body=SignInRequest,
     ),
     Extension(

@@ -14,7 +14,7 @@ from aisle.tuples import NamedTuple
 MOST_HEADERS = 100
 LONGEST_HEADERS = 32 << 10
 LONGEST_QUERY = 16 << 10
-LONGEST_CODE = 1024
+LONGEST_CODE = 1000
 """Characters of what names a thing: no part of a path is longer."""
 _NO_CODES = ("", ".", "..")
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from aisle.contract.operation import Param
 from aisle.service.amounts import LARGEST
-from aisle.service.answers import dumps, malformed
+from aisle.service.answers import Refusal, dumps, malformed
 from aisle.service.context import Call, Context
 from aisle.service.request import LARGEST_PAGE, whole
 from aisle.service.sql.compose import Query, counted
@@ -23,6 +23,8 @@ from aisle.tuples import NamedTuple
 
 DEFAULT_SIZE = 100
 LARGEST_SIZE = 1000
+LONGEST_PAGE = 16 << 20
+"""Characters of the rows of a page, unless it is one row."""
 _LONGEST_SCROLL = 2000
 SCROLL = Param("scroll_id", "query", "string", max_length=_LONGEST_SCROLL, assumed=True)
 """What every list with the common envelope takes beside the document's parameters."""
@@ -138,9 +140,23 @@ def _ends(page: Page, found: Sequence[object]) -> bool:
     return len(found) <= page.size and bool(found or not page.offset)
 
 
+def bounded(rows: Iterable[str], page: Page) -> list[str]:
+    """The encoded rows of a page. Raises Refusal (413) as soon as they are too long for one answer."""
+    kept: list[str] = []
+    length = 0
+    for row in rows:
+        kept.append(row)
+        length += len(row)
+        if length > LONGEST_PAGE and page.size > 1:
+            raise Refusal(
+                413, f"This page is too long for one answer. Ask for less than {page.size} rows.", "page_size"
+            )
+    return kept
+
+
 def reduced(rows: Iterable[str], page: Page, total: int | None, *, more: bool) -> bytes:
     """The reduced envelope of the receipt lists around encoded rows."""
-    return b'{"list":[' + ",".join(rows).encode() + b"]," + dumps(_numbers(page, total, more))[1:]
+    return b'{"list":[' + ",".join(bounded(rows, page)).encode() + b"]," + dumps(_numbers(page, total, more))[1:]
 
 
 def _numbers(page: Page, total: int | None, more: bool) -> dict[str, Any]:
@@ -181,7 +197,7 @@ def envelope(
         # One that would not be taken is not told; the next page has its number, too.
         tail |= {"scroll_id": scroll} if len(scroll) <= _LONGEST_SCROLL else {}
     tail |= {"sort_column": sort, "sort_order": "asc"}
-    return b'{"list":[' + ",".join(rows).encode() + b"]," + dumps(tail)[1:]
+    return b'{"list":[' + ",".join(bounded(rows, page)).encode() + b"]," + dumps(tail)[1:]
 
 
 def _text(value: Any) -> str:

@@ -20,6 +20,16 @@ IDS = frozenset({"id", "log_id"})
 """What bodies call the id of a row as lists tell it; it grows with what is written, and beyond other numbers."""
 FIGURES = frozenset({"average_array", "demand_until_delivery", "forecast_array", "history_array", "order_level"})
 """What somebody has computed, and nothing here counts by it: such figures have the places that they come to."""
+LONGEST_TEXT = 1_000
+"""Characters of a text, wherever nothing else is said of its field."""
+LONGEST_COMMENT = 10_000
+"""Characters of what people write at length."""
+LONGEST_IMAGE = 256 << 10
+"""Characters of an image that is sent as text."""
+LONGEST = dict.fromkeys(
+    ("comment", "order_comment", "loss_comment", "product_details", "barcodes_array"), LONGEST_COMMENT
+) | dict.fromkeys(("loss_image", "image_url"), LONGEST_IMAGE)
+"""Characters of the fields that have a limit of their own."""
 _FROM_ZERO = dict.fromkeys(PRICES, "A price is not below zero.") | dict.fromkeys(COUNTS, "There is no less than none.")
 _APART = IDS | FIGURES
 
@@ -43,29 +53,30 @@ def _too_long() -> Refusal:
     return Refusal(413, f"At most {_LENGTH} items are taken in one request.")
 
 
-def _check(value: Any, depth: int) -> int:
+def _check(value: Any, depth: int, longest: int = LONGEST_TEXT) -> int:
     """The same below `depth` others. Its refusals name the place from here on."""
     if isinstance(value, str):
-        _check_text(value)
+        _check_text(value, longest)
     elif isinstance(value, int | Decimal):
         _check_number(value)
     elif isinstance(value, list | dict):
         if depth >= _DEEPEST:
             raise too_deep()
-        return _check_parts(value, depth + 1)
+        return _check_parts(value, depth + 1, longest)
     return 0
 
 
-def _check_parts(value: list[Any] | dict[str, Any], depth: int) -> int:
+def _check_parts(value: list[Any] | dict[str, Any], depth: int, longest: int) -> int:
     count, of_list = 0, isinstance(value, list)
     if len(value) > (_LENGTH if of_list else _FIELDS):
         raise _too_long() if of_list else malformed(f"No object has more than {_FIELDS} fields here.")
     for name, item in enumerate(value) if isinstance(value, list) else value.items():
         if isinstance(name, str):
-            _check_text(name)
+            _check_text(name, LONGEST_TEXT)
+            longest = LONGEST.get(name, LONGEST_TEXT)
         try:
             if name not in _APART or not _is_apart(name, item):
-                count += _check(item, depth)
+                count += _check(item, depth, longest)
             if name in _FROM_ZERO and isinstance(item, int | Decimal) and item < 0:
                 raise against_rule(_FROM_ZERO[name])
         except Refusal as problem:
@@ -100,7 +111,9 @@ def _places(value: Decimal) -> int:
     return -exponent - zeros
 
 
-def _check_text(text: str) -> None:
+def _check_text(text: str, longest: int) -> None:
+    if len(text) > longest:
+        raise against_rule(f"This has {len(text):,} characters; at most {longest:,} are taken here.")
     if "\0" in text:
         raise against_rule("A NUL character cannot be stored.")
     if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):

@@ -195,33 +195,45 @@ def _one_by_one(what: str, name: str, defaults: Values | None = None, *, path: b
 def _counts(table: Table, found: Found) -> Iterator[Record | Left]:
     """Rows of the same product and place become one count, which names each of their pools."""
     for rows in grouped(_checked(table, found), table.scattered()):
+        pools: dict[int | None, list[int]] = {}
+        for row in rows:
+            if not row.reason:
+                pools.setdefault(row.values.get("stock_pool"), []).append(row.line)
         merged: dict[str, Any] = {}
         at: dict[str, int] = {}
         for row in rows:
-            reason = row.reason or _count_into(merged, row.values)
-            if reason:
+            if reason := row.reason or _miscounted(row, pools):
                 yield Left((BadRow(table.name, row.line, reason),), 1)
             else:
-                at[next(reversed(merged))] = row.line
+                pool = row.values.get("stock_pool")
+                name = f"stock_pool_{pool}" if pool else "counted_quantity"
+                merged[name], at[name] = row.values["quantity"], row.line
         if at:
-            first = next(row for row in rows if not row.reason)
+            first = next(row for row in rows if row.line in at.values())
             store, product = first.values["store_number"], first.values["product_number"]
             where = {name: value for name, value in first.values.items() if name in ("product_number", "location_code")}
             yield Record(store, f"the count of product {product}", where | merged, first.line, len(at), at)
 
 
-def _count_into(merged: dict[str, Any], values: Values) -> str:
-    """Adds a row's quantity to the count; answers with the reason when that cannot be."""
-    if values["quantity"] < 0:
-        return f"quantity {values['quantity']} is below nothing, and nobody can count that; write what is there"
-    pool = values.get("stock_pool")
-    name = f"stock_pool_{pool}" if pool else "counted_quantity"
-    if name in merged:
+def _miscounted(row: Row, pools: Mapping[int | None, list[int]]) -> str:
+    """Why a row cannot be counted beside the others of its product and place, which are given by their pools.
+
+    Neither of two that contradict is counted: what is counted once is not counted again when the file was corrected.
+    """
+    quantity, pool = row.values["quantity"], row.values.get("stock_pool")
+    if quantity < 0:
+        return f"quantity {quantity} is below nothing, and nobody can count that; write what is there"
+    if others := [line for line in pools[pool] if line != row.line]:
         pool_name = f"stock pool {pool}" if pool else "no stock pool"
-        return f"counts {pool_name} of the same product and place a second time; write one row with their sum"
-    if merged and (pool is None or "counted_quantity" in merged):
-        return "has no stock pool, as another row of the same product and place has; name the pool in both"
-    merged[name] = values["quantity"]
+        return (
+            f"counts {pool_name} of the same product and place a second time, as row {others[0]} does; write one row"
+            " with their sum"
+        )
+    if len(pools) > 1 and pool is None:
+        named = next(lines[0] for one, lines in pools.items() if one)
+        return f"has no stock pool, and row {named} of the same product and place has one; name the pool in both"
+    if None in pools and pool is not None:
+        return f"names a stock pool, and row {pools[None][0]} of the same product and place has none; name it in both"
     return ""
 
 

@@ -341,7 +341,9 @@ class Table:
             value = values.get(column.name)
             if not isinstance(value, str):
                 continue
-            if column.kind == cells.TEXT:
+            if column.name in _SIZES and _DATE_LIKE.fullmatch(value):
+                self.notes.warn(f"{column.name} looks like a date that a spreadsheet has made of a size", value, line)
+            elif column.kind == cells.TEXT:
                 if len(value) < 12 and value.casefold() in cells.NOTHING:
                     self.notes.warn(f"{column.name} is a word for nothing", repr(value), line)
             elif column.kind in (cells.BARCODE, cells.CONTAINER, cells.BARCODES):
@@ -355,6 +357,7 @@ class Table:
                 self.notes.warn(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 
 
+_SIZES = frozenset({"size", "volume"})
 _DATE_LIKE = re.compile(
     r"\d{1,2}([-/])\d{1,2}\1(?:19|20)\d\d"
     r"|\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"

@@ -139,7 +139,7 @@ class Intake:
         """Tells the sessions what is new (and `also` these), and the operator what could not be read."""
         if written.skipped:
             self.left_out[name] += len(written.skipped)
-            self.left_last[name] = written.skipped[-1]
+            self.left_last[name] = written.skipped[-1]._replace(row=None)
         for skipped in written.skipped[:_NAMED_BAD_ROWS]:
             self._notices.add(f"A row of {name} was left out: {skipped.why}. It begins {str(skipped.row)[:120]}")
         if len(written.skipped) > _NAMED_BAD_ROWS:

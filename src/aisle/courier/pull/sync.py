@@ -19,6 +19,7 @@ from aisle.client.errors import (
     ServerError,
     Unauthorized,
 )
+from aisle.client.paging import digest
 from aisle.contract.wire import QueryValue
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.link import TROUBLE, Link
@@ -98,6 +99,8 @@ class FullSync:
         self._walking = False
         self._led_astray: Sequence[Mapping[str, Any]] | None = None
         """The page before, in a walk whose pages do not say how it goes on."""
+        self._astray: set[bytes] = set()
+        """What tells all pages of it that led nowhere."""
         self._show()
 
     @property
@@ -292,6 +295,7 @@ class FullSync:
 
     async def _walk(self, stage: Paged) -> None:
         self._led_astray = None
+        self._astray.clear()
         while True:
             try:
                 await self._pages(stage, self._here)
@@ -366,12 +370,14 @@ class FullSync:
     def _is_over(self, stage: Paged, error: Endless) -> bool:
         """Where a page names no next one that makes sense, its number plus one is asked for; an empty page is the end.
 
-        One that says the same as the page before it is an end that proves nothing: then nothing is dropped.
+        One that says the same as an earlier page is an end that proves nothing: then nothing is dropped.
         """
         before, self._led_astray = self._led_astray, error.rows
         if before is None:
             self._notices.add(f"{stage.operation} is read by counting its pages: {error}")
-        if error.rows and error.rows != before:
+        said = digest(error.rows)
+        if error.rows and error.rows != before and said not in self._astray:
+            self._astray |= {said} if said is not None else set()
             return False
         if error.rows or before is None:
             passed = self._here._replace(unreadable=self._here.unreadable + 1, why=why_unread(error))

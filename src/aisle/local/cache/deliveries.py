@@ -62,6 +62,7 @@ class ReceiptRow(NamedTuple):
 def delivery_row(given: object, store: str) -> DeliveryRow:
     """interface: Delivery order. One of another store is malformed."""
     raw = mapping(given)
+    text = dumped({field: raw[field] for field in raw if field != "order_lines"})
     name = key(raw, "order_number")
     _is_ours(word(raw, "store_number"), store)
     said = raw.get("order_lines") or ()
@@ -80,7 +81,7 @@ def delivery_row(given: object, store: str) -> DeliveryRow:
         word(raw, "datetime_expected"),
         search_text(*named, *supplier),
         "\n".join(codes),
-        dumped({field: raw[field] for field in raw if field != "order_lines"}),
+        text,
         lines,
         tuple(code for row in rows for code in _product_codes(row)),
     )

@@ -11,8 +11,10 @@ import apsw
 from aisle.local.cache.below import SIGN, below_of
 from aisle.local.cache.rows import (
     Malformed,
+    Overlong,
     ProductRow,
     StockRow,
+    clamped,
     codes_of,
     codes_text,
     effective_codes,
@@ -65,7 +67,9 @@ def _parsed(row: Any, parse: Callable[[Any], T]) -> T:
     try:
         return parse(row)
     except UnicodeEncodeError:
-        return parse(without_surrogates(row))
+        return _parsed(without_surrogates(row), parse)
+    except Overlong:
+        return parse(clamped(row))
 
 
 def chunks(rows: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -14,6 +14,7 @@ from typing import Any
 from aisle.code_forms import index_keys, split_codes
 from aisle.jobs.amounts import number as amount
 from aisle.local.cache.dumping import encoder
+from aisle.text import MARK
 from aisle.tuples import NamedTuple
 from aisle.words import kept
 
@@ -36,6 +37,10 @@ class Malformed(ValueError):
     def __init__(self, why: str, field: str = "") -> None:
         super().__init__(why)
         self.field = field
+
+
+class Overlong(Malformed):
+    """A row with a text that is longer than any that is kept; `clamped` makes one of it that is not."""
 
 
 class ProductRow(NamedTuple):
@@ -185,7 +190,37 @@ def dumped(raw: Raw) -> str:
     text = _encode(raw)
     if not text.isascii():
         text.encode()
+    if len(text) > _LOOKED_AT and (len(text) > _LONGEST_ROW or clamped(raw) != raw):
+        raise Overlong("it is too long")
     return text
+
+
+_LONGEST_TEXT, _LONGEST_COMMENT, _LONGEST_IMAGE, _LONGEST_ROW = 1_000, 10_000, 256 << 10, 1 << 20
+"""Characters of what a service may say in one text, comment, image and row that are kept."""
+_LOOKED_AT = _LONGEST_COMMENT
+"""Characters of a row; a shorter one is kept as it is."""
+_LONGEST = dict.fromkeys(
+    ("comment", "order_comment", "loss_comment", "product_details", "barcodes_array"), _LONGEST_COMMENT
+)
+_IMAGES = frozenset({"image_url", "loss_image"})
+_KEYS = frozenset({"product_number", "order_number", "location_code", "store_number", "storeNo", "user", "badge", "id"})
+
+
+def clamped(raw: Any, name: str = "") -> Any:
+    """The row with each text cut that is too long, and without images that are. What names a thing is not cut: half a
+    number is another number. Raises Malformed."""
+    if isinstance(raw, dict):
+        return {str(field)[:_LONGEST_TEXT]: clamped(value, field) for field, value in raw.items()}
+    if isinstance(raw, list):
+        return [clamped(value, name) for value in raw]
+    if not isinstance(raw, str) or len(raw) <= _LONGEST_TEXT:
+        return raw
+    if name in _KEYS:
+        raise Malformed(f"{name} has {len(raw)} characters", name)
+    if name in _IMAGES:
+        return raw if len(raw) <= _LONGEST_IMAGE else ""
+    longest = _LONGEST.get(name, _LONGEST_TEXT)
+    return raw if len(raw) <= longest else raw[: longest - 1] + MARK
 
 
 def without_surrogates(raw: object) -> object:
@@ -201,6 +236,7 @@ def forms(code: str) -> tuple[str, ...]:
 def product(given: object) -> ProductRow:
     """interface: Product (catalogue item)."""
     raw = mapping(given)
+    text = dumped(raw)
     product_number = key(raw, "product_number")
     name, brand = word(raw, "product_name"), word(raw, "brand_description")
     barcode = word(raw, "barcode")
@@ -217,7 +253,7 @@ def product(given: object) -> ProductRow:
         sum(mark for name, (mark, sign) in MARKS.items() if name in raw and flag(raw, name) is sign),
         product_text(name, brand, product_number, barcode),
         _product_codes(raw, product_number, barcode),
-        dumped(raw),
+        text,
     )
 
 
@@ -382,17 +418,18 @@ def location(given: object) -> LocationRow:
 def person(given: object) -> PersonRow:
     """A person: `user`, `name`, `badge`, `role`."""
     raw = mapping(given)
-    user, name, badge = key(raw, "user"), word(raw, "name"), word(raw, "badge")
     text = dumped(raw)
+    user, name, badge = key(raw, "user"), word(raw, "name"), word(raw, "badge")
     return PersonRow(user, name, badge, search_text(name, user, badge), text)
 
 
 def store(given: object) -> StoreRow:
     """interface: Store (list item)."""
     raw = mapping(given)
+    text = dumped(raw)
     number_ = key(raw, "storeNo")
     about = (word(raw, name) for name in ("storeName", "areaDescription", "areaId", "countryCode"))
-    return StoreRow(number_, search_text(number_, *about), dumped(raw))
+    return StoreRow(number_, search_text(number_, *about), text)
 
 
 def surrounding(given: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import errno
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -19,8 +20,10 @@ MOST = 100_000
 PAGE = 1000
 """Rows that are in the memory at once."""
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would take for the beginning of a formula."""
+_FORMULAS = "=+\\-@＝＋－＠﹦﹢﹣﹫⁺⁻⁼₊₋₌−"
+"""What a spreadsheet takes for the beginning of a formula, or makes of such a sign: wide, small, raised ones too."""
+_BEGUN = re.compile(f"""((?:^|[;|])[\\s"'‘’“”]*)(?=[{_FORMULAS}])""")
+"""Where a spreadsheet may see a cell begin, blanks and quotes passed over: one that expects semicolons does at each."""
 
 WHY: Mapping[int, str] = {
     errno.EEXIST: "logs.why_there",
@@ -86,7 +89,7 @@ def exported(read: Read, asked: Export, *, allowed: bool) -> Rows:
             writer = csv.writer(stream)
             writer.writerow(asked.columns)
             for page in _pages(read, asked, first):
-                writer.writerows([_cell(row.get(column)) for column in asked.columns] for row in page)
+                writer.writerows([cell(row.get(column)) for column in asked.columns] for row in page)
                 count += len(page)
     except BaseException as error:
         path.unlink(missing_ok=True)
@@ -119,7 +122,7 @@ def _said(asked: Export | Query, file: str, count: int, why: str) -> Rows:
     return Rows(asked.id, ({"file": file, "count": count, "why": why},), 1)
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
     """A value as text: no control characters, and nothing that a spreadsheet would carry out."""
     if value is None:
         return ""
@@ -128,4 +131,4 @@ def _cell(value: Any) -> str:
     if isinstance(value, int | Decimal):
         return whole(Decimal(value))
     text = clean(str(value))
-    return f"'{text}" if text.startswith(FORMULAS) else text
+    return _BEGUN.sub(r"\1'", text)

@@ -11,7 +11,7 @@ from aisle.service.amounts import number
 from aisle.service.answers import against_rule, dumps
 from aisle.service.context import Call, Context, Store
 from aisle.service.encode import flag, fragment, joined, member, pool_members, quoted, shipment_members
-from aisle.service.pages import envelope, scrolled_page
+from aisle.service.pages import bounded, envelope, scrolled_page
 from aisle.service.sql import orders as sql
 from aisle.service.sql.compose import Query, filtered, paged, searched
 from aisle.service.sql.locations import PLACES_ANY
@@ -23,6 +23,9 @@ from aisle.tuples import NamedTuple
 
 MOST_NAMED = 100
 """Orders that are listed by their numbers in one request."""
+
+_TOGETHER = 100
+"""Orders whose lines are read at once: a page that is too long is noticed before all of it is in memory."""
 
 
 class Lying(NamedTuple):
@@ -51,14 +54,22 @@ async def list_customer_orders(ctx: Context, call: Call) -> bytes:
     await ctx.tx.ahead(_of_one(ctx, query, every, found))
     total = await every.total(ctx.tx)
     rows, more = page.cut(await found.all(ctx.tx))
-    lines: dict[str, list[str]] = {}
-    if query.get("show_lines"):
-        lines = await _lines(ctx, [row[1] for row in rows], query.get("include_locations", False))
     if "order_number" in query and len(rows) == 1:
         ctx.headers["ETag"] = f'"{rows[0][-2]}"'
-    entries = [_order(row, lines.get(row[1], []) if query.get("show_lines") else None) for row in rows]
+    entries: list[str] = []
+    for part in (rows[at : at + _TOGETHER] for at in range(0, len(rows), _TOGETHER)):
+        entries += await _orders(ctx, query, part)
+        bounded(entries, page)
     last = (rows[-1][2],) if rows else None
     return envelope(ctx, call, entries, page, total, more=more, sort="id", last=last)
+
+
+async def _orders(ctx: Context, query: Mapping[str, Any], rows: list[Row]) -> list[str]:
+    """These orders encoded, with their lines where the query wants them."""
+    if not query.get("show_lines"):
+        return [_order(row, None) for row in rows]
+    lines = await _lines(ctx, [row[1] for row in rows], query.get("include_locations", False))
+    return [_order(row, lines.get(row[1], [])) for row in rows]
 
 
 async def list_named(ctx: Context, call: Call) -> bytes:

@@ -23,6 +23,11 @@ TOKEN_SECONDS = 3600.0
 MOST_PINS = 200
 """PINs that one request may set; each takes its time."""
 
+DOOR = "Aisle-Door"
+"""The header that says through which door somebody comes."""
+WEB_DOOR = "web"
+"""The one door beside the terminals of the store: what is tried there locks nobody out of these."""
+
 _HASH = "pin_hash"
 
 
@@ -92,12 +97,12 @@ async def write_people(ctx: Context, call: Call) -> bytes:
             badges[user] = badge
             known[badge] = _Person(badge, user, said["name"], role, None)
             await ctx.tx.run(core.PERSON_SET, store, badge, user, said["name"], role)
-        if _HASH in said:
-            await ctx.tx.run(core.PERSON_PIN_SET, store, badge, said[_HASH] or None)
-            await ctx.tx.run(core.FAILURES_DROP, store, badge)
         changes.append(_change(badge, before, known.get(badge), said, has_pin=pins_of.get(badge, False)))
         if _HASH in said:
+            await ctx.tx.run(core.PERSON_PIN_SET, store, badge, said[_HASH] or None)
             pins_of[badge] = bool(said[_HASH])
+            for is_web in (False, True):
+                await ctx.tx.run(core.FAILURES_DROP, store, _counted_as(badge, is_web=is_web))
         if before and (badge not in known or _HASH in said or (before.user, before.role) != (user, role)):
             await ctx.tx.run(core.ACCESS_REVOKE_PERSON, store, badge, ctx.now)
     await audit.note(ctx, store, changes)
@@ -143,12 +148,13 @@ async def sign_in(ctx: Context, call: Call) -> bytes:
     """A token of the person, for this store and an hour, for the right PIN.
 
     Raises Refusal: 403 in the same words whatever is wrong, and 429 for as long as the person is locked, which comes of
-    too many wrong PINs; so for people that are not there.
+    too many wrong PINs at this door; so for people that are not there.
     """
     body: dict[str, Any] = call.body
     store = await enter(ctx.tx, ctx.principal, body["store_number"])
     person = await _named(ctx, store, body["by"], body["who"])
     who = person.badge if person else "?" + hashlib.sha256(body["who"].encode()).hexdigest()
+    who = _counted_as(who, is_web=call.header.get(DOOR, "").lower() == WEB_DOOR)
     row = await ctx.tx.one(core.FAILURES, store.number, who)
     if row and ctx.now < row[1]:
         raise _locked(ctx, row)
@@ -166,6 +172,11 @@ async def _named(ctx: Context, store: Store, by: str, name: str) -> _Person | No
     statement = core.PERSON_BY_BADGE if by == "badge" else core.PERSON_BY_USER
     row = await ctx.tx.one(statement, store.number, name)
     return _Person(*row) if row else None
+
+
+def _counted_as(who: str, *, is_web: bool) -> str:
+    """What the failures of somebody are counted under, by the door at which they come."""
+    return f"?{WEB_DOOR}?{who}" if is_web else who
 
 
 async def _failed(ctx: Context, store: Store, who: str, failures: int) -> None:

@@ -14,7 +14,7 @@ from aisle.service.barcodes import asked_keys
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import compact, loaded, without_none
 from aisle.service.limits import check_code
-from aisle.service.pages import asked_page
+from aisle.service.pages import asked_page, bounded
 from aisle.service.product_codes import codes_of
 from aisle.service.sql import core
 from aisle.service.sql import products as sql
@@ -169,7 +169,7 @@ async def list_products(ctx: Context, call: Call) -> bytes:
     if "store_number" in query:
         rows = await _as_in_store(ctx, query["store_number"], rows)
     head = {"page_number": page.number, "page_size": page.size, "total_record_count": total}
-    return dumps(head)[:-1] + b',"records":[' + ",".join(rows).encode() + b"]}"
+    return dumps(head)[:-1] + b',"records":[' + ",".join(bounded(rows, page)).encode() + b"]}"
 
 
 async def _total(ctx: Context, asked: dict[str, object]) -> int:

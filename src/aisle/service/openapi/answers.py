@@ -34,8 +34,8 @@ PROBLEM_SCHEMA: Schema = {
     },
 }
 
-_ALWAYS = (400, 401, 403, 414, 429, 431, 500, 503)
-_WRITES = (404, 408, 409, 413, 415, 422, 425)
+_ALWAYS = (400, 401, 403, 413, 414, 429, 431, 500, 503)
+_WRITES = (404, 408, 409, 415, 422, 425)
 _RETRY: Schema = {
     "Retry-After": {"description": "In how many seconds to come again.", "schema": {"type": "integer", "minimum": 0}}
 }

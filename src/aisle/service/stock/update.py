@@ -6,10 +6,10 @@ from typing import Any
 
 from aisle.service.amounts import number, plain, thousandths, whole_number
 from aisle.service.answers import against_rule, conflict
-from aisle.service.stock.book import Place
-from aisle.service.stock.ledger import Ledger
+from aisle.service.stock.book import NO_PLACE, Place
+from aisle.service.stock.ledger import Ledger, Spot
 from aisle.service.stock.line import OrderLine
-from aisle.service.stock.logs import IN_HAND, Entry, LogWriter
+from aisle.service.stock.logs import FINISH, IN_HAND, Entry, LogWriter
 from aisle.service.stock.origins import Taking
 from aisle.service.stock.picking import lower_pick, raise_pick
 from aisle.tuples import NamedTuple
@@ -78,17 +78,32 @@ async def pick_to(
     held = sum((await ledger.held(line)).values())
     tracked = product.is_stock and not line.from_warehouse
     changed = target != line.picked
-    raised = tracked and target > held
+    gone = line.delivered if tracked else 0  # of an order that has ended, and of which a restore has lost picks
+    raised = tracked and target > held + gone
     if raised:
         await ledger.book.range([product.number])
-        await _note(logs, line, "pick", await raise_pick(ledger, line, target - held, place, pool), -1)
-    elif target < held:
-        await _note(logs, line, "unpick", await lower_pick(ledger, line, held - target), 1)
+        await _note(logs, line, "pick", await raise_pick(ledger, line, target - held - gone, place, pool), -1)
+    elif target < held + gone:
+        back = min(held, held + gone - target)
+        if back:
+            await _note(logs, line, "unpick", await lower_pick(ledger, line, back), 1)
+        await _take_back(logs, line, held + gone - target - back, place, pool)
     line.picked = target
     if changed:
         line.picked_by = ledger.ctx.app_user or ledger.ctx.principal.name
     line.is_picked = line.full or (closed if closed is not None else line.is_picked and not changed)
     return raised
+
+
+async def _take_back(logs: LogWriter, line: OrderLine, quantity: int, place: Place | None, pool: int | None) -> None:
+    """Take back what was put back before its order was handed over, though that is heard of later."""
+    if not quantity:
+        return
+    product = await logs.ledger.book.product(line.product_number, "product_number")
+    spot = Spot(place.code if place else NO_PLACE, pool or line.stock_pool)
+    await logs.ledger.post("finish", product.number, spot, quantity)
+    line.delivered -= quantity
+    logs.add(Entry(product, FINISH, quantity, place=place, pool=spot.pool, line=line, reference=line.order_number))
 
 
 def _target(line: OrderLine, said: dict[str, Any], field: str, *, whole: bool) -> int:

@@ -1,0 +1,36 @@
+"""What attacks are made on: a service's own HTTP interface, and the cache of a host."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+import pytest_asyncio
+
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from tests.local.kit import STORE
+from tests.service.world import World
+
+
+@pytest_asyncio.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    """Four stores, five products, five places in S1, no stock."""
+    made = World(tmp_path)
+    await made.fill()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def cache_db(tmp_path: Path) -> Iterator[apsw.Connection]:
+    """The cache of a host, as its courier holds it."""
+    connection = open_cache(Home(tmp_path, "embedded", STORE).folder, writer=True)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def cache(cache_db: apsw.Connection) -> Cache:
+    """The writer's side of the cache."""
+    return Cache(cache_db, STORE)

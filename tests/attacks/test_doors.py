@@ -1,0 +1,52 @@
+"""Strangers at the web door: whom they lock out there signs in at the terminals of the store all the same."""
+
+from typing import Any
+
+import pytest
+
+from aisle.client import Client, asgi_transport
+from aisle.client.sign_in import WEB_DOOR, NotSignedIn, SignedIn, sign_in
+from aisle.service import pins
+from aisle.service.limits import Rates
+from tests.service.world import World
+
+PEOPLE = "/aisle/v1/stores/S1/people"
+ANN: dict[str, Any] = {"badge": "B1", "user": "ann", "name": "Ann", "role": "supervisor", "pin": "2468"}
+
+
+@pytest.mark.parametrize("locked", ["", WEB_DOOR])
+async def test_the_lock_of_one_door_is_not_that_of_another(world: World, locked: str) -> None:
+    world.service.rates = Rates(0, 0, 0)
+    del world.service.app
+    await world.post(PEOPLE, {"people": [ANN]})
+    other = "" if locked else WEB_DOOR
+    token = world.token("staff", ["S1"])
+    async with Client("http://127.0.0.1:1", token, transport=asgi_transport(world.service.app)) as client:
+
+        async def tried(door: str, pin: str, **who: str) -> SignedIn | NotSignedIn:
+            return await sign_in(client, "S1", who or {"user": "ann"}, pin, door=door)
+
+        for _ in range(pins.FREE_TRIES):
+            assert isinstance(await tried(locked, "0000"), NotSignedIn)
+        for who in ({"user": "ann"}, {"badge": "B1"}):
+            later = await tried(locked, "2468", **who)
+            assert isinstance(later, NotSignedIn)
+            assert later.later
+        assert isinstance(await tried(other, "2468"), SignedIn)
+        assert isinstance(await tried(locked, "2468"), NotSignedIn), "one door unlocked the other"
+        await world.post(PEOPLE, {"people": [ANN]})
+        assert isinstance(await tried(locked, "2468"), SignedIn), "a new PIN ends the lock of both"
+
+
+async def test_nobody_invents_a_door_of_his_own(world: World) -> None:
+    world.service.rates = Rates(0, 0, 0)
+    del world.service.app
+    await world.post(PEOPLE, {"people": [ANN]})
+    async with world.open_client(world.token("staff", ["S1"])) as client:
+        for number in range(pins.FREE_TRIES):
+            body = {"store_number": "S1", "user": "ann", "pin": "0000"}
+            headers = {"Aisle-Door": f"door {number}"}
+            answer = await world.send("POST", "/aisle/v1/sign-in", body, client=client, headers=headers)
+            assert answer.status_code == 403
+        right = await world.send("POST", "/aisle/v1/sign-in", {**body, "pin": "2468"}, client=client)
+        assert right.status_code == 429

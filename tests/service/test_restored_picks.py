@@ -1,0 +1,123 @@
+"""Picks of three hosts on one line, restores to any copy, all of it said again in any order: what was picked is what
+the line says, and what found no room was told once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import pytest
+
+from aisle.service.storage import Tx
+from tests.lengths import tries
+from tests.service.restores import Copy, copy_of, put_back
+from tests.service.test_restores import ORDERS, line, named
+from tests.service.world import World
+
+STEPS = 30
+QUANTITY, STOCK = 4, 30
+
+
+@dataclass
+class Said:
+    """An update that was confirmed to a host."""
+
+    key: str
+    base: int
+    picked: int
+    told: int = 0
+    """What of it found no room, as its host knows."""
+
+
+class Life:
+    """Three hosts at a service that is put back again and again."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self.world = world
+        self.dice = Random(seed)
+        self.hosts: list[list[Said]] = [[], [], []]
+        self.known: set[str] = set()
+        """The keys that the database has."""
+        self.copies: list[tuple[Copy, frozenset[str]]] = []
+        self._keys = 0
+
+    async def go(self) -> None:
+        self.copy()
+        for _ in range(STEPS):
+            if self.dice.random() < 0.65:
+                await self.pick()
+            else:
+                await self.restore()
+        await self.ask(1)
+
+    def copy(self) -> None:
+        self.copies.append((copy_of(self.world.path), frozenset(self.known)))
+
+    async def pick(self) -> None:
+        base = self.dice.randint(0, QUANTITY)
+        await self.new(base, max(0, base + self.dice.choice((1, 2, 3, -1, -2))))
+        if self.dice.random() < 0.05:
+            await self.world.put(ORDERS, {"orders": {"order_number": "O1", "is_active": False}})
+        if self.dice.random() < 0.4:
+            self.copy()
+
+    async def ask(self, picked: int) -> None:
+        """What still finds no room."""
+        await self.new(picked, picked)
+
+    async def new(self, base: int, picked: int) -> None:
+        self._keys += 1
+        said = Said(f"k{self._keys}", base, picked)
+        answer = await self.send(said)
+        if answer is not None:  # else the order is handed over
+            said.told = sum(row["left"] for row in answer.get("left", ()))
+            self.dice.choice(self.hosts).append(said)
+            self.known.add(said.key)
+
+    async def restore(self) -> None:
+        at = self.dice.randrange(len(self.copies))
+        put_back(self.world.path, self.copies[at][0])
+        self.known = set(self.copies[at][1])
+        if self.dice.random() < 0.7:
+            del self.copies[at + 1 :]
+        lost = [[said for said in host if said.key not in self.known] for host in self.hosts]
+        while waiting := [host for host in lost if host]:
+            said = self.dice.choice(waiting).pop(0)
+            answer = await self.send(said, {"Aisle-Replay": f"1:{said.told}" if said.told else "all"})
+            assert answer is not None
+            assert "left" not in answer
+            self.known.add(said.key)
+            if "carried" in answer and self.dice.random() < 0.3:
+                await self.ask(said.picked)
+            if self.dice.random() < 0.2:
+                self.copy()
+
+    async def send(self, said: Said, headers: dict[str, str] | None = None) -> dict[str, Any] | None:
+        body, key = {"orders": line(1, said.base, said.picked)}, {"Idempotency-Key": f'"{named(said.key)}"'}
+        answer = await self.world.send("PUT", ORDERS, body, headers={**key, **(headers or {})})
+        assert answer.status_code == 200 or (answer.status_code == 409 and not headers), answer.text
+        found: dict[str, Any] = answer.json()
+        return found if answer.status_code == 200 else None
+
+
+async def _line(tx: Tx) -> tuple[int, int]:
+    row = await tx.one("SELECT picked, delivered FROM order_line WHERE order_number = 'O1'")
+    assert row is not None
+    return row[0] // 1000, row[1] // 1000
+
+
+@pytest.mark.parametrize("seed", range(tries(4, 100)))
+async def test_what_was_picked_is_what_the_line_says(world: World, seed: int) -> None:
+    if isinstance(world.database, str):
+        pytest.skip("the lives of the fault suite try PostgreSQL")
+    await world.count("P1", "A1", stock_pool_1=STOCK)
+    await world.order("O1", {"product_number": "P1", "quantity": QUANTITY})
+    life = Life(world, seed)
+    await life.go()
+    picked, delivered = world.service.storage.read_now(_line)
+    said = [each for host in life.hosts for each in host]
+    assert picked == sum(each.picked - each.base - each.told for each in said)
+    assert sum(world.books().values()) == STOCK - delivered
+    if not (await world.see("O1"))["is_active"]:
+        assert delivered == picked
