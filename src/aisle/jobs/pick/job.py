@@ -83,6 +83,11 @@ class PickJob:
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
+    def counted(self, state: Picking) -> tuple[str, str]:
+        """The product of the stop."""
+        take = state.take
+        return (take.product, take.label) if take and offers.how_many(state) else ("", "")
+
     def uses(self, state: Picking, product: str) -> bool:
         """What is on a line of these orders."""
         return any(take.product == product for take in state.takes)

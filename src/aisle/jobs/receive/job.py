@@ -101,6 +101,11 @@ class ReceiveJob:
         item = state.item
         return is_announced(state, product) or product in state.extra or (item is not None and item.product == product)
 
+    def counted(self, state: Receiving) -> tuple[str, str]:
+        """What is in hand, or asked about."""
+        item = receive_take.of_how_many(state)
+        return (item.product, item.label) if item else ("", "")
+
     def at(self, state: Receiving) -> str:
         """One of `steps`."""
         return f"receive.{state.phase}"

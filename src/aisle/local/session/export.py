@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import errno
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -19,8 +20,10 @@ MOST = 100_000
 PAGE = 1000
 """Rows that are in the memory at once."""
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would take for the beginning of a formula."""
+_FORMULAS = "=+\\-@＝＋－＠﹦﹢﹣﹫⁺⁻⁼₊₋₌−"
+"""What a spreadsheet takes for the beginning of a formula, or makes of such a sign: wide, small, raised ones too."""
+_BEGUN = re.compile(f"""((?:^|[;|])[\\s"'‘’“”]*)(?=[{_FORMULAS}])""")
+"""Where a spreadsheet may see a cell begin, blanks and quotes passed over: one that expects semicolons does at each."""
 
 WHY: Mapping[int, str] = {
     errno.EEXIST: "logs.why_there",
@@ -128,4 +131,4 @@ def _cell(value: Any) -> str:
     if isinstance(value, int | Decimal):
         return whole(Decimal(value))
     text = clean(str(value))
-    return f"'{text}" if text.startswith(FORMULAS) else text
+    return _BEGUN.sub(r"\1'", text)

@@ -240,6 +240,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.not_taken": ("{count} not taken!", "{count} not taken: {why}"),
     "session.not_all": ("{count} not taken!", "{count} not taken: {why}", "{count} not taken: {why} · {said}"),
+    "session.taken_not": ("{said} · {count} not taken", "{said} · not taken: {why}"),
     "session.times": ("{times} x: scan", "{times} x: scan what is meant so many times"),
     "session.label": ("1*{label} is tote {label}", "Typed, {label} leads back; 1*{label} is tote {label}"),
     "session.label_back": (
@@ -465,6 +466,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.page": ("No further page", "There is no further page"),
     "input.by_hand": ("By hand only", "A scan does not confirm: type it"),
     "input.moved": ("Look again", "The choices are new: choose again"),
+    "input.astray": (
+        "{text:~} again?",
+        "{text:~} of {label:~}? Type it again",
+        "What was scanned is not taken. {text:~} of {label:~}? Type it again, or scan first",
+    ),
     "input.after": (
         "Say it again",
         "{text:~}: scan first, then type",

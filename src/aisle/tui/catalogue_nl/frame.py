@@ -246,6 +246,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.not_taken": ("{count} niet genomen!", "{count} niet genomen: {why}"),
     "session.not_all": ("{count} niet genomen!", "{count} niet genomen: {why}", "{count} niet genomen: {why} · {said}"),
+    "session.taken_not": ("{said} · {count} niet genomen", "{said} · niet genomen: {why}"),
     "session.times": ("{times} x: scan", "{times} x: scan wat zo vaak bedoeld is"),
     "session.label": ("1*{label} is bak {label}", "Getypt leidt {label} terug; 1*{label} is bak {label}"),
     "session.label_back": ("{said} · 1*{label}: bak {label}", "{said} · {label} leidt terug; 1*{label} is bak {label}"),
@@ -468,6 +469,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.page": ("Geen pagina meer", "Er is geen andere pagina"),
     "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het"),
     "input.moved": ("Kijk opnieuw", "De keuzes zijn nieuw: kies opnieuw"),
+    "input.astray": (
+        "{text:~} nogmaals?",
+        "{text:~} van {label:~}? Typ het opnieuw",
+        "De scan telt niet. {text:~} van {label:~}? Typ het opnieuw, of scan eerst",
+    ),
     "input.after": (
         "Nog eens",
         "{text:~}: eerst scannen",
