@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from aisle.courier.link import PROBE_LONGEST_S
 from aisle.courier.pull.schedule import Pace
-from aisle.service.storage import Storage
+from aisle.service.storage import Row, Storage, Tx
 from tests.courier.kit import STORE
 from tests.faults.host import Host
 from tests.faults.life import Lines, unhurried
@@ -87,6 +87,11 @@ class RestoreProgram(Program):
             await self.shop.time.pass_(PROBE_LONGEST_S)
             await super().quiet()
 
+    def check(self) -> None:
+        """See Life. What was handed over is what was picked for it."""
+        super().check()
+        assert not self.shop.storage.read_now(_handed_over_otherwise)
+
     async def go(self, restores: int) -> Restored:
         """So many restores; then it has to be quiet, and right."""
         self._copy()
@@ -156,6 +161,14 @@ class RestoreProgram(Program):
         states = Counter(op.state for op in operations)
         noted = [note for host in self.shop.hosts for note in host.restores()]
         return Restored(self.restores, len(operations), sum(note.again for note in noted), states["rejected"])
+
+
+async def _handed_over_otherwise(tx: Tx) -> list[Row]:
+    return await tx.all(
+        "SELECT l.order_number, l.line_number, l.picked, l.delivered FROM order_line l JOIN customer_order o"
+        " ON o.store_number = l.store_number AND o.order_number = l.order_number"
+        " WHERE o.is_active = 0 AND l.picked <> l.delivered"
+    )
 
 
 async def restored_life(folder: Path, seed: int, restores: int, hosts: int, lent: Storage | None = None) -> Restored:

@@ -73,6 +73,30 @@ async def test_a_list_of_stores_names_stores_that_are_there(column: str, world: 
     assert warned == [f"products.csv:5: warning: {column} names a store that the service does not have: 99."]
 
 
+@pytest.mark.parametrize(
+    ("name", "header", "row"),
+    [
+        ("stock.csv", "store_number,product_number,quantity", "0042,{},5"),
+        ("prices.csv", "product_number,price", "{},5"),
+        ("store_products.csv", "store_number,product_number,min", "0042,{},5"),
+        ("orders.csv", HEADERS["orders.csv"], "0042,4,1,{},5"),
+        ("deliveries.csv", HEADERS["deliveries.csv"], "0042,4,1,1,{},5"),
+        ("attributes.csv", "product_number,size", "{},L"),
+    ],
+)
+@pytest.mark.parametrize(("said", "meant"), [("226", "0226"), ("000000000000000226", "0226"), ("p1", "P1"), ("X", "")])
+async def test_a_product_that_is_not_there_is_named_as_it_is_meant(
+    name: str, header: str, row: str, said: str, meant: str, world: World
+) -> None:
+    await load(world, {"stores.csv": FIRST["stores.csv"], "products.csv": FIRST["products.csv"]})
+    world.clear()
+    world.write(name, header, row.format(said))
+    report = await world.load()
+    assert report is not None
+    [bad] = report.bad
+    assert bad.reason.endswith(f"There is no product {said}. {meant}?" if meant else f"There is no product {said}.")
+
+
 CASE = [
     ("products.csv", "p1,Eentje,,,", "'p1' and 'P1' of the service differ by blanks or case alone"),
     ("products.csv", "AB1,Eentje,,,", "'AB1' and 'AB 1' of the service differ by blanks or case alone"),

@@ -393,9 +393,9 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "pick.product pick.taken",
     ),
     "pick.product/foreign": (
-        "pick.product pick.same",
-        "pick.product pick.over_set",
-        "pick.product pick.unknown",
+        "pick.product input.astray",
+        "pick.product input.astray",
+        "pick.product input.astray",
         "pick.product input.letter",
         "pick.product pick.taken",
     ),

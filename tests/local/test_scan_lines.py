@@ -327,6 +327,7 @@ def test_a_payment_code_over_a_link_as_slow_as_a_person_leaves_the_count(home: H
         scanner.send("17\r", 0.1)
         assert told(scanner.send(PAYMENT.replace("BCD", first, 1), pace))[0] == WRONG
         assert session._stack.top.state.item.counted == 17
+        assert told(scanner.send("18\r", 0.1))[1] == "input.astray"
         scanner.send("18\r", 0.1)
         assert session._stack.top.state.item.counted == 18
 

@@ -400,6 +400,12 @@ def holds(job: Job[Any], state: Any) -> tuple[str, ...]:
     return tuple(said(state)) if said else ()
 
 
+def counted(job: Job[Any], state: Any) -> tuple[str, str]:
+    """The product of which a number says how many now, and its name; two empty texts where there is none."""
+    said = getattr(job, "counted", None)
+    return said(state) if said else ("", "")
+
+
 def can_undo(job: Job[Any], state: Any) -> bool:
     """Whether a job that was closed in this state has a step that undo takes back, when it is taken up again."""
     said = getattr(job, "can_undo", None)

@@ -54,6 +54,8 @@ _CODES_APART = re.compile(f"{_APART.pattern}|{_AND.pattern}", re.IGNORECASE)
 _SEPARATORS_AROUND = re.compile(r"\A[\s,;|/]+|[\s,;|/]+\Z")
 _SHORTENED_INSIDE = re.compile(r"(?<![\d.,])\d+[.,]\d+E\+?\d+|(?<![\d.,])\d+E\+\d+", re.IGNORECASE | re.ASCII)
 _QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
+_MOST_MARKS = 4
+"""Pairs of marks that are taken off around a cell; more than three were never seen."""
 _ODD_MARKS = f"()[]{{}}:{_QUOTES}"
 _KIND_OF_CODE = r"(?:ean|gtin|upc|isbn|barcode|streepjescode|strichcode|code)(?:-?[ae](?=[^a-z]))?"
 _LABEL = rf"{_KIND_OF_CODE}(?:[- ]?(?:8|12|13|14))?"
@@ -145,8 +147,9 @@ def _value(cell: str) -> Cleaned:
     """What all cells but words have in common."""
     bare = _free_of_errors(cell)
     undone = ["blanks around it taken off"] if bare != cell and bare else []
-    while found := _unquoted(bare):
-        bare, undone = trimmed(found[0]), [*undone, found[1]]
+    for _ in range(_MOST_MARKS):
+        if found := _unquoted(bare):
+            bare, undone = trimmed(found[0]), [*undone, found[1]]
     if _FORMULA.match(bare) or bare[:1] == "=":
         raise ValueError(f"{bare!r} is a formula; write its value")
     if bare.casefold() in NOTHING:
@@ -444,8 +447,9 @@ def _list(cell: str, _: Notation) -> Cleaned:
 
 def _part(part: str) -> str:
     bare = trimmed(part)
-    while found := _unquoted(bare):
-        bare = trimmed(found[0])
+    for _ in range(_MOST_MARKS):
+        found = _unquoted(bare)
+        bare = trimmed(found[0]) if found else bare
     return bare
 
 

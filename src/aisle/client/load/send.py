@@ -17,12 +17,13 @@ import hashlib
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from decimal import Decimal
 from pathlib import Path
 
 from aisle.client.answer import Answer
 from aisle.client.core import Core
-from aisle.client.errors import TransportError, message_of
+from aisle.client.errors import ClientError, TransportError, message_of
 from aisle.client.fate import Fate, classify
 from aisle.client.load.columns import (
     ATTRIBUTES,
@@ -42,9 +43,10 @@ from aisle.client.load.kept_stock import KeptStock
 from aisle.client.load.known import compare
 from aisle.client.load.loaded_stock import LoadedStock, marked
 from aisle.client.load.read import NOTHING_FOUND, Left, Record, records, tables, unknown_files
+from aisle.client.load.repeated import alike
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport, Progress
 from aisle.client.load.resume import begin, end
-from aisle.client.load.table import Table
+from aisle.client.load.table import Key, Table
 from aisle.client.retry import read_retry_after
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
@@ -148,6 +150,10 @@ def _nothing(_: Progress) -> None:
     """Nobody asked to be told."""
 
 
+_PAGE = 1000
+_NO_PRODUCT = re.compile(r"There is no product (\S+)\.")
+
+
 class _File:
     """One file on its way to the service."""
 
@@ -196,7 +202,25 @@ class _File:
                 if batch := await self._new_ones(found):
                     await self._send(batch)
                 self._tell()
+        await self._name_products()
         self._tell()
+
+    async def _name_products(self) -> None:
+        """Adds to refusals for an unknown product which one of the service differs from it by zeros, blanks or case."""
+        asked: dict[Key, list[int]] = {}
+        for at, row in enumerate(self.bad):
+            if found := _NO_PRODUCT.search(row.reason):
+                asked.setdefault(alike((found[1],)), []).append(at)
+        if not asked:
+            return
+        try:
+            async with aclosing(self._client.pages("list-products", query={"page_size": _PAGE})) as pages:
+                async for rows, _ in pages:
+                    for number in (str(row.get("product_number") or "") for row in rows):
+                        for at in asked.get(alike((number,)), ()) if number else ():
+                            self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
+        except ClientError:
+            return  # it is a hint
 
     async def _new_ones(self, batch: list[Record]) -> list[Record]:
         """The records to send: of stock, those that were not loaded before."""

@@ -99,6 +99,11 @@ class CountJob:
         only = state.items[state.question].product if state.phase == "recount" else state.only or state.product
         return product == only if only else any(item.product == product for item in state.items)
 
+    def counted(self, state: Counting) -> tuple[str, str]:
+        """The product on the screen."""
+        item = count_view.of_how_many(state)
+        return (item.product, item.label) if item else ("", "")
+
     def at(self, state: Counting) -> str:
         """One of `steps`."""
         return count_view.step(state)

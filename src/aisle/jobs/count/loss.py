@@ -67,6 +67,10 @@ class LossJob:
         """What is lost just now."""
         return state.item is not None and state.item.product == product
 
+    def counted(self, state: Losing) -> tuple[str, str]:
+        """What is lost just now, while it is asked how many."""
+        return (state.item.product, state.item.label) if state.item and state.phase == "quantity" else ("", "")
+
     def can_undo(self, state: Losing) -> bool:
         """Whether a loss was sent."""
         return bool(state.sent)

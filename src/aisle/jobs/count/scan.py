@@ -284,6 +284,8 @@ def _so_many(state: Counting, value: Decimal, context: Context) -> Result:
     if state.mode != "product":
         return turn
     on = next_stop(turn.state)
+    if on != state.at and not turn.state.items[on].place:
+        return turn  # nobody walks on to no place: one more number is for this one, and `n` leads there
     if on == state.at:
         return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=value)))
     return turn._replace(state=asking.stop(turn.state, on))

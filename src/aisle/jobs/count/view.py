@@ -77,7 +77,8 @@ def of_how_many(state: Counting) -> Item | None:
     """The product of which a number says how many: the one on the screen, whatever is asked about it."""
     if state.phase in ("missing", "recount"):
         return state.items[state.question] if state.question >= 0 else None
-    return state.item if state.phase == "count" else None
+    is_next_asked = bool(state.ways) and not waits(state)  # a number would be for what was scanned then
+    return state.item if state.phase == "count" and not is_next_asked else None
 
 
 def keys(state: Counting) -> str:

@@ -85,6 +85,11 @@ class MoveJob:
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
+    def counted(self, state: Moving) -> tuple[str, str]:
+        """The goods on the screen, or asked about."""
+        part = move_take.of_how_many(state)
+        return (part.product, part.label) if part else ("", "")
+
     def uses(self, state: Moving, product: str) -> bool:
         """What is in hand, or lies here."""
         if state.task:

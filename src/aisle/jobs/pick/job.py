@@ -83,6 +83,11 @@ class PickJob:
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
+    def counted(self, state: Picking) -> tuple[str, str]:
+        """The product of the stop."""
+        take = state.take
+        return (take.product, take.label) if take and offers.how_many(state) else ("", "")
+
     def uses(self, state: Picking, product: str) -> bool:
         """What is on a line of these orders."""
         return any(take.product == product for take in state.takes)
@@ -284,7 +289,7 @@ def _said(state: Picking, event: Event, context: Context) -> Result:
                 return pick_put.named(state, tote)
             if pick_put.is_place(state, code):
                 return pick_put.no_place(state, code)
-            return wrong(state, pick_why.no_number(state) if pick_why.is_number(code) else "pick.unknown", code=code)
+            return wrong(state, pick_why.no_number(state) if numbers.is_no_code(code) else "pick.unknown", code=code)
     return Turn(state)
 
 

@@ -136,6 +136,8 @@ class Asking(NamedTuple):
         why = how_much.question(self.label) if self.label else question(self.ways) if self.ways else None
         if why is None or verdict is None or isinstance(said, Choice | Quantity | Back):
             return verdict
+        if verdict.kind == GOOD:
+            return verdict._replace(text=msg("session.taken_not", count=1, why=why, said=verdict.text))
         told = msg("session.not_all", count=1, why=why, said=verdict.text)
         return Verdict(ASK if verdict.kind == ASK else WRONG, told)
 

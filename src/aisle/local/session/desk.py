@@ -37,6 +37,7 @@ from aisle.local.host.ids import new_id
 from aisle.local.host.lock import whole
 from aisle.local.outbox.operation import Author, principal_of
 from aisle.local.outbox.remarks import LANGUAGE
+from aisle.local.session import astray
 from aisle.local.session.answers import answer
 from aisle.local.session.asking import NOTHING, asked_again
 from aisle.local.session.confided import Secrets
@@ -117,6 +118,7 @@ class Desk(ABC):
         self._turned = ""
         """What has come of the door to the service and is not told yet."""
         self._asking = NOTHING
+        self._astray = astray.NOTHING
         self._queue = Queue()
         self._serial = 0
         self._counts = (0, 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
+from aisle.code_forms import lookup_keys
 from aisle.jobs import COUNTING, numbers
 from aisle.jobs.base import priced
 from aisle.jobs.view import Msg, msg
@@ -22,6 +23,22 @@ def is_asked(levels: Sequence[Level], said: Said) -> bool:
     if not isinstance(said, Thing) or said.lookup:
         return False
     return _is_open(said.meanings[0]) and levels[-1].job.name in COUNTING
+
+
+def weighed(reads: Reads, levels: Sequence[Level], said: Said) -> Said:
+    """A plain code of what is sold by measure says nothing of how much there is: it is asked, too. A pick asks itself;
+    where a count begins, the code only says what is counted."""
+    top = levels[-1]
+    if not isinstance(said, Thing) or said.lookup or top.job.name not in COUNTING - {"pick"}:
+        return said
+    first = said.meanings[0]
+    is_plain = first.kind == PRODUCT and not first.explicit and not first.asks and first.quantity == 1
+    if not is_plain or top.job.at(top.state) in ("count.start", "count.list"):
+        return said
+    known = [each for each in reads.find(lookup_keys(first.key)) if (each.kind, each.key) == (PRODUCT, first.key)]
+    if not any(each.allow_decimal for each in known):
+        return said
+    return said._replace(meanings=(first._replace(asks=True, unit=known[0].unit), *said.meanings[1:]))
 
 
 def question(label: Thing) -> Msg:

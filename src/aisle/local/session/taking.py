@@ -13,7 +13,7 @@ from aisle.jobs.base import Event, Heard, Start, listens, passes
 from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Msg, Verdict, msg
 from aisle.jobs.view import raw as raw_text
 from aisle.jobs.window import LETTERS
-from aisle.local.session import how_much
+from aisle.local.session import astray, how_much
 from aisle.local.session.alike import told_apart
 from aisle.local.session.asking import NOTHING, Asking, answered, fairly, page_of, priced, question
 from aisle.local.session.ear import detour, is_guess
@@ -264,6 +264,7 @@ def _is_early(desk: Desk, item: Line, said: Said) -> bool:
 
 def _weigh(desk: Desk, said: Said) -> None:
     """Whether a line was taken: what comes after it in one queue must not hide that it was not."""
+    desk._astray = astray.after(desk._astray, said, desk._verdict, desk._stack.levels)
     queue = desk._queue
     desk._queue = queue._replace(covered=queue.covered.after(said, desk._verdict, desk._open().choices))
 
@@ -399,6 +400,12 @@ def _heed(desk: Desk, said: Said, raw: str) -> None:
     if asking.label and isinstance(said, Back):
         _say(desk, Verdict(INFO, msg("session.dropped")), said, raw)
         return
+    back = astray.question(desk._astray, raw.strip(" "), desk._stack.levels) if isinstance(said, Quantity) else None
+    if back:
+        desk._asking, desk._astray = asking, astray.NOTHING
+        _say(desk, back, said, raw)
+        return
+    said = how_much.weighed(desk._rooms.reads, desk._stack.levels, said)
     asked = detour(said, raw) if desk._who.user else None
     match said:
         case Either(ways):

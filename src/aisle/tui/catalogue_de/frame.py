@@ -199,12 +199,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.amount": "{amount} {unit}",
     "session.how_much": (
         "{said}: wie viel?",
-        "Etikett {said}: wie viel?",
+        "{label:~}, Etikett {said}: wie viel?",
         "Auf dem Etikett steht {said}. Wie viel {label:~} ist das?",
     ),
     "session.how_much_in": (
         "{said} = wie viel {unit:~}?",
-        "Etikett {said}: wie viel {unit:~}?",
+        "{label:~}, Etikett {said}: wie viel {unit:~}?",
         "Auf dem Etikett steht {said}. Wie viel {label:~} ist das, in {unit:~}?",
     ),
     "session.no_net": (
@@ -213,7 +213,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_net_in": (
         "Wie viel {unit:~}?",
-        "Keine Nettomenge: wie viel {unit:~}?",
+        "{label:~}: wie viel {unit:~}?",
         "Auf dem Etikett steht keine Nettomenge. Wie viel {label:~} ist das, in {unit:~}?",
     ),
     "session.type_how_much": ("Wie viel?", "Menge tippen; b verwirft den Scan"),
@@ -250,6 +250,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} nicht genommen: {why}",
         "{count} nicht genommen: {why} · {said}",
     ),
+    "session.taken_not": ("{said} · {count} nicht genommen", "{said} · nicht genommen: {why}"),
     "session.times": ("{times} x: Scan", "{times} x: jetzt scannen, was so oft gemeint ist"),
     "session.label": ("1*{label}: Kiste {label}", "Getippt führt {label} zurück; 1*{label} ist Kiste {label}"),
     "session.label_back": (
@@ -475,6 +476,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.page": ("Keine Seite mehr", "Es gibt keine weitere Seite"),
     "input.by_hand": ("Nur von Hand", "Ein Scan bestätigt nicht: eintippen"),
     "input.moved": ("Nochmals sehen", "Die Auswahl ist neu: noch einmal wählen"),
+    "input.astray": (
+        "{text:~} nochmals?",
+        "{text:~} von {label:~}? Neu tippen",
+        "Der Scan gilt nicht. {text:~} von {label:~}? Neu tippen, oder erst scannen",
+    ),
     "input.after": (
         "Noch einmal",
         "{text:~}: erst scannen",

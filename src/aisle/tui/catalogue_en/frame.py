@@ -193,12 +193,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.amount": "{amount} {unit}",
     "session.how_much": (
         "{said}: how much?",
-        "Label {said}: how much?",
+        "{label:~}, label {said}: how much?",
         "The label says {said}. How much of {label:~} is it?",
     ),
     "session.how_much_in": (
         "{said} = how many {unit:~}?",
-        "Label {said}: how many {unit:~}?",
+        "{label:~}, label {said}: how many {unit:~}?",
         "The label says {said}. How much of {label:~} is it, in {unit:~}?",
     ),
     "session.no_net": (
@@ -207,7 +207,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_net_in": (
         "How many {unit:~}?",
-        "No net quantity: how many {unit:~}?",
+        "{label:~}: how many {unit:~}?",
         "The label says no net quantity. How much of {label:~} is it, in {unit:~}?",
     ),
     "session.type_how_much": ("How much?", "Type how much it is; b drops it"),
@@ -240,6 +240,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.not_taken": ("{count} not taken!", "{count} not taken: {why}"),
     "session.not_all": ("{count} not taken!", "{count} not taken: {why}", "{count} not taken: {why} · {said}"),
+    "session.taken_not": ("{said} · {count} not taken", "{said} · not taken: {why}"),
     "session.times": ("{times} x: scan", "{times} x: scan what is meant so many times"),
     "session.label": ("1*{label} is tote {label}", "Typed, {label} leads back; 1*{label} is tote {label}"),
     "session.label_back": (
@@ -465,6 +466,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.page": ("No further page", "There is no further page"),
     "input.by_hand": ("By hand only", "A scan does not confirm: type it"),
     "input.moved": ("Look again", "The choices are new: choose again"),
+    "input.astray": (
+        "{text:~} again?",
+        "{text:~} of {label:~}? Type it again",
+        "What was scanned is not taken. {text:~} of {label:~}? Type it again, or scan first",
+    ),
     "input.after": (
         "Say it again",
         "{text:~}: scan first, then type",

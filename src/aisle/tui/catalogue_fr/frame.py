@@ -196,12 +196,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.amount": "{amount} {unit}",
     "session.how_much": (
         "{said} : combien ?",
-        "Étiquette {said} : combien ?",
+        "{label:~}, étiquette {said} : combien ?",
         "L'étiquette indique {said}. Combien de {label:~} cela fait-il ?",
     ),
     "session.how_much_in": (
         "{said} : combien ?",
-        "{said} = combien de {unit:~} ?",
+        "{label:~}, {said} = combien de {unit:~} ?",
         "L'étiquette indique {said}. Combien de {label:~} cela fait-il, en {unit:~} ?",
     ),
     "session.no_net": (
@@ -210,7 +210,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_net_in": (
         "Combien de {unit:~} ?",
-        "Pas de net : combien de {unit:~} ?",
+        "{label:~} : combien de {unit:~} ?",
         "L'étiquette n'indique pas de quantité nette. Combien de {label:~} cela fait-il, en {unit:~} ?",
     ),
     "session.type_how_much": ("Combien ?", "Taper la quantité ; b annule le scan"),
@@ -247,6 +247,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count:ignoré|ignorés} : {why}",
         "{count:ignoré|ignorés} : {why} · {said}",
     ),
+    "session.taken_not": ("{said} · {count} non pris", "{said} · non pris : {why}"),
     "session.times": ("{times} x : scan", "{times} x : scanner ce qui compte autant de fois"),
     "session.label": ("1*{label} : bac {label}", "Tapé, {label} ramène ; 1*{label} est le bac {label}"),
     "session.label_back": (
@@ -472,6 +473,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.page": ("Pas d'autre page", "Il n'y a pas d'autre page"),
     "input.by_hand": ("À la main", "Un scan ne confirme pas : le taper"),
     "input.moved": ("Revoir", "Les choix ont changé : choisir encore"),
+    "input.astray": (
+        "{text:~} encore ?",
+        "{text:~} de {label:~} ? Le retaper",
+        "Le scan n'est pas pris. {text:~} de {label:~} ? Le retaper, ou scanner d'abord",
+    ),
     "input.after": ("Répéter", "{text:~} : scanner d'abord", "{text:~} suivait un scan non pris : le taper encore"),
     "input.choice": (
         "{text:~} ? b : retour",

@@ -199,12 +199,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.amount": "{amount} {unit}",
     "session.how_much": (
         "{said}: hoeveel?",
-        "Etiket {said}: hoeveel?",
+        "{label:~}, etiket {said}: hoeveel?",
         "Op het etiket staat {said}. Hoeveel {label:~} is dat?",
     ),
     "session.how_much_in": (
         "{said} = hoeveel {unit:~}?",
-        "Etiket {said}: hoeveel {unit:~}?",
+        "{label:~}, etiket {said}: hoeveel {unit:~}?",
         "Op het etiket staat {said}. Hoeveel {label:~} is dat, in {unit:~}?",
     ),
     "session.no_net": (
@@ -213,7 +213,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_net_in": (
         "Hoeveel {unit:~}?",
-        "Geen nettohoeveelheid: hoeveel {unit:~}?",
+        "{label:~}: hoeveel {unit:~}?",
         "Op het etiket staat geen nettohoeveelheid. Hoeveel {label:~} is het, in {unit:~}?",
     ),
     "session.type_how_much": ("Hoeveel?", "Typ hoeveel het is; b laat het vallen"),
@@ -246,6 +246,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.not_taken": ("{count} niet genomen!", "{count} niet genomen: {why}"),
     "session.not_all": ("{count} niet genomen!", "{count} niet genomen: {why}", "{count} niet genomen: {why} · {said}"),
+    "session.taken_not": ("{said} · {count} niet genomen", "{said} · niet genomen: {why}"),
     "session.times": ("{times} x: scan", "{times} x: scan wat zo vaak bedoeld is"),
     "session.label": ("1*{label} is bak {label}", "Getypt leidt {label} terug; 1*{label} is bak {label}"),
     "session.label_back": ("{said} · 1*{label}: bak {label}", "{said} · {label} leidt terug; 1*{label} is bak {label}"),
@@ -468,6 +469,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.page": ("Geen pagina meer", "Er is geen andere pagina"),
     "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het"),
     "input.moved": ("Kijk opnieuw", "De keuzes zijn nieuw: kies opnieuw"),
+    "input.astray": (
+        "{text:~} nogmaals?",
+        "{text:~} van {label:~}? Typ het opnieuw",
+        "De scan telt niet. {text:~} van {label:~}? Typ het opnieuw, of scan eerst",
+    ),
     "input.after": (
         "Nog eens",
         "{text:~}: eerst scannen",
