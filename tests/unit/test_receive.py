@@ -296,7 +296,7 @@ def test_what_digits_are_is_settled_before_anything_else() -> None:
     asked = hand.state
     for code in ("P5", "P2", "A-1", "D-1", "4101"):
         assert hand.scan(code) == "count.answer_first", code
-    assert hand.feed(Unknown("nobody")) == "count.answer_first"
+    assert hand.feed(Unknown("nobody")) == "count.unknown"
     assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of", "the last number is the one that is asked"
     assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
     for letter in "ld":

@@ -33,14 +33,15 @@ NOT_SO_MANY = "not_so_many"
 NUMBER_OF = ("is_product", "is_location", "is_delivery", "is_order", "is_reference", "is_person")
 """Kinds of ways on that say what digits are the number of."""
 
-
 MEANT_AS_QUANTITY = 3
-"""Digits of an unknown number up to which it was meant as a quantity."""
+"""Digits of an unknown number up to which it was meant as a quantity: orders have four."""
 
 
 def is_no_code(code: str) -> bool:
-    """Digits too few for a code: somebody meant a quantity where none is open."""
-    return code.isdecimal() and code.isascii() and len(code) <= MEANT_AS_QUANTITY
+    """Whether digits, with or without a point, are too few for a code: somebody meant a quantity where none is open."""
+    whole, _, part = code.replace(",", ".").partition(".")
+    digits = whole + part
+    return digits.isdecimal() and digits.isascii() and len(digits) <= MEANT_AS_QUANTITY
 
 
 def asked(value: Decimal, code: str) -> Query | None:

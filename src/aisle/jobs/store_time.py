@@ -8,7 +8,9 @@ UTC; `day_meant` takes both for that day. A midnight of UTC in any other field i
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
+
+from aisle.days import is_date, is_midnight_of_utc
 
 _DATE = len("2026-11-27")
 
@@ -34,7 +36,7 @@ def utc(text: str) -> str:
 def is_day(text: str) -> bool:
     """Whether it names a day and no time; the midnight at which a day of the store begins stands for that day."""
     moment = read(text)
-    return moment is not None and (_is_date(text) or moment == midnight_of(moment.date()))
+    return moment is not None and (is_date(text) or moment == midnight_of(moment.date()))
 
 
 def day_meant(text: str) -> date | None:
@@ -47,7 +49,7 @@ def day_meant(text: str) -> date | None:
 def day_of(text: str) -> date | None:
     """The day in the store of a date or time; None where it is none."""
     moment = read(text)
-    return None if moment is None else date.fromisoformat(text) if _is_date(text) else moment.date()
+    return None if moment is None else date.fromisoformat(text) if is_date(text) else moment.date()
 
 
 def midnight_of(day: date) -> datetime:
@@ -76,17 +78,8 @@ def local(text: str) -> str:
     return moment.replace(tzinfo=None).isoformat(timespec="seconds")
 
 
-def _is_date(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _is_midnight_of_utc(text: str) -> bool:
     try:
-        moment = datetime.fromisoformat(text)
+        return is_midnight_of_utc(datetime.fromisoformat(text))
     except ValueError:
         return False
-    return moment.time() == time() and moment.utcoffset() == timedelta()

@@ -6,10 +6,11 @@ What comes in is read as a store means it: a date alone is a day of the store, a
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from math import floor
 
+from aisle.days import is_date, is_midnight_of_utc
 from aisle.service.answers import malformed
 
 _WIDTH = len("2026-05-04T10:20:30.123")
@@ -51,7 +52,7 @@ def parsed(text: str, field: str, zone: Zone = None) -> str:
 def moment_of_day(text: str, field: str, zone: Zone = None) -> str:
     """The same of a field that names a day: a midnight of UTC is the beginning of that day in the store, too."""
     when = _read(text, field)
-    return _moment(when.replace(tzinfo=None) if _is_midnight_of_utc(when) else when, zone)
+    return _moment(when.replace(tzinfo=None) if is_midnight_of_utc(when) else when, zone)
 
 
 def moment_or_day(text: str, field: str, zone: Zone = None) -> str:
@@ -60,7 +61,7 @@ def moment_or_day(text: str, field: str, zone: Zone = None) -> str:
     A midnight of UTC is that day: senders that have nothing but date-times say a day by it.
     """
     when = _read(text, field)
-    return when.date().isoformat() if _is_day(text) or _is_midnight_of_utc(when) else _moment(when, zone)
+    return when.date().isoformat() if is_date(text) or is_midnight_of_utc(when) else _moment(when, zone)
 
 
 def day(text: str, field: str, zone: Zone = None) -> str:
@@ -100,14 +101,6 @@ def _read(text: str, field: str) -> datetime:
         raise malformed(f"{text!r} is not an ISO 8601 date or time.", field) from None
 
 
-def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text.strip())
-    except ValueError:
-        return False
-    return True
-
-
 def _moment(when: datetime, zone: Zone) -> str:
     try:
         return _text((when if when.tzinfo or zone is None else when.replace(tzinfo=zone)).astimezone(UTC))
@@ -115,14 +108,10 @@ def _moment(when: datetime, zone: Zone) -> str:
         return _text(datetime.min if when.year == 1 else datetime.max)
 
 
-def _is_midnight_of_utc(when: datetime) -> bool:
-    return when.time() == time() and when.utcoffset() == timedelta()
-
-
 def _day(when: datetime, zone: Zone) -> str:
     """A midnight of UTC is the day that it begins there, as for `moment_or_day`."""
     try:
-        return (when if when.tzinfo is None or _is_midnight_of_utc(when) else when.astimezone(zone)).date().isoformat()
+        return (when if when.tzinfo is None or is_midnight_of_utc(when) else when.astimezone(zone)).date().isoformat()
     except (OverflowError, ValueError, OSError):
         return when.date().isoformat()
 

@@ -289,7 +289,7 @@ def _said(state: Picking, event: Event, context: Context) -> Result:
                 return pick_put.named(state, tote)
             if pick_put.is_place(state, code):
                 return pick_put.no_place(state, code)
-            return wrong(state, pick_why.no_number(state) if pick_why.is_number(code) else "pick.unknown", code=code)
+            return wrong(state, pick_why.no_number(state) if numbers.is_no_code(code) else "pick.unknown", code=code)
     return Turn(state)
 
 

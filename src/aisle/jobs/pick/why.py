@@ -20,9 +20,6 @@ Result = Turn[Picking]
 STRANGER, THERE, SPOT, NAMED = "stranger", "lying", "spot", "named"
 """Named reads that a why-not asks, and the ids of their queries."""
 
-MEANT_AS_QUANTITY = 4
-"""Characters of an unknown number up to which it was meant as a quantity."""
-
 NEEDED = 2
 """Other orders that are offered for a product."""
 
@@ -65,11 +62,6 @@ def no_number(state: Picking) -> str:
     if state.step == "pick.done":
         return "pick.no_quantity_done" if hands.in_hand(state) else "pick.no_quantity_over"
     return "pick.no_quantity_place" if state.step == "pick.place" else "pick.no_quantity"
-
-
-def is_number(code: str) -> bool:
-    """Digits too few for a code: somebody meant a quantity where none is open."""
-    return code.replace(",", "").replace(".", "").isdigit() and len(code) <= MEANT_AS_QUANTITY
 
 
 def ask(state: Picking, kind: str, meaning: Meaning, **args: Any) -> Result:

@@ -256,7 +256,7 @@ def _unknown(state: Receiving, event: Event, code: str, context: Context) -> Res
     if receive_take.is_asked(state):
         return receive_take.unanswered(state, None, context)
     if receive_take.is_number_asked(state):
-        return receive_take.number_first(state, code)
+        return told(state, WRONG, "count.unknown", code=code)  # what is asked stays on the page
     if state.number and state.phase == "goods" and numbers.is_no_code(code):
         return told(state, WRONG, "pick.no_quantity", code=code)
     if state.number:

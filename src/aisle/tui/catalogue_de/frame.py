@@ -199,12 +199,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.amount": "{amount} {unit}",
     "session.how_much": (
         "{said}: wie viel?",
-        "Etikett {said}: wie viel?",
+        "{label:~}, Etikett {said}: wie viel?",
         "Auf dem Etikett steht {said}. Wie viel {label:~} ist das?",
     ),
     "session.how_much_in": (
         "{said} = wie viel {unit:~}?",
-        "Etikett {said}: wie viel {unit:~}?",
+        "{label:~}, Etikett {said}: wie viel {unit:~}?",
         "Auf dem Etikett steht {said}. Wie viel {label:~} ist das, in {unit:~}?",
     ),
     "session.no_net": (
@@ -213,7 +213,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_net_in": (
         "Wie viel {unit:~}?",
-        "Keine Nettomenge: wie viel {unit:~}?",
+        "{label:~}: wie viel {unit:~}?",
         "Auf dem Etikett steht keine Nettomenge. Wie viel {label:~} ist das, in {unit:~}?",
     ),
     "session.type_how_much": ("Wie viel?", "Menge tippen; b verwirft den Scan"),

@@ -193,12 +193,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.amount": "{amount} {unit}",
     "session.how_much": (
         "{said}: how much?",
-        "Label {said}: how much?",
+        "{label:~}, label {said}: how much?",
         "The label says {said}. How much of {label:~} is it?",
     ),
     "session.how_much_in": (
         "{said} = how many {unit:~}?",
-        "Label {said}: how many {unit:~}?",
+        "{label:~}, label {said}: how many {unit:~}?",
         "The label says {said}. How much of {label:~} is it, in {unit:~}?",
     ),
     "session.no_net": (
@@ -207,7 +207,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_net_in": (
         "How many {unit:~}?",
-        "No net quantity: how many {unit:~}?",
+        "{label:~}: how many {unit:~}?",
         "The label says no net quantity. How much of {label:~} is it, in {unit:~}?",
     ),
     "session.type_how_much": ("How much?", "Type how much it is; b drops it"),

@@ -196,12 +196,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.amount": "{amount} {unit}",
     "session.how_much": (
         "{said} : combien ?",
-        "Étiquette {said} : combien ?",
+        "{label:~}, étiquette {said} : combien ?",
         "L'étiquette indique {said}. Combien de {label:~} cela fait-il ?",
     ),
     "session.how_much_in": (
         "{said} : combien ?",
-        "{said} = combien de {unit:~} ?",
+        "{label:~}, {said} = combien de {unit:~} ?",
         "L'étiquette indique {said}. Combien de {label:~} cela fait-il, en {unit:~} ?",
     ),
     "session.no_net": (
@@ -210,7 +210,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_net_in": (
         "Combien de {unit:~} ?",
-        "Pas de net : combien de {unit:~} ?",
+        "{label:~} : combien de {unit:~} ?",
         "L'étiquette n'indique pas de quantité nette. Combien de {label:~} cela fait-il, en {unit:~} ?",
     ),
     "session.type_how_much": ("Combien ?", "Taper la quantité ; b annule le scan"),

@@ -199,12 +199,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.amount": "{amount} {unit}",
     "session.how_much": (
         "{said}: hoeveel?",
-        "Etiket {said}: hoeveel?",
+        "{label:~}, etiket {said}: hoeveel?",
         "Op het etiket staat {said}. Hoeveel {label:~} is dat?",
     ),
     "session.how_much_in": (
         "{said} = hoeveel {unit:~}?",
-        "Etiket {said}: hoeveel {unit:~}?",
+        "{label:~}, etiket {said}: hoeveel {unit:~}?",
         "Op het etiket staat {said}. Hoeveel {label:~} is dat, in {unit:~}?",
     ),
     "session.no_net": (
@@ -213,7 +213,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_net_in": (
         "Hoeveel {unit:~}?",
-        "Geen nettohoeveelheid: hoeveel {unit:~}?",
+        "{label:~}: hoeveel {unit:~}?",
         "Op het etiket staat geen nettohoeveelheid. Hoeveel {label:~} is het, in {unit:~}?",
     ),
     "session.type_how_much": ("Hoeveel?", "Typ hoeveel het is; b laat het vallen"),
