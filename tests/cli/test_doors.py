@@ -176,11 +176,11 @@ def test_a_token_is_shown_once_and_can_be_ended(capsys: pytest.CaptureFixture[st
     assert run(capsys, "token", "add", "x", "--stores", "9999")[0] == 2
     before = run(capsys, "token", "list")[1]
     for days in ("0", "-1", "99999999"):
-        status, out, err = run(capsys, "token", "add", "x", "--days", days)
+        status, out, err = run(capsys, "token", "add", "x", "--stores", "*", "--days", days)
         assert (status, out) == (2, "")
         assert f"--days {days} is no time" in err
     assert run(capsys, "token", "list")[1] == before
-    assert run(capsys, "token", "add", "x", "--days", "7")[0] == 0
+    assert run(capsys, "token", "add", "x", "--stores", "*", "--days", "7")[0] == 0
 
 
 def test_a_command_s_options_are_heard_before_and_behind_its_actions(
@@ -188,8 +188,8 @@ def test_a_command_s_options_are_heard_before_and_behind_its_actions(
 ) -> None:
     prepare(tmp_path / "elsewhere.db", demo=True)
     there = ("--database", f"sqlite:///{tmp_path / 'elsewhere.db'}")
-    assert run(capsys, "token", "add", "dock", *there)[0] == 0
-    assert run(capsys, "token", "add", *there, "gate", "--role", "admin")[0] == 0
+    assert run(capsys, "token", "add", "dock", "--stores", "*", *there)[0] == 0
+    assert run(capsys, "token", "add", *there, "gate", "--role", "admin", "--stores", "*")[0] == 0
     for asked in (("token", "list", *there), ("token", *there, "list"), ("token", *there, "list", *there)):
         status, out, _err = run(capsys, *asked)
         assert (status, "  dock  staff  " in out, "  gate  admin  " in out) == (0, True, True)

@@ -98,6 +98,34 @@ def test_point_zero_behind_a_code_is_taken_off(code: str, cell: str, write: Writ
     assert ".0 behind it taken off" in found.notes[0]
 
 
+@pytest.mark.parametrize("column", ["customer_zipcode", "delivery_zipcode", "customer_phone", "reference"])
+def test_point_zero_behind_numbers_of_customers_is_taken_off(column: str, write: Write, tmp_path: Path) -> None:
+    header = f"store_number,order_number,line_number,product_number,quantity,{column}"
+    write("orders.csv", header, "1,O,1,P,1,12345.0", "1,Q,1,P,1,4.9E+11")
+    found = Found(tmp_path)
+    assert found.bodies[0].get(column, found.bodies[0]["order_lines"][0].get(column)) == "12345"
+    assert "was shortened by a spreadsheet" in found.bad[3]
+
+
+@pytest.mark.parametrize("phone", ["+49 30 123456", "030/123 456", "030.123.456", "(030) 123-456", "0170-1234567"])
+def test_a_phone_number_stays(phone: str, write: Write, tmp_path: Path) -> None:
+    write(
+        "orders.csv",
+        "store_number,order_number,line_number,product_number,quantity,customer_phone",
+        f"1,O,1,P,1,{phone}",
+    )
+    assert Found(tmp_path).bodies[0]["customer_phone"] == phone
+
+
+@pytest.mark.parametrize("code", ["9.52E+12", "4,006,381,333,931", "4006381333931;95200", "=A1", "#N/A"])
+def test_the_barcode_of_a_unit_is_looked_at(code: str, write: Write, tmp_path: Path) -> None:
+    cell = f'"[{{""unit_name"": ""box"", ""unit_quantity"": 6, ""unit_barcode"": ""{code}""}}]"'
+    write("products.csv", "product_number,units", f"P,{cell}", f"Q,{cell.replace(code, '9520001100086')}")
+    found = Found(tmp_path)
+    assert [body["product_number"] for body in found.bodies] == ["Q"]
+    assert found.bad[2].startswith("units ")
+
+
 @pytest.mark.parametrize("other", ["12.5", "7.25", "1.1"])
 @pytest.mark.parametrize("first", [True, False])
 def test_a_code_with_a_point_keeps_its_zero_beside_others(

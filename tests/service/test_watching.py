@@ -82,6 +82,7 @@ async def test_figures_count_requests_by_operation_and_tell_nothing_of_anybody(w
         ("10.0.0.9", "integration", None, {}, 403),
         ("10.0.0.9", "admin", ["S1"], {}, 403),
         ("10.0.0.9", "admin", None, {}, 200),
+        ("10.0.0.9", "metrics", None, {}, 200),
     ],
 )
 async def test_figures_are_for_this_machine_or_an_admin(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping
@@ -87,7 +88,7 @@ class World:
         """A token's secret."""
         made = create_token(
             self.service.storage,
-            name=f"{role} token",
+            name=f"{role} token {secrets.token_hex(4)}",
             role=role,
             store_numbers=stores,
             now=moment(self.now),

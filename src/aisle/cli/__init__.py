@@ -21,6 +21,7 @@ COMMANDS = (
     "api",
     "assignments",
     "people",
+    "audit",
     "sync",
     "courier",
     "outbox",

@@ -34,7 +34,7 @@ commands, each with --help:
   a store to work in   load, people, token, sheet
   the service          serve, backup, restore
   this host            sync, courier, doctor, completion
-  what was done        outbox, journal, assignments
+  what was done        outbox, journal, assignments, audit
   beyond the terminal  web, api
 
 examples:

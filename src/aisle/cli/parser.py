@@ -29,6 +29,7 @@ def build() -> Parser:
     _api(commands)
     _assignments(commands)
     _people(commands)
+    _audit(commands)
     _courier(commands)
     _look(commands)
     _doctor(commands)
@@ -101,8 +102,8 @@ def _token(commands: _Commands[Parser]) -> None:
     actions = parser.add_subparsers(dest="action", required=True, parser_class=Parser)
     add = actions.add_parser("add", help="make a token and print it once")
     add.add_argument("name", help="what it is for, for instance handhelds-0042")
-    add.add_argument("--role", choices=("staff", "supervisor", "integration", "admin"), default="staff")
-    add.add_argument("--stores", default="*", help="store numbers, separated by commas; * for all (default)")
+    add.add_argument("--role", choices=("staff", "supervisor", "integration", "admin", "metrics"), default="staff")
+    add.add_argument("--stores", required=True, help="store numbers, separated by commas; * for all")
     add.add_argument("--days", type=int, help="days until it expires (default: never)")
     actions.add_parser("list", help="all tokens, without their secrets")
     actions.add_parser("revoke", help="end a token at once").add_argument("name", help="its name or id")
@@ -180,6 +181,18 @@ def _people(commands: _Commands[Parser]) -> None:
     pin.add_argument("--no-pin", action="store_true", help="take the PIN away")
     actions.add_parser("remove", help="somebody works here no more").add_argument("badge", help="what is on the badge")
     add_again(actions.choices.values(), people)
+
+
+def _audit(commands: _Commands[Parser]) -> None:
+    text = "Who changed prices, settings, people, PINs and tokens, when, from what to what."
+    audit = _command(commands, "audit", "audit:run", text)
+    audit.add_argument("--chain", action="store_true", help="catalogue, stores and tokens instead of the store")
+    audit.add_argument("--since", metavar="TIME", help="from this day or moment on, for instance 2026-11-26T18:00")
+    audit.add_argument("--subject", choices=("product", "store product", "store", "person", "token"))
+    form = audit.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_true", help="for a spreadsheet, with a header")
+    form.add_argument("--json", action="store_true", help="one JSON object a line")
+    add_settings(audit)
 
 
 def _courier(commands: _Commands[Parser]) -> None:

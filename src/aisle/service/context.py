@@ -15,7 +15,7 @@ from aisle.service.times import Zone, earlier
 from aisle.service.zones import HOST, Zones
 from aisle.tuples import NamedTuple
 
-Role = Literal["staff", "supervisor", "integration", "admin"]
+Role = Literal["staff", "supervisor", "integration", "admin", "metrics"]
 Topic = Literal["order", "product", "location", "store", "delivery", "recount"]
 
 CHAIN = "*"

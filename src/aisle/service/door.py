@@ -23,7 +23,7 @@ from aisle.service.times import Clock, moment
 FEATURES = (
     f"idempotency={KEYS_KEPT_DAYS}d, occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match,"
     " claims, changes, locations, people, sign-in, receipt-line, assignments, reviews, recounts, line-rejection,"
-    " named-orders, log-entry, delivery-marks, aside, known-keys"
+    " named-orders, log-entry, delivery-marks, aside, known-keys, tokens, audit"
 )
 # Parts of a path that are no longer are remembered; most requests come to the same few.
 _SHORT = 64

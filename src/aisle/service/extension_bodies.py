@@ -65,6 +65,22 @@ class SignInRequest(RequestModel):
     pin: str
 
 
+class TokenRequest(RequestModel):
+    """A token to make: what it is for, what it may, and where; `["*"]` is all stores."""
+
+    name: str
+    role: Literal["staff", "supervisor", "integration", "admin", "metrics"]
+    stores: list[str]
+    days: Exact | None = None
+    """Days until it expires; never, where nobody says."""
+
+
+class TokenRevokeRequest(RequestModel):
+    """A token to end, by its name or id."""
+
+    name: str
+
+
 class Review(RequestModel):
     """An entry of the log that was looked at."""
 

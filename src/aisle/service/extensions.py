@@ -25,8 +25,11 @@ from aisle.service.extension_bodies import (
     RecountsRequest,
     ReviewsRequest,
     SignInRequest,
+    TokenRequest,
+    TokenRevokeRequest,
 )
-from aisle.service.handlers import BULK, Handler, people
+from aisle.service.handlers import BULK, Handler, people, tokens
+from aisle.service.handlers.audit import list_audit, list_chain_audit
 from aisle.service.handlers.clearance import list_assignments
 from aisle.service.handlers.deliveries import mark_deliveries
 from aisle.service.handlers.line_rejections import reject_lines
@@ -236,6 +239,13 @@ async def list_put_backs(ctx: Context, call: Call) -> bytes:
 
 _STORE = "/aisle/v1/stores/{store_number}"
 _STORE_PARAM = Param("store_number", "path", "string", True)
+_AUDITED = (
+    Param("after", "query", "number"),
+    Param("limit", "query", "number"),
+    Param("since", "query", "string"),
+    Param("subject", "query", "string"),
+)
+_ADMIN = Handler(tokens.list_tokens, frozenset({"admin"}), chain=True)
 _MAKERS = Handler(write_locations, frozenset({"supervisor", "integration", "admin"}), BULK)
 
 EXTENSIONS = (
@@ -352,4 +362,27 @@ EXTENSIONS = (
         Handler(list_assignments),
         (_STORE_PARAM,),
     ),
+    Extension("list-tokens", "GET", "/aisle/v1/tokens", _ADMIN),
+    Extension(
+        "create-token",
+        "POST",
+        "/aisle/v1/tokens",
+        _ADMIN._replace(run=tokens.create_token, secret=True),
+        body=TokenRequest,
+    ),
+    Extension(
+        "revoke-token",
+        "POST",
+        "/aisle/v1/token-revocations",
+        _ADMIN._replace(run=tokens.revoke_token),
+        body=TokenRevokeRequest,
+    ),
+    Extension(
+        "list-audit",
+        "GET",
+        f"{_STORE}/audit",
+        Handler(list_audit, frozenset({"supervisor", "admin"})),
+        (_STORE_PARAM, *_AUDITED),
+    ),
+    Extension("list-chain-audit", "GET", "/aisle/v1/audit", _ADMIN._replace(run=list_chain_audit), _AUDITED),
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic, time
 from typing import TYPE_CHECKING
 
-from aisle.errors import StorageError
+from aisle.errors import StorageError, UsageError
 from aisle.service.access import Access
 from aisle.service.answers import Refusal
 from aisle.service.limits import Rates
@@ -96,7 +96,11 @@ class Service:
 
     def _new_token(self) -> str:
         now = moment(self.clock())
-        return create_token(self.storage, name="embedded", role="admin", store_numbers=None, now=now).secret
+        try:
+            return create_token(self.storage, name="embedded", role="admin", store_numbers=None, now=now).secret
+        except UsageError:  # the one before is in force, and its file is gone
+            name = f"embedded-{secrets.token_hex(4)}"
+            return create_token(self.storage, name=name, role="admin", store_numbers=None, now=now).secret
 
 
 def open_service(
@@ -146,7 +150,7 @@ def _fill(storage: Storage, clock: Clock) -> None:
 def _locked(file: Path) -> Iterator[None]:
     """Alone among the processes that use this file; the lock is a file of its own, for this one is replaced."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(file.with_name(file.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    handle = os.open(file.with_name(file.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         flock(handle, LOCK_EX)
         yield

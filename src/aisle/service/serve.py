@@ -238,7 +238,11 @@ class _Server(uvicorn.Server):
     """uvicorn, but it says when it is ready, and a signal ends it without killing what comes after."""
 
     def __init__(
-        self, config: uvicorn.Config, app: App, ready: Callable[[str], None], certificate: CertificateWatch | None
+        self,
+        config: uvicorn.Config,
+        app: App,
+        ready: Callable[[str], None],
+        certificate: CertificateWatch | None = None,
     ) -> None:
         super().__init__(config)
         self._certificate = certificate

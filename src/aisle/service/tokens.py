@@ -14,6 +14,7 @@ from typing import get_args
 
 from aisle.errors import UsageError
 from aisle.service.answers import Refusal, forbidden
+from aisle.service.audit import Change, note_command
 from aisle.service.context import Principal, Role, Store
 from aisle.service.sql import core, stores
 from aisle.service.storage import Row, Statement, Storage, Tx
@@ -35,6 +36,10 @@ class TokenInfo(NamedTuple):
     expires_on: str | None
     revoked_on: str | None
     last_used_on: str | None
+
+    def is_good(self, now: str) -> bool:
+        """Whether it was neither revoked nor has expired."""
+        return self.revoked_on is None and (self.expires_on is None or now < self.expires_on)
 
 
 class PersonOf(NamedTuple):
@@ -110,20 +115,52 @@ async def add_token(
     return NewToken(token_id, secret)
 
 
+async def add_named_token(
+    tx: Tx,
+    *,
+    name: str,
+    role: Role,
+    store_numbers: Iterable[str] | None,
+    now: str,
+    expires_on: str | None = None,
+) -> NewToken:
+    """`add_token` under a name that no other token in force has. Raises UsageError."""
+    if not name.strip():
+        raise UsageError("A token has a name: what it is for.")
+    if role == "metrics" and store_numbers is not None:
+        raise UsageError("Figures are of all stores: a token with the role metrics is for all of them (*).")
+    other = await in_force(tx, name, now)
+    if other is not None:
+        raise UsageError(f"Token {other.token_id} in force is called {name!r}; revoke it, or take another name.")
+    return await add_token(tx, name=name, role=role, store_numbers=store_numbers, now=now, expires_on=expires_on)
+
+
+async def in_force(tx: Tx, name: str, now: str) -> TokenInfo | None:
+    """The token in force of this name or id; by its id rather than by a name. Of older ones, several may share one."""
+    good = [each for each in await all_tokens(tx, core.ACCESSES_BY_HAND) if each.is_good(now)]
+    named = [each for each in good if each.token_id == name] or [each for each in good if each.name == name]
+    return named[0] if named else None
+
+
+def audited(token: TokenInfo) -> dict[str, object]:
+    """What the audit keeps of a token."""
+    return {"name": token.name, "role": token.role, "stores": token.stores, "expires_on": token.expires_on}
+
+
 async def _meant(tx: Tx, unknown: Iterable[str]) -> str:
     """The stores that may have been meant by numbers that are none, as a question; empty where there are none."""
     alike = [row[0] for number in unknown for row in await tx.all(core.STORES_ALIKE, _plain(number))]
     return f" {' or '.join(alike)}?" if alike else ""
 
 
-async def all_tokens(tx: Tx) -> list[TokenInfo]:
-    """Every token that was ever made, oldest first."""
+async def all_tokens(tx: Tx, statement: str = core.ACCESSES) -> list[TokenInfo]:
+    """Every token that was ever made, oldest first; by another statement only some of them."""
     named: dict[str, list[str]] = {}
     for token_id, number in await tx.all(core.ACCESS_STORES):
         named.setdefault(token_id, []).append(number)
     return [
         TokenInfo(row[0], row[1], row[2], (ALL_STORES,) if row[3] else tuple(named.get(row[0], ())), *row[4:])
-        for row in await tx.all(core.ACCESSES)
+        for row in await tx.all(statement)
     ]
 
 
@@ -141,11 +178,16 @@ def create_token(
     now: str,
     expires_on: str | None = None,
 ) -> NewToken:
-    """`add_token` in a transaction of its own, for the command line."""
+    """`add_named_token` in a transaction of its own, for the command line."""
     named = None if store_numbers is None else list(store_numbers)
-    return storage.write_now(
-        lambda tx: add_token(tx, name=name, role=role, store_numbers=named, now=now, expires_on=expires_on)
-    )
+
+    async def work(tx: Tx) -> NewToken:
+        made = await add_named_token(tx, name=name, role=role, store_numbers=named, now=now, expires_on=expires_on)
+        said = {"name": name, "role": role, "stores": named or [ALL_STORES], "expires_on": expires_on}
+        await note_command(tx, Change("token", made.token_id, {}, said), now)
+        return made
+
+    return storage.write_now(work)
 
 
 def list_tokens(storage: Storage) -> list[TokenInfo]:
@@ -155,7 +197,15 @@ def list_tokens(storage: Storage) -> list[TokenInfo]:
 
 def revoke_token(storage: Storage, token_id: str, *, now: str) -> bool:
     """`end_token`, for the command line."""
-    return storage.write_now(lambda tx: end_token(tx, token_id, now))
+
+    async def work(tx: Tx) -> bool:
+        found = await in_force(tx, token_id, now)
+        if not await end_token(tx, token_id, now):
+            return False
+        await note_command(tx, Change("token", token_id, audited(found) if found else {}, {}), now)
+        return True
+
+    return storage.write_now(work)
 
 
 async def authenticate(tx: Tx, secret: str, now: str) -> Principal:

@@ -50,7 +50,7 @@ def _add_metrics(app: FastAPI, gate: Gate, metrics: Metrics) -> None:
     async def nothing(ctx: Context, call: Call) -> bytes:
         return b""
 
-    asked = Operation("metrics", (), None, False, Handler(nothing, frozenset({"admin"}), chain=True))
+    asked = Operation("metrics", (), None, False, Handler(nothing, frozenset({"admin", "metrics"}), chain=True))
 
     async def figures(request: Request) -> Response:
         if not from_here(request):

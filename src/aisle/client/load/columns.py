@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 
 from aisle.client.load import cells
+from aisle.client.load.notation import Notation
 from aisle.contract.models.customer_orders import CustomerOrderCreate, CustomerOrderLineCreate
 from aisle.contract.models.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
 from aisle.contract.models.product_writes import (
@@ -138,6 +139,15 @@ def free_fields(cell: str) -> list[dict[str, Any]]:
     return found
 
 
+def units(cell: str) -> list[dict[str, Any]]:
+    """JSON: an array of objects, whose barcodes nothing has shortened or taken for a number."""
+    found = objects(cell)
+    for unit in found:
+        if isinstance(code := unit.get("unit_barcode"), str) and code:
+            cells.CLEANERS[cells.BARCODE](code, Notation())
+    return found
+
+
 def pool(cell: str) -> int:
     """A stock pool, 1 to 10."""
     if cell.isascii() and cell.isdigit() and 1 <= int(cell) <= 10:
@@ -199,7 +209,10 @@ _KINDS: dict[Parser, str] = {
     _pool_text: cells.POOL,
 }
 _NUMBERED = frozenset(
-    {"store_gln", "supplier_id", "referral_product_id", "sales_order_id", "badge", "user", "area_id", "postal_code"}
+    {
+        *("store_gln", "supplier_id", "referral_product_id", "sales_order_id", "reference", "area_id"),
+        *("badge", "user", "postal_code", "customer_zipcode", "delivery_zipcode", "customer_phone"),
+    }
 )
 _NAMED = frozenset({"key"})
 
@@ -219,7 +232,10 @@ def _kinds(annotation: Any) -> Iterable[Any]:
 
 def _column(name: str, parse: Parser, required: bool = False) -> Column:
     kind = _kind_of(name, parse)
-    return Column(name, free_fields if name == "free_fields" and parse is objects else parse, required, kind)
+    return Column(name, _OF_OBJECTS.get(name, parse) if parse is objects else parse, required, kind)
+
+
+_OF_OBJECTS: dict[str, Parser] = {"free_fields": free_fields, "units": units}
 
 
 def _columns(model: type[BaseModel], required: Iterable[str], *more: Column) -> dict[str, Column]:

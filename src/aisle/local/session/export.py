@@ -89,7 +89,7 @@ def exported(read: Read, asked: Export, *, allowed: bool) -> Rows:
             writer = csv.writer(stream)
             writer.writerow(asked.columns)
             for page in _pages(read, asked, first):
-                writer.writerows([_cell(row.get(column)) for column in asked.columns] for row in page)
+                writer.writerows([cell(row.get(column)) for column in asked.columns] for row in page)
                 count += len(page)
     except BaseException as error:
         path.unlink(missing_ok=True)
@@ -122,7 +122,7 @@ def _said(asked: Export | Query, file: str, count: int, why: str) -> Rows:
     return Rows(asked.id, ({"file": file, "count": count, "why": why},), 1)
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
     """A value as text: no control characters, and nothing that a spreadsheet would carry out."""
     if value is None:
         return ""

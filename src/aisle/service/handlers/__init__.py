@@ -31,7 +31,8 @@ from aisle.tuples import NamedTuple
 
 Run = Callable[[Context, Call], Awaitable[bytes]]
 
-EVERYONE = frozenset(ROLES)
+EVERYONE = frozenset(ROLES) - {"metrics"}
+"""All who work with the service; who may only read its figures does not."""
 BULK = 16 * MIB
 MOST_ITEMS = 50_000
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
+from aisle.service import audit
 from aisle.service.answers import DONE, against_rule, conflict, dumps, forbidden
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import without_none
@@ -69,6 +70,7 @@ async def delete_products(ctx: Context, call: Call) -> bytes:
     await _forget_in_stores(ctx, numbers)
     await ctx.tx.run(sql.CODES_DROP, numbers)
     await ctx.tx.run(sql.PRODUCTS_DELETE, numbers, ctx.now)
+    await audit.note(ctx, CHAIN, [audit.Change("product", number, known[number], {}) for number in numbers])
     count(ctx, -len(numbers))
     for number in numbers:
         ctx.changed(CHAIN, "product", number)

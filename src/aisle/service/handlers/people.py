@@ -7,7 +7,7 @@ import hashlib
 import math
 from typing import Any, Literal
 
-from aisle.service import pins
+from aisle.service import audit, pins
 from aisle.service.answers import DONE, Refusal, against_rule, dumps
 from aisle.service.context import Call, Context, Role, Store
 from aisle.service.encode import without_none
@@ -74,6 +74,8 @@ async def write_people(ctx: Context, call: Call) -> bytes:
     store = ctx.here.number
     rows = await ctx.tx.all(core.PEOPLE, store)
     badges = {user: badge for badge, user, *_ in rows}
+    pins_of = {row[0]: bool(row[4]) for row in rows}
+    changes: list[audit.Change] = []
     known = {badge: _Person(badge, user, name, role, None) for badge, user, name, role, _ in rows}
     for index, said in enumerate(call.body["people"]):
         field = f"people[{index}]"
@@ -95,13 +97,33 @@ async def write_people(ctx: Context, call: Call) -> bytes:
             badges[user] = badge
             known[badge] = _Person(badge, user, said["name"], role, None)
             await ctx.tx.run(core.PERSON_SET, store, badge, user, said["name"], role)
+        changes.append(_change(badge, before, known.get(badge), said, has_pin=pins_of.get(badge, False)))
         if _HASH in said:
             await ctx.tx.run(core.PERSON_PIN_SET, store, badge, said[_HASH] or None)
+            pins_of[badge] = bool(said[_HASH])
             for is_web in (False, True):
                 await ctx.tx.run(core.FAILURES_DROP, store, _counted_as(badge, is_web=is_web))
         if before and (badge not in known or _HASH in said or (before.user, before.role) != (user, role)):
             await ctx.tx.run(core.ACCESS_REVOKE_PERSON, store, badge, ctx.now)
+    await audit.note(ctx, store, changes)
     return DONE
+
+
+def _change(
+    badge: str, before: _Person | None, now: _Person | None, said: dict[str, Any], *, has_pin: bool
+) -> audit.Change:
+    """What became of a person; of a PIN it is kept only that it was set or taken away."""
+    after = _audited(now)
+    if now and said.get(_HASH):
+        after["pin"] = "changed" if has_pin else "set"
+    old = _audited(before)
+    if has_pin and (now is None or said.get(_HASH) == ""):
+        old["pin"] = "set"
+    return audit.Change("person", badge, old, after)
+
+
+def _audited(person: _Person | None) -> dict[str, Any]:
+    return {} if person is None else {"user": person.user, "name": person.name, "role": person.role}
 
 
 async def prepare_sign_in(reading: Reading, call: Call) -> Call:

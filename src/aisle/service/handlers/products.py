@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from aisle.code_forms import split_codes
+from aisle.service import audit
 from aisle.service.amounts import INT32, int32
 from aisle.service.answers import DONE, against_rule, dumps, malformed
 from aisle.service.barcodes import asked_keys
@@ -125,6 +126,11 @@ def check_sorting(said: Body, field: str) -> None:
 async def keep(ctx: Context, known: dict[str, Body], written: dict[str, Body]) -> None:
     """Store the products that are not as they were, with their codes, and tell followers."""
     changed = {number: item for number, item in written.items() if compact(item) != compact(known.get(number))}
+    await audit.note(
+        ctx,
+        CHAIN,
+        [audit.Change("product", number, known[number], item) for number, item in changed.items() if number in known],
+    )
     await ctx.tx.many(sql.PRODUCT_SET, [_row(item, ctx.now) for item in changed.values()])
     await ctx.tx.run(sql.CODES_DROP, list(changed))
     await ctx.tx.many(sql.CODE_ADD, [(code, number) for number, item in changed.items() for code in codes_of(item)])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
+from aisle.service import audit
 from aisle.service.amounts import ONE, int32, number, thousandths
 from aisle.service.answers import DONE, against_rule
 from aisle.service.context import Call, Context, Store
@@ -90,6 +91,8 @@ async def change(
 
 async def _store(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], written: dict[str, Body]) -> None:
     new = [one for one in written if one not in old]
+    changes = [audit.Change("store product", one, old[one][1], written[one]) for one in written if one in old]
+    await audit.note(ctx, store.number, changes)
     seq = await ctx.take(store.number, "store_product", len(new)) if new else 0
     ids = {one: seq + n for n, one in enumerate(new)}
     await ctx.tx.many(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.contract.wire import POOLS
+from aisle.service import audit
 from aisle.service.answers import DONE, against_rule, conflict
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import compact, loaded, without_none
@@ -50,13 +51,16 @@ async def create_stores(ctx: Context, call: Call) -> bytes:
     if call.query.get("flush"):
         await _remove_others(ctx, numbers)
     known = {row[0]: (row[1], loaded(row[2])) for row in await ctx.tx.all(sql.STORE_ORDINALS, sorted(set(numbers)))}
+    changes: list[audit.Change] = []
     for body in bodies:
         number = body["store_number"]
         ordinal, old = known.get(number) or (await ctx.take(CHAIN, "store"), {})
         merged = old | body
+        changes.append(audit.Change("store", number, old, merged))
         await ctx.tx.run(sql.STORE_SET, *_row(ordinal, merged))
         known[number] = (ordinal, merged)
         ctx.changed(CHAIN, "store", number)
+    await audit.note(ctx, CHAIN, changes)
     return DONE
 
 
@@ -85,6 +89,7 @@ async def _remove_others(ctx: Context, kept: list[str]) -> None:
         await ctx.tx.run(statement, gone)
     for number in gone:
         ctx.changed(CHAIN, "store", number)
+    await audit.note(ctx, CHAIN, [audit.Change("store", number, {"is_there": True}, {}) for number in gone])
 
 
 def _row(ordinal: int, body: dict[str, Any]) -> tuple[object, ...]:

@@ -29,6 +29,9 @@ _CHANGE = {
 }
 _RECOUNT = {"id": _NUMBER, "product_number": _TEXT, "state": _TEXT, "ordered_by": _TEXT, "ordered_on": _TEXT}
 
+_CHANGED = {"number": _NUMBER, "at": _TEXT, "subject": _TEXT, "key": _TEXT, "token_name": _TEXT}
+_AUDIT = _object({"audit": {"type": "array", "items": _object(_CHANGED)}, "more": {"type": "boolean"}})
+
 _RESULTS: dict[str, Schema] = {
     "retrieve-log-entry": _object({"id": _NUMBER, "product_number": _TEXT, "aisle": {"type": "object"}}),
     "retrieve-store": _object({"store_number": _TEXT, "store_name": _TEXT}),
@@ -54,6 +57,10 @@ _RESULTS: dict[str, Schema] = {
     ),
     "list-put-backs": _rows("put_backs", _object(_GOODS)),
     "list-assignments": _rows("assignments", _object(_GOODS)),
+    "list-tokens": _rows("tokens", _object({"token_id": _TEXT, "name": _TEXT, "role": _TEXT})),
+    "create-token": _object({"token_id": _TEXT, "token": _TEXT}),
+    "list-audit": _AUDIT,
+    "list-chain-audit": _AUDIT,
 }
 _WRITTEN: Schema = {"$ref": "#/components/schemas/StandardResult"}
 

@@ -52,6 +52,7 @@ ACCESSES_FORGET = "DELETE FROM token WHERE parent_id <> '' AND expires_on < $1"
 ACCESSES = """
     SELECT token_id, name, role, all_stores, created_on, expires_on, revoked_on, last_used_on
     FROM token ORDER BY created_on, token_id"""
+ACCESSES_BY_HAND = ACCESSES.replace("ORDER BY", "WHERE parent_id = '' ORDER BY")
 ACCESS_STORES = "SELECT token_id, store_number FROM token_store ORDER BY token_id, store_number"
 
 # The store and the token's right to it are one question, asked of the token first: a store of others and one that is

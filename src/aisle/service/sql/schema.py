@@ -286,6 +286,24 @@ _HISTORY = (
     )""",
 )
 
+# Who changed what, from what to what; of a store or of the chain.
+_AUDIT = (
+    """CREATE TABLE audit (
+        store_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        recorded_on TEXT NOT NULL,
+        token_id TEXT NOT NULL,
+        token_name TEXT NOT NULL,
+        app_user TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        item_key TEXT NOT NULL,
+        said_before TEXT NOT NULL,
+        said_after TEXT NOT NULL,
+        PRIMARY KEY (store_number, seq)
+    )""",
+    "CREATE INDEX audit_age ON audit (recorded_on)",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -310,4 +328,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIELDS,
     _HISTORY,
     _CODES,
+    _AUDIT,
 )
