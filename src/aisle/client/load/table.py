@@ -26,6 +26,11 @@ _EMPTY = f" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
 """What a row without anything may hold: blanks, and the mark at which old programs end a file (Ctrl-Z)."""
 
 
+_TAIL = 4096
+_NOTHING = b' \t,;"\0\x1a'
+"""What a line without any cell holds."""
+
+
 class Row(NamedTuple):
     """A row as read: the cells that were not empty, by column; `reason` says why it is bad, if it is.
 
@@ -111,8 +116,8 @@ class Table:
         position = self.position
         if self._last is None:
             with open(self.path, "rb") as raw:
-                raw.seek(max(0, self.size - 2))
-                is_ended = raw.read().strip(b"\0")[-1:] in b"\r\n\x1a"
+                raw.seek(max(0, self.size - _TAIL))
+                is_ended = not re.split(rb"[\r\n]", raw.read())[-1].strip(_NOTHING)
             self._last = 0 if is_ended else max((at for at, _, _ in self._cells()), default=0)
         self.position = position
         return self._last == line
