@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
+from tests.load.test_send import FakeService, Naps, run
 from tests.load.test_sequences import World, a_world
 
 HEADERS = {
@@ -71,6 +73,21 @@ async def test_a_list_of_stores_names_stores_that_are_there(column: str, world: 
     ]
     warned = [line for line in report.files[-1].notes if "warning" in line]
     assert warned == [f"products.csv:5: warning: {column} names a store that the service does not have: 99."]
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 500, 503])
+async def test_stores_that_cannot_be_read_keep_no_product_back(status: int, tmp_path: Path) -> None:
+    class NoStores(FakeService):
+        def answer(self, request: httpx.Request) -> httpx.Response:
+            if request.method == "GET" and request.url.path.endswith("/stores"):
+                return httpx.Response(status, json={"success": False, "message": "none"})
+            return super().answer(request)
+
+    (tmp_path / "products.csv").write_text("product_number,stores_allowed\nP1,42\n")
+    report = await run(tmp_path, NoStores(), Naps())
+    assert report.ok
+    assert report.files[0].loaded_rows == 1
+    assert "whether the stores that it lists are there could not be read" in report.files[0].notes[0]
 
 
 @pytest.mark.parametrize(

@@ -174,3 +174,18 @@ async def test_a_load_does_not_take_its_own_counts_for_earlier_ones(tmp_path: Pa
 def test_a_report_says_where_it_was_loaded(stores: list[str], words: str) -> None:
     file = FileReport("stock.csv", 1, 1, 1, stores=tuple(stores))
     assert LoadReport((file,), (), where="the service at https://x").lines()[0].endswith(words)
+
+
+@pytest.mark.parametrize("status", [403, 404, 500, 503])
+async def test_stock_is_loaded_where_its_list_cannot_be_read(status: int, tmp_path: Path) -> None:
+    class NoList(FakeService):
+        def answer(self, request: httpx.Request) -> httpx.Response:
+            if request.method == "GET" and not request.url.path.endswith("/storeproductlogs"):
+                return httpx.Response(status, json={"success": False, "message": "none"})
+            return super().answer(request)
+
+    (tmp_path / "stock.csv").write_text(f"{STOCK_HEADER}\n1,P,A,1,5\n")
+    report = await run(tmp_path, NoList(), Naps())
+    assert report.files[0].loaded_rows == 1
+    doubted = any("which products keep stock could not be read" in note for note in report.files[0].notes)
+    assert doubted == (status >= 500)

@@ -121,6 +121,15 @@ def test_a_last_row_that_may_be_cut_in_its_last_cell_is_warned_of(text: str, tmp
     assert not any("has no line end" in note for note in Found(tmp_path).notes)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n", "\n  ", "\n,,", "\n\x1a", "\r\n\x1a", '\n"",""', "\n\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-be"])
+def test_a_last_row_with_its_end_is_whole(end: str, encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "products.csv").write_bytes(f"{HEADER}\nP1,Een,9520001100109\nP2,Twee{end}".encode(encoding))
+    found = Found(tmp_path)
+    assert len(found.bodies) == 2
+    assert not any("has no line end" in note for note in found.notes)
+
+
 @pytest.mark.parametrize("text", ["P1,Een,9\nU4,Vier,8", "P1,Een,9\nU4\n", "P1\nU4"])
 def test_a_last_row_that_is_whole_is_loaded(text: str, tmp_path: Path) -> None:
     (tmp_path / "products.csv").write_text(f"{HEADER}\n{text}")

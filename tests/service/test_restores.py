@@ -323,6 +323,25 @@ async def test_a_pick_that_is_heard_of_after_others_were_handed_over_is_done_alo
     assert (seen["picked_quantity"], seen["delivery_qty"]) == (then, then)
 
 
+@pytest.mark.parametrize("word", [{"is_active": False}, {"is_rejected": True}], ids=["finished", "rejected"])
+async def test_goods_that_were_put_down_for_an_order_leave_with_it(
+    world: World, goods: Said, word: dict[str, Any]
+) -> None:
+    copy = copied(world)
+    await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
+    held = {**line_end("O1", 1), "location_code": "DESK"}
+    item = {"product_number": "P1", "quantity": 3, "from_location": line_end("O1", 1), "to_location": held}
+    await goods("a2", "POST", MOVES, [item])
+    await goods("b1", "PUT", ORDERS, {"orders": {"order_number": "O1", **word}})
+    total = sum(world.books().values())
+    restored(world, copy)
+    for key in ("b1", "a1", "a2"):
+        await goods.again(key)
+    assert sum(world.books().values()) == total
+    answer = await world.send("POST", MOVES, [item], headers={"Idempotency-Key": f'"{named("new")}"'})
+    assert answer.status_code == 409, "nobody else may put them down any more"
+
+
 async def test_what_others_have_to_say_first_can_be_said_once_they_have(world: World, goods: Said) -> None:
     copy = copied(world)
     await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})

@@ -139,6 +139,6 @@ def _append(path: Path, line: str) -> None:
     """A term may last for months: a log that has become long is put aside, and one that was deleted is begun again."""
     if path.exists() and path.stat().st_size > LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(line)

@@ -150,7 +150,7 @@ def _fill(storage: Storage, clock: Clock) -> None:
 def _locked(file: Path) -> Iterator[None]:
     """Alone among the processes that use this file; the lock is a file of its own, for this one is replaced."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(file.with_name(file.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    handle = os.open(file.with_name(file.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         flock(handle, LOCK_EX)
         yield

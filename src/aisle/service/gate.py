@@ -3,7 +3,8 @@
 A read is authenticated and answered in one transaction. A write is authenticated before its body is taken, unless that
 was done a moment ago, and always in the transaction that carries it out. With an `Idempotency-Key` the key, all effects
 and the answer are stored together, so a repeat finds either nothing or the answer, also after a crash. Keys belong to a
-store and not to a token: who sends again after the token was replaced sends the same request.
+store and not to a token: who sends again after the token was replaced sends the same request. Where no store is named
+they belong to the token.
 """
 
 from __future__ import annotations

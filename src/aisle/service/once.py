@@ -21,7 +21,8 @@ async def once(ctx: Context, operation: Operation, asked: Asked, same: Callable[
         return Answer(200, await _carried_out(ctx, operation, asked), headers=_SECRET)
     if asked.key is None:
         return Answer(200, await _carried_out(ctx, operation, asked))
-    scope = (await _scope(ctx, asked.call), asked.key)
+    store_number = await _scope(ctx, asked.call)
+    scope = (store_number, asked.key if store_number != CHAIN else _of_token(ctx, asked.key))
     kept = await ctx.tx.one(core.ANSWER_OF_KEY, *scope)
     if kept is not None:
         if not same(kept[0]):
@@ -54,7 +55,15 @@ async def _check_followed(ctx: Context, asked: Asked, store_number: str) -> None
 async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> list[str]:
     """Those of the keys under which nothing was ever carried out here, for this store or for the chain."""
     left = await _unknown_in(ctx, store_number, list(keys))
-    return await _unknown_in(ctx, CHAIN, left) if left else left
+    if not left:
+        return left
+    kept = {_of_token(ctx, key): key for key in left}
+    return [kept[name] for name in await _unknown_in(ctx, CHAIN, list(kept))]
+
+
+def _of_token(ctx: Context, key: str) -> str:
+    """What a key is kept under that belongs to no store: the token's own, with which go the stores that it is for."""
+    return f"{key}@{ctx.principal.parent_id or ctx.principal.token_id}"
 
 
 async def _unknown_in(ctx: Context, scope: str, keys: list[str]) -> list[str]:
@@ -82,7 +91,8 @@ async def _carried_out(ctx: Context, operation: Operation, asked: Asked, scope: 
 
 
 async def _scope(ctx: Context, call: Call) -> str:
-    """Under which store a key is kept: the path's, else the first of those named in the body, else the chain.
+    """Under which store a key is kept: the path's, else the first of those named in the body, else the chain, where it
+    is the token's own.
 
     Raises Refusal (403) where it is none of the token's.
     """

@@ -29,7 +29,8 @@ def reach(operation: str, call: Call) -> frozenset[str] | None:
     if operation in _CATALOGUE:
         return frozenset({CHAIN})
     if operation in _BY_ROW:
-        return frozenset(number or CHAIN for number in named_stores(call))
+        # one that names none still keeps its answer under its key
+        return frozenset(number or CHAIN for number in named_stores(call)) or frozenset({CHAIN})
     return None
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from aisle.errors import SettingsError, UsageError
+from aisle.own import foreign
 from aisle.tuples import NamedTuple
 
 EMBEDDED = "embedded"
@@ -220,9 +221,11 @@ def load(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ, *, s
 
     A file with an error changes nothing: what it said when a session began last is in force. Where nobody knows that,
     raises SettingsError that names the file, the section and the key; not strict, what is wrong is left out. Raises it
-    for a variable, too.
+    for a variable, too, and for a home that others may change.
     """
     files = settings_files(environ)
+    if strict and (why := foreign(data_root(environ), folder=True)):
+        raise SettingsError(why)
     stamp = stamp_of(files)
     said = {key: value for key, value in given.items() if value is not None}
     if "store" in said:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from aisle.errors import SettingsError
+from aisle.own import what_to_do, why_not_own
 from aisle.settings import COMMAND_LINE, DEMO_STORE, GONE, Settings, fitting, stamp_of, terminal_name
 from aisle.tuples import NamedTuple
 
@@ -56,9 +57,12 @@ class File(NamedTuple):
     """What is wrong with it, each a sentence or two; what is right is kept all the same."""
 
 
-def read(path: Path) -> File:
-    """One settings file; one that cannot be read is empty and has a problem."""
+def read(path: Path, *, linked: bool = True) -> File:
+    """One settings file; one that cannot be read, or that others may change, is empty and has a problem. With `linked`
+    it may be a link to a file that is this account's, or root's."""
     try:
+        if why := why_not_own(path.stat() if linked else path.lstat(), or_root=True):
+            return File(path, problems=(f"{path} cannot be trusted: {why}. {what_to_do(path, why)}",))
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
@@ -76,7 +80,7 @@ def right(paths: tuple[Path, ...], root: Path, *, strict: bool) -> tuple[list[Fi
     are, without what is wrong, and nothing is told.
     """
     found = zip(paths, stamp_of(paths), strict=True)
-    files = [read(path) for path, stamp in found if stamp != GONE]
+    files = [read(path, linked=path.parent != root) for path, stamp in found if stamp != GONE]
     problems = tuple(problem for file in files for problem in file.problems)
     if not problems:
         return files, ()

@@ -16,7 +16,7 @@ def settings(loaded: Loaded) -> Iterable[Finding]:
     found = zip(loaded.files, stamp_of(loaded.files), strict=True)
     there = [path for path, stamp in found if stamp != GONE]
     for path in there:
-        file = read(path)
+        file = read(path, linked=path.parent != loaded.root)
         for problem in file.problems:
             yield wrong("settings", problem, "What the file said before is in force." * (problem in loaded.wrong))
         if not file.problems:

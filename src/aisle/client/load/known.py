@@ -110,7 +110,10 @@ class _Comparison:
             async with aclosing(self._client.pages("list-stores", query={"page_size": _PAGE})) as pages:
                 async for rows, _ in pages:
                     stores |= {alike((name,)): name for row in rows if (name := str(row.get("storeNo") or ""))}
-        except (Unauthorized, Forbidden, NotFound):
+        except TransportError:
+            raise
+        except ClientError as error:
+            self._table.notes.doubt(f"whether the stores that it lists are there could not be read: {error}")
             return []
         found: list[tuple[int, str]] = []
         for line, cells in self._table.picked(names) if stores else ():

@@ -15,7 +15,7 @@ from aisle.client.load.dialect import SEPARATORS, Dialect, cells_of, dialect_of,
 from aisle.client.load.footers import total_reason
 from aisle.client.load.notation import Notation
 from aisle.client.load.report import LoadError, Notes
-from aisle.code_forms import wrong_check_digit
+from aisle.code_forms import split_codes, wrong_check_digit
 from aisle.tuples import NamedTuple
 
 Values = dict[str, Any]
@@ -24,6 +24,11 @@ Key = tuple[str, ...]
 _SIGNS = re.compile(rf"[{cells.BLANKS}_-]+")
 _EMPTY = f" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
 """What a row without anything may hold: blanks, and the mark at which old programs end a file (Ctrl-Z)."""
+
+
+_TAIL = 4096
+_NOTHING = b' \t,;"\0\x1a'
+"""What a line without any cell holds."""
 
 
 class Row(NamedTuple):
@@ -111,8 +116,8 @@ class Table:
         position = self.position
         if self._last is None:
             with open(self.path, "rb") as raw:
-                raw.seek(max(0, self.size - 2))
-                is_ended = raw.read().strip(b"\0")[-1:] in b"\r\n\x1a"
+                raw.seek(max(0, self.size - _TAIL))
+                is_ended = not re.split(rb"[\r\n]", raw.read())[-1].strip(_NOTHING)
             self._last = 0 if is_ended else max((at for at, _, _ in self._cells()), default=0)
         self.position = position
         return self._last == line
@@ -352,7 +357,7 @@ class Table:
                 self.notes.warn(f"{column.name} looks like a date that a spreadsheet has made of a code", value, line)
 
     def _warn_of_codes(self, line: int, column: Column, value: str) -> None:
-        for code in value.split(",") if column.kind == cells.BARCODES else (value,):
+        for code in split_codes(value) if column.kind == cells.BARCODES else (value,):
             if right := wrong_check_digit(code):
                 self.notes.warn(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from aisle.errors import StorageError
+from aisle.local.host.home import LOCK, LOG
+from aisle.own import foreign
 
 MOUNTS = Path("/proc/self/mountinfo")
 LOCKS = Path("/proc/locks")
@@ -99,16 +101,24 @@ def is_read_only(path: Path) -> bool:
 
 def private_folder(folder: Path) -> None:
     """Makes a folder that is missing, and those above it, for this account alone (0700). Raises StorageError, also
-    where nothing can be written."""
+    where nothing can be written, and where others may change the folder, or the courier's lock or log in it."""
     if is_read_only(folder):
         raise StorageError(f"{folder} cannot be used. {READ_ONLY} {MOUNT_AGAIN}", trouble="read_only")
     try:
         for missing in reversed([part for part in (folder, *folder.parents) if not part.exists()]):
             missing.mkdir(mode=0o700, exist_ok=True)
+        _check_own(folder)
     except OSError as error:
         raise StorageError(
             f"The folder {folder} cannot be made: {error.strerror}. Check AISLE_HOME and its owner.", trouble="shut"
         ) from error
+
+
+def _check_own(folder: Path) -> None:
+    files = (foreign(folder / name) for name in (LOCK, LOG))
+    for why in (foreign(folder, folder=True), *files):
+        if why:
+            raise StorageError(why, trouble="shut")
 
 
 def filesystem(folder: Path, mounts: str) -> str:

@@ -9,6 +9,8 @@ from aisle.tuples import NamedTuple
 TERMINALS, VISITED = "terminals", "visited"
 """Folders beside the homes: where terminals work that were changed to another store (`local.session.whereabouts`)."""
 
+LOCK, LOG = "courier.lock", "courier.log"
+
 
 class Home(NamedTuple):
     """Layout of one store's data; made of the data root, the service's address and the store number."""
@@ -40,7 +42,7 @@ class Home(NamedTuple):
     @property
     def lock(self) -> Path:
         """Held by the one courier of this store on this host."""
-        return self.folder / "courier.lock"
+        return self.folder / LOCK
 
     @property
     def run(self) -> Path:
@@ -50,7 +52,7 @@ class Home(NamedTuple):
     @property
     def courier_log(self) -> Path:
         """What the courier says while nobody watches."""
-        return self.folder / "courier.log"
+        return self.folder / LOG
 
     @property
     def service_db(self) -> Path:

@@ -112,7 +112,7 @@ class Election:
     def _opened(self) -> int:
         private_folder(self._path.parent)
         try:
-            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise StorageError(f"{self._path} cannot be opened: {error.strerror}. Check the folder's owner.") from error
 

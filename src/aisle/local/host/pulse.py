@@ -117,7 +117,8 @@ class Pulse:
                 os.close(process)
 
     def _note(self, pid: int) -> None:
-        log = os.open(self._home.courier_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        log = os.open(self._home.courier_log, flags, 0o600)
         try:
             at = time.strftime("%Y-%m-%d %H:%M:%S")
             os.write(log, f"{at} courier {pid} gave no sign of life for {END_S:.0f} s and was ended\n".encode())

@@ -28,6 +28,13 @@ DOOR = "Aisle-Door"
 WEB_DOOR = "web"
 """The one door beside the terminals of the store: what is tried there locks nobody out of these."""
 
+_ACTS_AS: dict[Role, frozenset[Role]] = {
+    "supervisor": frozenset({"staff", "supervisor"}),
+    "integration": frozenset({"staff"}),
+    "admin": frozenset({"staff", "supervisor"}),
+}
+"""Roles of people all of whose work a token of a role may do; no other person is made with it."""
+
 _HASH = "pin_hash"
 
 
@@ -69,7 +76,8 @@ async def prepare_people(reading: Reading, call: Call) -> Call:
 async def write_people(ctx: Context, call: Call) -> bytes:
     """Add people, change those with the same badge, or let them go. What they had signed in for ends with the change.
 
-    Raises Refusal (422) when two would have one user name, or one badge: nobody loses a badge to somebody else unsaid.
+    Raises Refusal (422) when two would have one user name, or one badge: nobody loses a badge to somebody else unsaid;
+    403 for a person of a higher role than the token could act as.
     """
     store = ctx.here.number
     rows = await ctx.tx.all(core.PEOPLE, store)
@@ -91,6 +99,7 @@ async def write_people(ctx: Context, call: Call) -> bytes:
         if badges.get(user, badge) != badge:
             raise against_rule(f"{user} has another badge.", f"{field}.user")
         role: Role = said.get("role", ROLES[0])
+        _check_role(ctx, before, said, role, field)
         if not said.get("is_active", True):
             await ctx.tx.run(core.PERSON_DROP, store, badge)
         else:
@@ -108,6 +117,15 @@ async def write_people(ctx: Context, call: Call) -> bytes:
             await ctx.tx.run(core.ACCESS_REVOKE_PERSON, store, badge, ctx.now)
     await audit.note(ctx, store, changes)
     return DONE
+
+
+def _check_role(ctx: Context, before: _Person | None, said: dict[str, Any], role: Role, field: str) -> None:
+    """Raises Refusal (403) where the token would make somebody of a role that it could not act as, or give it a PIN."""
+    if not said.get("is_active", True) or role in _ACTS_AS.get(ctx.principal.role, ()):
+        return
+    if before and (before.role, before.user) == (role, said["user"]) and _HASH not in said:
+        return
+    raise Refusal(403, f"A token with the role {ctx.principal.role} makes no {role}.", f"{field}.role")
 
 
 def _change(
