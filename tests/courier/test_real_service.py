@@ -139,6 +139,19 @@ async def test_the_whole_demo_store_comes_over(shop: Shop) -> None:
     assert shop.reads.query("store", {})[0][0]["pools"]
 
 
+async def test_who_is_removed_at_the_service_is_gone_here_within_seconds(shop: Shop) -> None:
+    async with shop.courier() as courier:
+        await shop.time.until(lambda: courier.sync.progress.completed)
+        await shop.time.pass_(1)
+        person = shop.reads.query("people", {})[0][0]
+        said = {name: person[name] for name in ("badge", "user", "name")} | {"is_active": False}
+        async with shop.client(straight=True) as client:
+            path = f"/aisle/v1/stores/{STORE}/people"
+            answer = await client.extension("POST", path, body={"people": [said]})
+            assert answer.is_success
+        await shop.time.until(lambda: not shop.reads.query("person", {"user": said["user"]})[0], within_s=10)
+
+
 async def test_a_picked_order_is_picked_there_and_here(shop: Shop) -> None:
     async with shop.courier() as courier:
         order = shop.first()

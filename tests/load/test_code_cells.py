@@ -151,6 +151,47 @@ def test_letters_of_a_code_stay(code: str, write: Write, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
+    "cell",
+    [
+        *("2026-11-28", "28.11.2026", "28/11/2026", "1-2-2026", "2026/11/28", "2026-11-28 00:00:00"),
+        "28.11.2026 00:00",
+    ],
+)
+@pytest.mark.parametrize("column", ["barcode", "barcodes_array"])
+def test_a_date_is_no_barcode(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+    assert "looks like a date" in product(write, tmp_path, **{column: cell}).bad[2]
+
+
+@pytest.mark.parametrize("cell", ["<{}>", "#{}", "{}#", "{}-", "{}.", "!{}!", "*{}", "~{}"])
+def test_signs_beside_a_right_code_are_taken_off(cell: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, barcode=cell.format(CODE))
+    assert found.bodies[0]["barcode"] == CODE
+    assert "changed in row 2" in found.notes[0]
+
+
+@pytest.mark.parametrize("sign", [",", ";", " ", "|", "\n"])
+def test_a_code_twice_in_a_cell_is_one_code(sign: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, barcode=f"{CODE}{sign}{CODE}")
+    assert found.bodies == [{"product_number": "P", "barcode": CODE}]
+
+
+@pytest.mark.parametrize("cell", [f"{CODE}, 4,006", f"4,006,381,333,931;{OTHER}", "12,345|X1", "X1, 1,234,567"])
+def test_signs_of_thousands_beside_other_codes_are_refused(cell: str, write: Write, tmp_path: Path) -> None:
+    assert "has signs of thousands" in product(write, tmp_path, barcodes_array=cell).bad[2]
+
+
+@pytest.mark.parametrize("cell", [f"[{CODE},{OTHER}]", f'["{CODE}", "{OTHER}"]', f"[ {CODE} , {OTHER} ]"])
+def test_brackets_around_further_codes_are_taken_off(cell: str, write: Write, tmp_path: Path) -> None:
+    assert product(write, tmp_path, barcodes_array=cell).bodies[0]["barcodes_array"] == f"{CODE},{OTHER}"
+
+
+@pytest.mark.parametrize("sign", [",", ";", " ", "|"])
+def test_every_further_code_is_looked_at(sign: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, barcodes_array=f"{CODE}{sign}9520001100087")
+    assert any("9520001100087 should end in 6" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
     ("text", "codes"),
     [
         ("1234,5678", ["1234", "5678"]),

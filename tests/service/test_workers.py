@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
@@ -13,8 +14,9 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError, UsageError
+from aisle.service import workers
 from aisle.service.workers import Wake, listening, run_workers
-from tests.service.idle import ends_at_once
+from tests.service.idle import COUNTED, NINTH, comes_up_once, ends_at_once
 from tests.service.served import SECONDS, command_of, served
 
 
@@ -64,3 +66,23 @@ def test_a_port_that_is_taken_is_named() -> None:
 def test_workers_that_never_come_up_are_not_tried_for_ever() -> None:
     with listening("127.0.0.1", 0) as at, pytest.raises(StorageError, match="before they are ready"):
         run_workers(ends_at_once, 3, at, lambda: None, until=Wake())
+
+
+def test_where_one_came_up_others_are_tried_for_as_long_as_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database that is away for a while ends no service."""
+    monkeypatch.setenv(COUNTED, str(tmp_path / "starts"))
+    monkeypatch.setattr(workers, "_PAUSE", 0.05)
+    wake, answered = Wake(), []
+
+    def leave() -> None:
+        until(lambda: (tmp_path / "starts").exists() and (tmp_path / "starts").stat().st_size >= NINTH)
+        wake.wake()
+
+    with listening("127.0.0.1", 0) as at:
+        waiting = threading.Thread(target=leave)
+        waiting.start()
+        run_workers(comes_up_once, 1, at, lambda: answered.append(True), until=wake)
+        waiting.join()
+    assert answered == [True]

@@ -21,6 +21,9 @@ DELIVERY = "delivery"
 LOG = "log"
 """The store's log of the last days; it has no keys."""
 
+PERSON = "person"
+"""Somebody who works in the store; people are read as one list."""
+
 RECOUNT = "recount"
 """The counts that are ordered at our own service; they are read as one list, without keys."""
 

@@ -275,6 +275,8 @@ class Policy(NamedTuple):
     """Places are verified by a scan while picking."""
     blind: bool = False
     """A count does not show what the books expect until it is done."""
+    known_people_only: bool = False
+    """Only people whom the store's service knows sign in."""
     recount_units: Decimal = RECOUNT_UNITS
     """A difference of more units than this has to be counted again; 0 for no such threshold, here and below."""
     recount_share: Decimal = Decimal(0)

@@ -16,7 +16,7 @@ from aisle.service.zones import HOST, Zones
 from aisle.tuples import NamedTuple
 
 Role = Literal["staff", "supervisor", "integration", "admin", "metrics"]
-Topic = Literal["order", "product", "location", "store", "delivery", "recount"]
+Topic = Literal["order", "product", "location", "store", "delivery", "recount", "person"]
 
 CHAIN = "*"
 """The name under which the whole chain keeps its counters and changes, beside the stores."""

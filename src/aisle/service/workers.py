@@ -29,7 +29,8 @@ SHARED_FIGURES = "PROMETHEUS_MULTIPROC_DIR"
 log = logging.getLogger("aisle.service")
 
 _BACKLOG = 2048
-# A worker that dies at once is not started again at once, and one that never came up not for ever.
+# A worker that dies at once is not started again at once, and, where none ever came up, not for ever. Once one has,
+# what keeps others from it passes: a database that comes back, say.
 _PAUSE = 1.0
 _MOST_VAIN_STARTS = 5
 _LAST_SECONDS = 30
@@ -124,6 +125,7 @@ class _Crew:
         self._workers: list[_Worker] = []
         self._missing = 0
         self._vain = 0
+        self._has_answered = False
         self.next_start: float | None = None
 
     def start(self) -> None:
@@ -142,14 +144,13 @@ class _Crew:
                     worker.ear.recv()
                 except (EOFError, OSError):
                     continue
-                worker.ready = True
-                self._vain = 0
+                worker.ready = self._has_answered = True
         return any(worker.ready for worker in self._workers)
 
     def replace(self) -> None:
         """Count those that ended; start as many, when it is time."""
         for worker in [one for one in self._workers if not one.process.is_alive()]:
-            self._vain += not worker.ready
+            self._vain += not worker.ready and not self._has_answered
             self._restarted()
             log.error("worker %d died (%s); another one takes its place", worker.process.pid or 0, worker.end)
             if self._vain >= _MOST_VAIN_STARTS:

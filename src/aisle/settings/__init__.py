@@ -91,6 +91,8 @@ class Settings(NamedTuple):
     """Picking asks for a scan of each place."""
     blind: bool = False
     """A count does not show what the books expect until it is done."""
+    known_people_only: bool = False
+    """Only people whom the store's service knows sign in."""
     recount_units: Decimal = RECOUNT_UNITS
     """A difference of more units than this is counted again; 0 never asks, here and below."""
     recount_share: Decimal = Decimal(0)

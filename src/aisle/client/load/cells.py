@@ -66,6 +66,8 @@ _LABELLED = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 """A code behind the name of its kind."""
+_SIGNED = re.compile(r"[^\w(]*(\d{8,14})[^\w)]*", re.ASCII)
+_GROUPED_INSIDE = re.compile(r"(?<!\d)\d{1,3}(?:,\d{3})+(?!\d)", re.ASCII)
 _GROUPED = re.compile(
     r"[+-]?[0-9]{1,3}([.,'\u2019\u00b4\u02b9`\u00b7\u066c_])[0-9]{3}(?:\1[0-9]{3})*(?:[.,][0-9]{1,2})?"
 )
@@ -229,9 +231,23 @@ def _barcode(cell: str, _: Notation, *, is_long: bool = False) -> Cleaned:
     undone = _and(undone, "a separator beside it taken off") if bare != unquoted else undone
     codes = [trimmed(part).strip(_QUOTES) for part in _CODES_APART.split(bare)]
     if len(codes) > 1 and all(map(_is_code, map(_bare_code, codes))):
-        first, *others = map(_bare_code, codes)
+        first, *others = dict.fromkeys(map(_bare_code, codes))
         return Cleaned(first, _and(undone, f"{len(codes)} codes in one cell taken apart"), tuple(others))
     return _one_barcode(bare, undone, is_long=is_long)
+
+
+_DATE_ALONE = re.compile(
+    r"(?:19|20)\d\d([-/.])\d{1,2}\1\d{1,2}(?:[ T]00:00.*)?|\d{1,2}([-/.])\d{1,2}\2(?:19|20)\d\d(?: 00:00.*)?", re.ASCII
+)
+
+
+def _refuse_date(bare: str) -> None:
+    """Raises ValueError for a date where a barcode should be."""
+    if _DATE_ALONE.fullmatch(bare):
+        raise ValueError(
+            f"{bare!r} looks like a date that a spreadsheet has made of a code; format the column as text and write the"
+            " code anew"
+        )
 
 
 def _is_code(text: str) -> bool:
@@ -242,9 +258,11 @@ def _is_code(text: str) -> bool:
 def _one_barcode(bare: str, undone: str, *, is_long: bool) -> Cleaned:
     bare, undone = _whole(bare, undone)
     _refuse_grouped(bare)
+    _refuse_date(bare)
     parts = bare.split()
     if len(parts) > 1 and all(right_digit(part) == part[-1] for part in parts):
-        return Cleaned(parts[0], _and(undone, f"{len(parts)} codes in one cell taken apart"), tuple(parts[1:]))
+        first, *others = dict.fromkeys(parts)
+        return Cleaned(first, _and(undone, f"{len(parts)} codes in one cell taken apart"), tuple(others))
     joined = joined_digits(bare)
     if not is_long and joined.isdecimal() and len(joined) > _MOST_DIGITS:
         return _long_barcode(bare, joined, undone)
@@ -316,6 +334,8 @@ def _bare_code(text: str) -> str:
         return joined
     if labelled := _LABELLED.fullmatch(text):
         return joined_digits(labelled[1])
+    if (signed := _SIGNED.fullmatch(text)) and right_digit(signed[1]) == signed[1][-1]:
+        return str(signed[1])
     numbers = re.findall(r"\d+", _BETWEEN_DIGITS.sub("", _NAME_BEFORE.sub("", text)), re.ASCII)
     if len(numbers) != 1 or right_digit(numbers[0]) != numbers[0][-1] or not _BESIDE.fullmatch(text):
         return text
@@ -361,7 +381,12 @@ def _barcodes(cell: str, notation: Notation) -> Cleaned:
     if _is_plain_code(cell) and (len(cell) <= _MOST_DIGITS or not cell.isdecimal()) and cell[0] not in _LABELS_BEGIN:
         return Cleaned(cell)
     bare, undone = _free_of_errors(cell), ""
+    if bare[:1] == "[" and bare[-1:] == "]":
+        bare, undone = bare[1:-1], "brackets around it taken off"
     _refuse_grouped(bare)
+    _refuse_date(bare)
+    if grouped := _GROUPED_INSIDE.search(bare):
+        _refuse_grouped(grouped[0])
     if is_no_code(bare):
         return Cleaned("", f"{bare} read as an empty cell")
     if short := _SHORTENED_INSIDE.search(bare):

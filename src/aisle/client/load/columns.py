@@ -165,6 +165,13 @@ def role(cell: str) -> str:
 _ROLES = ("staff", "supervisor")
 
 
+def pin(cell: str) -> str:
+    """A PIN, which no message repeats."""
+    if cell.isascii() and cell.isdigit() and 4 <= len(cell) <= 12:
+        return cell
+    raise ValueError("this is no PIN; write 4 to 12 digits, as text where it begins with a zero")
+
+
 def _pool_text(cell: str) -> str:
     return str(pool(cell))
 
@@ -206,6 +213,7 @@ _KINDS: dict[Parser, str] = {
     number: cells.NUMBER,
     pool: cells.POOL,
     role: cells.CODE,
+    pin: cells.CODE,
     _pool_text: cells.POOL,
 }
 _NUMBERED = frozenset(
@@ -302,6 +310,7 @@ PEOPLE = Layout(
             _column("user", text, True),
             _column("name", text, True),
             _column("role", role),
+            _column("pin", pin),
         )
     },
     unique=("store_number", "badge"),

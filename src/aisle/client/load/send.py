@@ -83,7 +83,7 @@ TARGETS = {
     FREE_FIELDS.file: Target("create-product-free-fields", "products", 500),
     PRICES.file: Target("create-prices", "products", 500),
     DISCOUNT_PRICES.file: Target("create-discount-prices", "products", 500),
-    PEOPLE.file: Target(PEOPLE_PATH, "people", 200),
+    PEOPLE.file: Target(PEOPLE_PATH, "people", 100),
     STORE_PRODUCTS.file: Target("create-store-products", "store_products", 500),
     DELIVERIES.file: Target("create-store-deliveries", "orders", 1000),
 }

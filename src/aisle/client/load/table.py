@@ -15,7 +15,7 @@ from aisle.client.load.dialect import SEPARATORS, Dialect, cells_of, dialect_of,
 from aisle.client.load.footers import total_reason
 from aisle.client.load.notation import Notation
 from aisle.client.load.report import LoadError, Notes
-from aisle.code_forms import wrong_check_digit
+from aisle.code_forms import split_codes, wrong_check_digit
 from aisle.tuples import NamedTuple
 
 Values = dict[str, Any]
@@ -357,7 +357,7 @@ class Table:
                 self.notes.warn(f"{column.name} looks like a date that a spreadsheet has made of a code", value, line)
 
     def _warn_of_codes(self, line: int, column: Column, value: str) -> None:
-        for code in value.split(",") if column.kind == cells.BARCODES else (value,):
+        for code in split_codes(value) if column.kind == cells.BARCODES else (value,):
             if right := wrong_check_digit(code):
                 self.notes.warn(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 

@@ -33,6 +33,7 @@ from aisle.courier.topics import (
     LOCATION,
     LOG,
     ORDER,
+    PERSON,
     PRODUCT,
     STORE,
     SURROUNDING,
@@ -359,7 +360,9 @@ class Refresher:
         news = await self._fed(self._look_and_restore()) if self._feed.primed else None
         if news is None:
             return
-        self.want(news.single)
+        self.want(topic for topic in news.single if topic.topic != PERSON)
+        if PERSON in news.bulk or any(topic.topic == PERSON for topic in news.single):
+            self._table.hurry("people")
         if (news.single or news.bulk) and self._pull.now() - self._watched < WATCHED_S:
             self.want([Topic(LOG, "")])
         for topic in news.bulk:

@@ -80,9 +80,11 @@ class SignInJob:
             case Rows("people", rows, known):
                 people = tuple(_person(row) for row in rows)
                 # A badge that was scanned before the store's people were here is taken when they come.
-                return _by_badge(rows) or self._answer(state._replace(known=known), people)
+                found = _by_badge(rows) or self._answer(state._replace(known=known), people)
+                return _known_alone(found) if context.policy.known_people_only else found
             case Rows(id_, rows, _) if id_ == _THING and state.thing:
-                return self._is_thing(state._replace(thing=None), state.thing, tuple(map(_person, rows)))
+                found = self._is_thing(state._replace(thing=None), state.thing, tuple(map(_person, rows)))
+                return _known_alone(found) if context.policy.known_people_only else found
             case Rows(id_, rows, _) if id_.startswith(_EARLIER):
                 return _said_earlier(state, id_.removeprefix(_EARLIER), rows)
             case Changed("person") if state.unknown:  # the store's people have only now arrived
@@ -164,6 +166,14 @@ def _by_badge(rows: Iterable[Mapping[str, Json]]) -> Result | None:
     """Whose badge was asked for, if it was one."""
     people = [_person(row) for row in rows if row.get("is_badge")]
     return _enter(people[0]) if len(people) == 1 else None
+
+
+def _known_alone(found: Result) -> Result:
+    """The same where nobody signs in whom the store does not know."""
+    if not found.state.unknown or not found.verdict:
+        return found
+    told = Verdict(WRONG, msg("sign_in.only_known", asked=found.state.asked))
+    return Turn(found.state._replace(people=()), found.effects, told)
 
 
 def _said_earlier(state: SigningIn, said: str, rows: Iterable[Mapping[str, Json]]) -> Result:

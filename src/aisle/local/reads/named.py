@@ -16,6 +16,7 @@ many by name, or that one), their pools and what of them is `held`, how many the
 and `after` it. `places` (search, beside, first, size): in the order of feet,
 with the number of `products` on each. `people` (search, size): user and name, and whether it `is_badge` of his that is
 searched for.
+`person` (user): that one, and how many there are in all.
 `pass` (user, now): see aisle.local.outbox.passes.
 `store` (store_number; without it this one). `count_log` (now, user, product_number, search, first, size): the day's
 counts, losses and corrections, youngest first. `reasons`: those that the store's logs have named.
@@ -231,6 +232,12 @@ def _people(on: Ground, args: Args) -> Result:
     return people[first : first + size], len(people)
 
 
+def _person(on: Ground, args: Args) -> Result:
+    row = fetch_one(on.cache, "SELECT user, name FROM person WHERE user = ?", str(args["user"]))
+    known = fetch_one(on.cache, "SELECT count(*) FROM person")
+    return [{"user": row[0], "name": row[1]}] if row else [], int(known[0]) if known else 0
+
+
 def _of_code(on: Ground, code: str) -> tuple[list[Candidate], bool]:
     """All that has this code, or else the one thing that a guess leads to, and whether it is a guess: beside a
     quantity, which of several was meant cannot be asked."""
@@ -305,6 +312,7 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "receipt_kinds": lambda on, _: reads_receipts.receipt_kinds(on.cache),
     "store_product": lambda on, args: reads_store_product.read(on.cache, on.outbox, partial(_product, on), args),
     "people": _people,
+    "person": _person,
     "pass": lambda on, args: passes.read(on.cache, on.outbox, args),
     "catalogue": lambda on, args: reads_catalogue.catalogue(on.cache, args),
     "catalogue_page": lambda on, args: reads_catalogue.catalogue_page(on.cache, partial(_product, on), args),

@@ -76,6 +76,7 @@ _OF: Mapping[str, Told] = {
     "outcomes": _whole(OUTBOX),
     "pass": _whole(OUTBOX),
     "people": _whole("person"),
+    "person": _whole("person"),
     "place": _place,
     "places": _rows("location", "location_code"),
     "product": _named("product", "product_number"),

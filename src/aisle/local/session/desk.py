@@ -132,6 +132,8 @@ class Desk(ABC):
         self._last: Frame | None = None
         """What was to be shown last."""
         self._known: Context | None = None
+        self._seen_person = ""
+        """Whoever is signed in, once the store's people were seen to hold this person."""
         self._opened: tuple[Level, Open] | None = None
         """A page, as it was asked last what it has open."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError
-from aisle.jobs.base import Changed
+from aisle.jobs.base import Changed, SignOut
 from aisle.jobs.view import INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.local.session import by_itself
 from aisle.local.session.ear import Ear
@@ -69,6 +69,7 @@ def _at_all(desk: Desk) -> Frame:
         _look_at_settings(desk, desk._watch)
     _tell_door(desk, desk._lookout.turned())
     _tell_restore(desk)
+    _look_at_person(desk)
     remind(desk)
     after = frame(desk)
     if after.link.waiting:
@@ -88,6 +89,24 @@ def _tell(desk: Desk, news: Sequence[Changed]) -> None:
             _drop_typed(desk, secret=secret)
     else:  # nobody did anything: told again the next time
         desk._verdict, desk.bells = before
+
+
+def _look_at_person(desk: Desk) -> None:
+    """Whoever works here no more is signed out; what was done stays under that name. So is, where only known people
+    work, whoever the store does not know. As long as there is no list of people nobody is known to be gone."""
+    user = desk._who.user
+    if not user:
+        return
+    rows, known = desk._rooms.reads.query("person", {"user": user})
+    if rows:
+        desk._seen_person = user
+        return
+    if not known or not (desk._seen_person == user or desk._terms.policy.known_people_only):
+        return
+    name = desk._who.name or user
+    desk._obey(SignOut())
+    if not desk._who.user:
+        desk._tell(Verdict(WRONG, msg("session.works_here_no_more", name=name)))
 
 
 def _look_at_settings(desk: Desk, watch: Watch) -> None:

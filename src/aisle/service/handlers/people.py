@@ -106,6 +106,7 @@ async def write_people(ctx: Context, call: Call) -> bytes:
             badges[user] = badge
             known[badge] = _Person(badge, user, said["name"], role, None)
             await ctx.tx.run(core.PERSON_SET, store, badge, user, said["name"], role)
+        ctx.changed(store, "person", badge)
         changes.append(_change(badge, before, known.get(badge), said, has_pin=pins_of.get(badge, False)))
         if _HASH in said:
             await ctx.tx.run(core.PERSON_PIN_SET, store, badge, said[_HASH] or None)

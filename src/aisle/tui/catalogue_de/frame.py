@@ -122,6 +122,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Niemand heißt „{asked:~}“",
         "Niemand heißt hier „{asked:~}“. Unter diesem Namen weiter, oder einen anderen eingeben.",
     ),
+    "sign_in.only_known": (
+        "Nicht bekannt",
+        "„{asked:~}“ ist hier nicht bekannt",
+        "Niemand heißt hier „{asked:~}“. Nur wen der Markt kennt, meldet sich an: Ausweis scannen.",
+    ),
     "sign_in.unknown_yet": (
         "Noch nicht da",
         "Namen sind noch nicht da",
@@ -378,6 +383,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Kein Token",
         "Nichts wird gesendet: {short:~~}",
         "Nichts wird gesendet: {why}",
+    ),
+    "session.works_here_no_more": (
+        "Abgemeldet",
+        "{name:~} ist abgemeldet",
+        "{name:~} arbeitet hier nicht mehr und ist abgemeldet. Was getan ist, bleibt.",
     ),
     "session.let_in": ("Wieder drin", "Der Dienst lässt uns wieder ein; was wartet, wird gesendet"),
     "session.stuck": (

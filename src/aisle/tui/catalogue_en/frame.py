@@ -122,6 +122,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nobody is called “{asked:~}”",
         "Nobody here is called “{asked:~}”. Go on under that name, or type another.",
     ),
+    "sign_in.only_known": (
+        "Not known",
+        "“{asked:~}” is not known here",
+        "Nobody here is called “{asked:~}”. Only people whom the store knows sign in: scan your badge.",
+    ),
     "sign_in.unknown_yet": (
         "Not here yet",
         "People are not here yet",
@@ -368,6 +373,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Token unusable",
         "Nothing is sent: {short:~~}",
         "Nothing is sent: {why}",
+    ),
+    "session.works_here_no_more": (
+        "Signed out",
+        "{name:~} is signed out",
+        "{name:~} does not work here any more and is signed out. What was done is kept.",
     ),
     "session.let_in": ("Let in again", "The service lets us in again; what waits is sent"),
     "session.stuck": (

@@ -122,6 +122,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Personne : « {asked:~} »",
         "Personne ici ne s'appelle « {asked:~} ». Continuer sous ce nom, ou en taper un autre.",
     ),
+    "sign_in.only_known": (
+        "Pas connu",
+        "« {asked:~} » : pas connu",
+        "Personne ici ne s'appelle « {asked:~} ». Seules les personnes connues entrent : lire le badge.",
+    ),
     "sign_in.unknown_yet": (
         "Pas encore là",
         "Les noms ne sont pas encore là",
@@ -375,6 +380,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Pas de jeton",
         "Rien n'est envoyé : {short:~~}",
         "Rien n'est envoyé : {why}",
+    ),
+    "session.works_here_no_more": (
+        "Déconnecté",
+        "{name:~} : déconnecté",
+        "{name:~} ne travaille plus ici : session fermée. Ce qui est fait est gardé.",
     ),
     "session.let_in": ("Accès rétabli", "Le serveur accepte à nouveau cette machine ; l'attente est envoyée"),
     "session.stuck": (

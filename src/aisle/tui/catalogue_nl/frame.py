@@ -122,6 +122,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Niemand heet “{asked:~}”",
         "Niemand heet hier “{asked:~}”. Ga verder onder die naam, of typ een andere.",
     ),
+    "sign_in.only_known": (
+        "Niet bekend",
+        "“{asked:~}” is hier niet bekend",
+        "Niemand heet hier “{asked:~}”. Alleen wie de winkel kent meldt zich aan: scan je badge.",
+    ),
     "sign_in.unknown_yet": (
         "Nog niet hier",
         "De namen zijn er nog niet",
@@ -371,6 +376,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Geen token",
         "Er wordt niets verzonden: {short:~~}",
         "Er wordt niets verzonden: {why}",
+    ),
+    "session.works_here_no_more": (
+        "Afgemeld",
+        "{name:~} is afgemeld",
+        "{name:~} werkt hier niet meer en is afgemeld. Wat gedaan is, blijft bewaard.",
     ),
     "session.let_in": ("Weer toegang", "De server laat ons weer toe; wat wacht, wordt verzonden"),
     "session.stuck": (

@@ -1,0 +1,121 @@
+"""Moves, losses and counts of three hosts, restores to any copy, all of it said again in any order: what lies where is
+what it came to in the order in which it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+
+from aisle.service.times import moment
+from tests.lengths import tries
+from tests.service.restores import Copy, copy_of, put_back
+from tests.service.test_restores import MOVES, named
+from tests.service.world import LOGS, World
+
+STEPS = 30
+PLACES = ("A1", "A2", "A10")
+STOCK = 20
+"""At each place."""
+KINDS = ("move", "move", "change", "count")
+
+
+@dataclass
+class Said:
+    """A write that was confirmed to a host."""
+
+    key: str
+    at: float
+    kind: str
+    place: str
+    target: str
+    quantity: int
+
+
+class Life:
+    """Three hosts at a service that is put back again and again."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self.world = world
+        self.dice = Random(seed)
+        self.hosts: list[list[Said]] = [[], [], []]
+        self.known: set[str] = set()
+        """The keys that the database has."""
+        self.copies: list[tuple[Copy, frozenset[str]]] = []
+
+    async def go(self) -> None:
+        self.copy()
+        for step in range(STEPS):
+            self.world.now += self.dice.randint(5, 60)
+            if self.dice.random() < 0.7:
+                await self.work(f"k{step}")
+            else:
+                await self.restore()
+
+    def copy(self) -> None:
+        self.copies.append((copy_of(self.world.path), frozenset(self.known)))
+
+    async def work(self, key: str) -> None:
+        dice, kind = self.dice, self.dice.choice(KINDS)
+        place, target = dice.sample(PLACES, 2)
+        quantity = {"move": dice.randint(1, 5), "change": dice.choice((-2, -1, 1)), "count": dice.randint(5, 30)}[kind]
+        said = Said(key, self.world.now, kind, place, target, quantity)
+        if await self.send(said) == 200:  # else there are not so many
+            dice.choice(self.hosts).append(said)
+            self.known.add(key)
+        if dice.random() < 0.4:
+            self.copy()
+
+    async def restore(self) -> None:
+        at = self.dice.randrange(len(self.copies))
+        put_back(self.world.path, self.copies[at][0])
+        self.known = set(self.copies[at][1])
+        if self.dice.random() < 0.7:
+            del self.copies[at + 1 :]
+        self.world.now += self.dice.randint(60, 4000)
+        lost = [[said for said in host if said.key not in self.known] for host in self.hosts]
+        while waiting := [host for host in lost if host]:
+            said = self.dice.choice(waiting).pop(0)
+            assert await self.send(said, {"Aisle-Replay": "all"}) == 200
+            self.known.add(said.key)
+            if self.dice.random() < 0.2:
+                self.copy()
+
+    async def send(self, said: Said, more: dict[str, str] | None = None) -> int:
+        headers = {"Idempotency-Key": f'"{named(said.key)}"', "Aisle-Occurred-At": moment(said.at), **(more or {})}
+        if said.kind == "move":
+            ends = {"from_location": {"location_code": said.place}, "to_location": {"location_code": said.target}}
+            body = [{"product_number": "P1", "quantity": said.quantity, **ends}]
+            return (await self.world.send("POST", MOVES, body, headers=headers)).status_code
+        is_count = said.kind == "count"
+        entry = {"product_number": "P1", "location_code": said.place}
+        entries = {"storeproductlog": [{**entry, "counted_quantity" if is_count else "quantity": said.quantity}]}
+        query = {"is_counted_quantity": is_count}
+        return (await self.world.send("POST", LOGS, entries, headers=headers, query=query)).status_code
+
+
+def came_to(said: Iterable[Said], place: str) -> int:
+    """What lies there after all that was said, one after the other."""
+    there = STOCK
+    for each in sorted(said, key=lambda each: each.at):
+        if each.place == place:
+            there = each.quantity if each.kind == "count" else there + each.quantity * (-1, 1)[each.kind == "change"]
+        elif each.kind == "move" and each.target == place:
+            there += each.quantity
+    return there
+
+
+@pytest.mark.parametrize("seed", range(tries(4, 100)))
+async def test_what_lies_where_is_what_it_came_to(world: World, seed: int) -> None:
+    if isinstance(world.database, str):
+        pytest.skip("the lives of the fault suite try PostgreSQL")
+    for place in PLACES:
+        await world.count("P1", place, stock_pool_1=STOCK)
+    life = Life(world, seed)
+    await life.go()
+    books, said = world.books(), [each for host in life.hosts for each in host]
+    assert {place: books.get(("P1", place, 1), 0) for place in PLACES} == {p: came_to(said, p) for p in PLACES}
+    entries = await world.rows("/products/stock/storeproductlogs", article_number="P1")
+    assert sum(entry.get("quantity", 0) for entry in entries) == sum(books.values())
