@@ -218,6 +218,38 @@ def test_typed_on_a_page_of_a_supervisor_that_does_not_ask_for_it_it_is_kept_now
     _is_kept_nowhere(desk, tmp_path)
 
 
+@pytest.mark.parametrize("typed", [PIN, "2468"])
+@pytest.mark.parametrize("before", ["", "fr", "1"])
+def test_typed_before_anybody_has_signed_in_it_is_kept_nowhere(
+    home: Home, tmp_path: Path, typed: str, before: str
+) -> None:
+    trace = tmp_path / "trace.jsonl"
+    with closing(Desk(home, str(trace))) as desk:
+        desk.session.close()
+        desk.session = open_session(home, Settings(terminal="desk", trace=str(trace)))
+        desk.session.start()
+        desk.session.resize(80, 24)
+        frame = desk.says(*[before] * bool(before), typed)
+        desk.session.on_painted((), 1.0)
+        if before == "fr":
+            assert desk.session._who.user == ""
+        assert frame.verdict is not None
+        assert frame.verdict.text.id == "pin.early"
+        assert typed.encode() not in written(desk, trace)
+
+
+def test_a_number_that_is_somebody_s_name_signs_in(home: Home, tmp_path: Path) -> None:
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_people([goods.person("100234", "Gil")])
+    with closing(Desk(home)) as desk:
+        desk.session.close()
+        desk.session = open_session(home, Settings(terminal="desk"))
+        desk.session.start()
+        desk.session.resize(80, 24)
+        desk.says("100234")
+        assert desk.session._who.user == "100234"
+
+
 @pytest.mark.parametrize("link", ["live", "offline"])
 def test_a_remark_alone_waits_for_no_pin_where_none_is_answered_for(desk: Desk, link: str) -> None:
     """Nothing of it is sent, so nothing could wait: it is done with the PIN or not at all."""

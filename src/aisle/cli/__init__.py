@@ -58,6 +58,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except UnicodeEncodeError as error:  # half of a character, which nothing can be made of
+        said = error.object[max(0, error.start - 20) : error.end + 20]
+        return fail(UsageError(f"{said!r} holds a part of a character that cannot be used. Write it in UTF-8."), 2)
     except OSError as error:
         if error.filename is None:
             raise
@@ -74,12 +77,12 @@ def fail(error: Exception, status: int) -> int:
 
 
 def _mend_streams() -> None:
-    """A stream that whoever started this has closed is one of nothing; one of few signs spells all others."""
+    """A stream that whoever started this has closed is one of nothing; what one has no sign for is spelled."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - until the end
     out = sys.stdout
-    if isinstance(out, TextIOWrapper) and out.errors == "strict" and codecs.lookup(out.encoding).name != "utf-8":
+    if isinstance(out, TextIOWrapper) and out.errors in ("strict", "surrogateescape"):
         codecs.register_error("aisle", _spelled)
         out.reconfigure(errors="aisle")
 

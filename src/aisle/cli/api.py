@@ -45,12 +45,14 @@ def run(arguments: argparse.Namespace) -> int:
         call = _call(op, arguments, loaded)
     except ContractError as error:
         raise UsageError(str(error)) from error
+    if arguments.raw and (arguments.all or sys.stdout.isatty()):
+        raise UsageError("--raw is the answer to one call, into a file or a pipe: a terminal would obey what is in it.")
     if arguments.all:
         return asyncio.run(_all(op, call, loaded))
     if not arguments.yes and not _agreed(op, call):
         print("aisle: nothing was sent.", file=sys.stderr)
         return 1
-    return asyncio.run(_send(op, call, loaded, arguments.key))
+    return asyncio.run(_send(op, call, loaded, arguments.key, raw=arguments.raw))
 
 
 def _call(op: Operation, arguments: argparse.Namespace, loaded: Loaded) -> Call:
@@ -137,10 +139,20 @@ async def _all(op: Operation, call: Call, loaded: Loaded) -> int:
 
 
 def _line(row: object) -> str:
-    return json.dumps(row, ensure_ascii=sys.stdout.isatty()).replace("\x7f", "\\u007f")
+    return harmless(json.dumps(row, ensure_ascii=sys.stdout.isatty()))
 
 
-async def _send(op: Operation, call: Call, loaded: Loaded, key: str | None) -> int:
+def harmless(text: str) -> str:
+    """The same JSON with all that is no letter, sign or space spelled out: whoever shows it is not told what to do."""
+    lines = text.split("\n")
+    return text if all(map(str.isprintable, lines)) else "\n".join(map(_spelled, lines))
+
+
+def _spelled(line: str) -> str:
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line).replace("\x7f", "\\u007f")
+
+
+async def _send(op: Operation, call: Call, loaded: Loaded, key: str | None, *, raw: bool) -> int:
     headers = dict(call.headers)
     if op.write:
         from aisle.local.host.ids import new_id
@@ -148,7 +160,11 @@ async def _send(op: Operation, call: Call, loaded: Loaded, key: str | None) -> i
         headers["Idempotency-Key"] = f'"{key or new_id()}"'
     async with service_client(loaded) as client:
         answer = await client.request(op.name, path=call.path, query=call.query, headers=headers, body=call.body)
-    _print(answer.content)
+    if raw:
+        sys.stdout.buffer.write(answer.content)
+        sys.stdout.flush()
+    else:
+        _print(answer.content)
     if _is_array(answer) if op.result_array else classify(answer) is Fate.ACCEPTED:
         return 0
     print(f"aisle: {status_error(op.name, answer, None)}", file=sys.stderr)
@@ -164,15 +180,10 @@ def _is_array(answer: Answer) -> bool:
 
 
 def _print(content: bytes) -> None:
-    escaped = sys.stdout.isatty()  # a terminal would obey what a service says; a file gets it as it came
     try:
-        text = json.dumps(json.loads(content), ensure_ascii=escaped, indent=2)
+        text = json.dumps(json.loads(content), ensure_ascii=sys.stdout.isatty(), indent=2)
     except (ValueError, RecursionError):
-        text = content.decode(errors="replace")
-        if escaped:
-            from aisle.text import clean
+        from aisle.text import clean
 
-            text = "\n".join(clean(line) for line in text.split("\n"))
-    if escaped:
-        text = text.replace("\x7f", "\\u007f")
-    sys.stdout.write(text + "\n")
+        text = "\n".join(clean(line) for line in content.decode(errors="replace").split("\n"))
+    sys.stdout.write(harmless(text) + "\n")

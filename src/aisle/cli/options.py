@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> Any:
         """Leaves with what is wrong and where to read on."""
-        self.exit(2, f"aisle: {message}\nTry '{self.prog} --help'.\n")
+        self.exit(2, f"aisle: {clean(message)}\nTry '{self.prog} --help'.\n")
 
 
 EPILOG = """\

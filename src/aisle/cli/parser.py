@@ -77,6 +77,13 @@ def _serve(commands: _Commands[Parser]) -> None:
     )
     parser.add_argument("--json-logs", action="store_true", help="what it says of itself as lines of JSON")
     parser.add_argument(
+        "--proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="address of a proxy before it, whose X-Forwarded-For is believed (more than once: of several)",
+    )
+    parser.add_argument(
         "--lenient",
         action="store_true",
         help="ignore unknown query parameters, which are refused otherwise",
@@ -154,6 +161,9 @@ def _api(commands: _Commands[Parser]) -> None:
     )
     parser.add_argument("--body", metavar="FILE", help="JSON file with the body, - for standard input")
     parser.add_argument("--all", action="store_true", help="every page of a list, one JSON object a line")
+    parser.add_argument(
+        "--raw", action="store_true", help="the answer's very bytes, into a file or pipe (else no control characters)"
+    )
     parser.add_argument("--key", metavar="KEY", help="Idempotency-Key of a write (default: a new one)")
     parser.add_argument("--yes", action="store_true", help="do what would otherwise be asked about (flush, delete)")
     add_settings(parser)

@@ -7,7 +7,9 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
+from ipaddress import ip_network
 from pathlib import Path
 
 from aisle.cli.zones import zones_of
@@ -70,9 +72,18 @@ def _serve(arguments: argparse.Namespace) -> int:
         json_logs=arguments.json_logs,
         zones=_zones(arguments.time_zone),
         lenient=arguments.lenient,
+        proxies=_proxies(arguments.proxy),
         ready=_told_in_json if arguments.json_logs else partial(_told, named_database(database)),
     )
     return 0
+
+
+def _proxies(named: Sequence[str]) -> list[str]:
+    """The proxies that are believed. Raises UsageError."""
+    try:
+        return [str(ip_network(each, strict=False)) for each in named]
+    except ValueError as problem:
+        raise UsageError(f"--proxy: {problem}; it takes an address, or a network like 10.0.0.0/24.") from problem
 
 
 def _zones(name: str | None) -> Zones:

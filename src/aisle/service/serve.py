@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -61,6 +61,7 @@ def serve(
     json_logs: bool = False,
     zones: Zones = HOST,
     lenient: bool = False,
+    proxies: Sequence[str] = (),
     clock: Clock = time,
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
@@ -70,12 +71,13 @@ def serve(
     requests are answered. `token_file` gets an admin token. `rate` is how many requests a second a token may send in
     the long run, 0 for any number; `access_file` gets a line of each request, `-` is the standard error. `workers` is
     how many processes answer; with `json_logs` what the service says of itself are lines of JSON too. A `lenient`
-    service ignores parameters that an operation does not have. Dates and times that name no time zone are read by
+    service ignores parameters that an operation does not have. What `proxies` say of whom they speak for is believed,
+    and what others say of it is not. Dates and times that name no time zone are read by
     `zones`. Raises UsageError for a database we do not know and for plain HTTP to other machines that was not asked for
     by `allow_plain_http`, StorageError when the database cannot be used.
     """
     named = named_database(database)
-    at = _Address(named, host, port, certificate, private_key, rate, access_file, json_logs, zones, lenient)
+    at = _Address(named, host, port, certificate, private_key, rate, access_file, json_logs, zones, lenient, proxies)
     if not certificate and not allow_plain_http and not _loopback(host):
         raise UsageError(
             f"On {host} others could read tokens: give a certificate, or allow plain HTTP behind a proxy of your own."
@@ -104,6 +106,8 @@ class _Address(NamedTuple):
     json_logs: bool
     zones: Zones
     lenient: bool
+    proxies: Sequence[str]
+    """Addresses and networks whose X-Forwarded-For is believed."""
 
     def serve(
         self,
@@ -123,7 +127,7 @@ class _Address(NamedTuple):
             storage.watch.figures = metrics
             service = Service(storage, clock, Rates(self.rate), access, metrics, self.zones, lenient=self.lenient)
             server = _Server(
-                _config(service, self.host, self.port, self.certificate, self.private_key),
+                _config(service, self.host, self.port, self.certificate, self.private_key, self.proxies),
                 service.app,
                 ready,
                 self._certificate_watch(metrics),
@@ -185,7 +189,12 @@ def _worker(
 
 
 def _config(
-    service: Service, host: str, port: int, certificate: Path | None, private_key: Path | None
+    service: Service,
+    host: str,
+    port: int,
+    certificate: Path | None,
+    private_key: Path | None,
+    proxies: Sequence[str] = (),
 ) -> uvicorn.Config:
     """What uvicorn is told: no start and end of its own, and nothing of requests in its log."""
     allowed = manners()
@@ -201,6 +210,8 @@ def _config(
         log_level="warning",
         access_log=False,
         server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
         ssl_certfile=certificate,

@@ -84,6 +84,18 @@ def is_out_of_place(desk: Desk, line: Line, said: Said) -> bool:
     return bool(row["waiting"] or (row["wanted"] and not desk.has_pass and not top.job.journalled))
 
 
+def is_early(desk: Desk, line: Line, said: Said) -> bool:
+    """Whether whoever has not said who he is may have typed his PIN already: digits, key by key, that are nobody's name
+    or badge, where the service knows PINs. They are kept nowhere."""
+    if desk._who.user or not isinstance(said, Unknown | Text) or not desk._pass()["asked"]:
+        return False
+    if not pin.is_like_one(line.text) or not pin.is_typed(heard(line, said)):
+        return False
+    typed = line.text.strip()
+    people, _ = desk._rooms.reads.query("people", {"search": typed})
+    return all(typed not in (row["user"], row["badge"], row["name"]) for row in people)
+
+
 def _is_row(top: Level, text: str) -> bool:
     """Whether the list that follows what is typed has a row of just that number: a store is called by its own."""
     shown = top.job.view(top.state) if top.job.open(top.state).finds else None

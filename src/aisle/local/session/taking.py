@@ -20,7 +20,7 @@ from aisle.local.session.ear import detour, is_guess
 from aisle.local.session.hearing import heard
 from aisle.local.session.house import PAGES, hidden, is_house, leads_back, meant, opening, page_called, pressed
 from aisle.local.session.open_line import means_else, meant_for, not_taken
-from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
+from aisle.local.session.rights import is_early, is_out_of_place, is_said_twice, minded
 from aisle.local.session.screen import frame
 from aisle.local.session.stack import Outcome
 from aisle.local.session.terms import ALIASES, CURSOR
@@ -186,6 +186,9 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
         if not secret and is_said_twice(desk, item.text, said):
             secret = True
             desk._tell(Verdict(INFO, msg("pin.twice")))
+        elif not secret and is_early(desk, item, said):
+            secret = True
+            desk._tell(Verdict(ASK, msg("pin.early")))
         elif not secret and is_out_of_place(desk, item, said):
             secret = True
             desk._tell(Verdict(ASK, msg("pin.elsewhere")))

@@ -28,6 +28,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.note_it": ("Notieren", "Jetzt notieren; gesendet wird, sobald die PIN da ist"),
     "pin.done": ("PIN stimmt", "Die PIN stimmt, {name:~}"),
     "pin.twice": ("PIN stimmte schon", "Die PIN stimmte schon: damit ist nichts getan"),
+    "pin.early": ("Erst der Name", "So heißt niemand. Erst Ausweis oder Name, dann die PIN"),
     "pin.elsewhere": ("Deine PIN? . PIN", "So heißt hier nichts. Deine PIN? . tippen und PIN wählen"),
     "pin.left": ("Keine PIN", "Keine PIN gegeben; was darauf wartet, wartet weiter"),
     "pin.unwanted": ("Keine PIN nötig", "Nichts hier braucht deine PIN"),

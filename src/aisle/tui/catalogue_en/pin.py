@@ -28,6 +28,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.note_it": ("Note it", "Note it now; it is sent once your PIN is given"),
     "pin.done": ("PIN is right", "The PIN is right, {name:~}"),
     "pin.twice": ("The PIN was right", "The PIN was right before: nothing was made of this"),
+    "pin.early": ("First your name", "Nobody is called that. First your badge or name, then the PIN"),
     "pin.elsewhere": ("Your PIN? . PIN", "Nothing here is called that. Your PIN? Type . and choose PIN"),
     "pin.left": ("No PIN given", "No PIN given; what waits for it goes on waiting"),
     "pin.unwanted": ("No PIN needed", "Nothing here needs your PIN"),

@@ -25,6 +25,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.note_it": ("Noter", "Noter maintenant ; envoyé dès que le PIN est donné"),
     "pin.done": ("PIN correct", "Le PIN est correct, {name:~}"),
     "pin.twice": ("PIN déjà correct", "Le PIN était déjà correct : rien n'a été fait de ceci"),
+    "pin.early": ("D'abord le nom", "Personne ne s'appelle ainsi. D'abord le badge ou le nom, puis le PIN"),
     "pin.elsewhere": ("Le PIN ? . PIN", "Rien ici ne s'appelle ainsi. Le PIN ? Taper . et choisir PIN"),
     "pin.left": ("Pas de PIN", "PIN non donné ; ce qui l'attend continue d'attendre"),
     "pin.unwanted": ("PIN inutile", "Rien ici n'a besoin du PIN"),

@@ -28,6 +28,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.note_it": ("Noteren", "Nu noteren; gaat weg zodra de pincode er is"),
     "pin.done": ("Pincode klopt", "De pincode klopt, {name:~}"),
     "pin.twice": ("Pincode klopte al", "De pincode klopte al: hiermee is niets gedaan"),
+    "pin.early": ("Eerst je naam", "Zo heet niemand. Eerst je badge of naam, dan de pincode"),
     "pin.elsewhere": ("Pincode? Typ .", "Zo heet hier niets. Pincode bedoeld? Typ . en kies pincode"),
     "pin.left": ("Geen pincode", "Geen pincode gegeven; wat erop wacht blijft wachten"),
     "pin.unwanted": ("Niet nodig", "Niets hier heeft een pincode nodig"),

@@ -1,0 +1,141 @@
+"""What a command line is told and tells: no control character reaches a terminal, half a character is no traceback."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from aisle.cli import main
+from aisle.service.serve import _config
+from aisle.text import clean
+
+EVIL = "\x1b]0;owned\x07\x9b31m\u202eevil\u2028\x7f"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [f"--{EVIL}"],
+        ["api", EVIL],
+        ["outbox", f"--{EVIL}"],
+        ["token", "add", "x", "--role", EVIL, "--stores", "1"],
+        [EVIL],
+    ],
+)
+def test_what_argparse_says_passes_the_gate(
+    aisle_home: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        sys.exit(main(arguments))
+    assert left.value.code == 2
+    said = capsys.readouterr()
+    lines = (said.out + said.err).splitlines()
+    assert lines
+    assert all(line == clean(line) for line in lines)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["outbox", "--store", "\udcff"],
+        ["doctor", "--user", "\udcff"],
+        ["journal", "--terminal", "a\udcffb"],
+        ["api", "list-stores", "--query", "secondary_key=\udcff"],
+        ["api", "list-stores", "--key", "\udcff"],
+        ["sync", "--base-url", "http://\udcff"],
+        ["people", "set", "\udcff", "--name", "\udcff", "--user-name", "\udcff"],
+        ["token", "add", "\udcff", "--stores", "*"],
+    ],
+)
+def test_half_a_character_is_no_traceback(aisle_home: Path, arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "aisle", *map(os.fsencode, arguments)], capture_output=True, timeout=60, check=False
+    )
+    assert b"Traceback" not in done.stderr + done.stdout
+    assert done.returncode in (0, 1, 2)
+
+
+@asynccontextmanager
+async def answering(body: bytes) -> AsyncIterator[str]:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def piped(body: bytes, *more: str) -> bytes:
+    """What `aisle api` writes into a pipe for this answer."""
+    async with answering(body) as url:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "aisle", "api", "list-stores", "--base-url", url, *more,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        out, err = await asyncio.wait_for(process.communicate(), 60)
+    assert b"Traceback" not in err
+    return out
+
+
+@pytest.mark.parametrize("more", [(), ("--all",)])
+async def test_what_goes_into_a_pipe_holds_no_control_character(aisle_home: Path, more: tuple[str, ...]) -> None:
+    row = {"storeNo": "1", "storeName": EVIL + "Zoë 店"}
+    out = (await piped(json.dumps({"list": [row]}, ensure_ascii=False).encode(), *more)).decode()
+    assert all(line.isprintable() for line in out.splitlines())
+    assert "Zoë 店" in out
+    said: Any = json.loads(out)
+    assert (said if more else said["list"][0]) == row
+
+
+async def test_what_is_no_json_passes_the_gate_or_is_asked_for_raw(aisle_home: Path) -> None:
+    body = f"<p>{EVIL}</p>\nnext".encode()
+    out = (await piped(body)).decode()
+    assert out.splitlines()[-1] == "next"
+    assert all(line == clean(line) for line in out.splitlines())
+    assert await piped(body, "--raw") == body
+
+
+async def test_half_a_character_of_a_service_is_spelled(aisle_home: Path) -> None:
+    out = await piped(b'{"list": [{"storeNo": "1", "storeName": "\\ud800"}]}')
+    assert b'"\\ud800"' in out
+
+
+@pytest.mark.parametrize(
+    ("proxies", "client"), [((), "127.0.0.1"), (("127.0.0.1/32",), "9.9.9.9"), (("10.0.0.0/8",), "127.0.0.1")]
+)
+async def test_nobody_is_believed_whom_he_speaks_for_but_a_named_proxy(proxies: tuple[str, ...], client: str) -> None:
+    seen: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope["client"][0])
+
+    service: Any = SimpleNamespace(app=app)
+    config = _config(service, "127.0.0.1", 0, None, None, proxies)
+    config.load()
+    headers = [(b"x-forwarded-for", b"9.9.9.9"), (b"x-forwarded-proto", b"https")]
+    scope = {
+        "type": "http",
+        "scheme": "http",
+        "client": ("127.0.0.1", 5),
+        "headers": headers,
+        "path": "/",
+        "method": "GET",
+    }
+    await config.loaded_app(scope, None, None)
+    assert seen == [client]
+
+
+def test_a_proxy_is_an_address(aisle_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--proxy", "everybody"]) == 2
+    assert "10.0.0.0/24" in capsys.readouterr().err
