@@ -35,6 +35,7 @@ BOTH = frozenset(
         "test_orders",
         "test_recounts",
         "test_restores",
+        "test_retention",
         "test_round_trips",
         "test_round_trips_goods",
         "test_scope",

@@ -22,6 +22,7 @@ COMMANDS = (
     "assignments",
     "people",
     "audit",
+    "purge",
     "sync",
     "courier",
     "outbox",

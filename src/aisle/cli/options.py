@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 EPILOG = """\
 commands, each with --help:
   a store to work in   load, people, token, sheet
-  the service          serve, backup, restore
+  the service          serve, backup, restore, purge
   this host            sync, courier, doctor, completion
   what was done        outbox, journal, assignments, audit
   beyond the terminal  web, api

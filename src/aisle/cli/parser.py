@@ -30,6 +30,7 @@ def build() -> Parser:
     _assignments(commands)
     _people(commands)
     _audit(commands)
+    _purge(commands)
     _courier(commands)
     _look(commands)
     _doctor(commands)
@@ -191,6 +192,14 @@ def _people(commands: _Commands[Parser]) -> None:
     pin.add_argument("--no-pin", action="store_true", help="take the PIN away")
     actions.add_parser("remove", help="somebody works here no more").add_argument("badge", help="what is on the badge")
     add_again(actions.choices.values(), people)
+
+
+def _purge(commands: _Commands[Parser]) -> None:
+    text = "Let what is old leave the service's database while it is in use; sums stay as they are."
+    purge = _command(commands, "purge", "purge:run", text)
+    purge.add_argument("--before", required=True, metavar="TIME", help="a day or moment, or so many days ago: 400d")
+    purge.add_argument("--only", action="append", choices=("ledger", "audit"), help="this alone (default: both)")
+    purge.add_argument("--database", metavar="URL", help="as for aisle serve (default: the embedded store's)")
 
 
 def _audit(commands: _Commands[Parser]) -> None:

@@ -125,7 +125,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "sign_in.only_known": (
         "Pas connu",
         "« {asked:~} » : pas connu",
-        "Personne ici ne s'appelle « {asked:~} ». Seules les personnes connues entrent : lire le badge.",
+        "Personne ici ne s'appelle « {asked:~} ». Seules les personnes connues entrent : scanner le badge.",
     ),
     "sign_in.unknown_yet": (
         "Pas encore là",
