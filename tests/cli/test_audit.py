@@ -10,6 +10,8 @@ import pytest
 
 from tests.cli.test_doors import api, run
 
+pytestmark = pytest.mark.usefixtures("aisle_home")
+
 
 def test_the_audit_is_listed_and_exported(capsys: pytest.CaptureFixture[str]) -> None:
     api(capsys, "list-stores")
@@ -22,7 +24,8 @@ def test_the_audit_is_listed_and_exported(capsys: pytest.CaptureFixture[str]) ->
     listed = [json.loads(line) for line in run(capsys, "audit", "--json")[1].splitlines()]
     [entry] = [entry for entry in listed if entry["key"] == "B9"]
     assert (entry["subject"], entry["before"]) == ("person", {})
-    assert run(capsys, "token", "add", "dock", "--stores", "*")[0] == 0
+    status, _out, err = run(capsys, "token", "add", "dock", "--stores", "*")
+    assert status == 0, err
     status, out, _err = run(capsys, "audit", "--chain", "--subject", "token")
     assert status == 0
     assert "\tcommand line\t\ttoken\t" in out

@@ -6,6 +6,8 @@ import pytest
 
 from tests.cli.test_doors import api, run
 
+pytestmark = pytest.mark.usefixtures("aisle_home")
+
 
 def test_what_is_old_goes(capsys: pytest.CaptureFixture[str]) -> None:
     nowhere = ("--database", "sqlite:////nowhere/none.db")
