@@ -51,9 +51,10 @@ def formulas(path: Path, separator: str) -> list[str]:
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("start", STARTS, ids=ascii)
-def test_no_text_is_a_formula_by_the_rules_of_excel(tmp_path: Path, start: str, separator: str) -> None:
-    assert formulas(file_of(tmp_path, [start + COMMAND, start + "HYPERLINK(1)"]), separator) == []
+def test_no_text_is_a_formula_by_the_rules_of_excel(tmp_path: Path, separator: str) -> None:
+    for start in STARTS:
+        path = file_of(tmp_path, [start + COMMAND, start + "HYPERLINK(1)"])
+        assert formulas(path, separator) == [], ascii(start)
 
 
 def test_what_was_written_is_still_read(tmp_path: Path) -> None:
@@ -65,14 +66,16 @@ def test_what_was_written_is_still_read(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.text("=+-@;,|\"' \t＝－x1\u00a0\u200b", max_size=12), min_size=1, max_size=3))
-@settings(max_examples=tries(100, 5000))
+@settings(max_examples=tries(60, 5000))
 def test_whatever_they_are_made_of(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     path = file_of(tmp_path_factory.getbasetemp(), texts)
     assert [formulas(path, separator) for separator in ",;|"] == [[], [], []]
 
 
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
-@pytest.mark.parametrize("separators", ["44", "59", "44/59/9"])
+@pytest.mark.parametrize(
+    "separators", ["44/59/9", *(pytest.param(one, marks=pytest.mark.full) for one in ("44", "59"))]
+)
 def test_no_text_is_a_formula_in_libreoffice(tmp_path: Path, separators: str) -> None:
     path = file_of(tmp_path, [start + "1+1" for start in STARTS])
     subprocess.run(

@@ -1,6 +1,7 @@
 """A home that others may change: it is refused with a sentence, no link in it is followed, and nothing is written."""
 
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,7 +78,10 @@ def test_what_others_may_change_is_not_used(home: Home, part: str, spoil: Callab
 
 
 @SPOILT
-def test_nor_a_folder_of_sockets(home: Home, spoil: Callable[[Path], None], why: str) -> None:
+def test_nor_a_folder_of_sockets(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None], why: str
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where it lies when the home's path is long
     spoil(socket_folder(home))
     with pytest.raises(StorageError, match=why):
         socket_folder(home)
