@@ -66,6 +66,11 @@ class Inline:
         self._writer = _Tx(connection, self)
         self._reader = _Tx(opened(path, _BUSY_MS, read_only=True), self)
 
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """Nobody asks."""
+        return ()
+
     def tick(self) -> None:
         """One statement. Raises Crash when it is the one."""
         if self.crash_in is None:

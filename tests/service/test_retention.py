@@ -8,7 +8,10 @@ import pytest
 
 from aisle.errors import UsageError
 from aisle.service.retention import LEAST_DAYS, Purged, purge
+from aisle.service.sizes import sizes_of
 from aisle.service.storage import Tx
+from aisle.service.storage.base import GROWING
+from tests.service.test_watching import client_of, figures
 from tests.service.world import World
 
 DAY = 86400.0
@@ -52,6 +55,17 @@ async def test_the_old_ledger_is_summed_up_and_the_stock_is_its_sum(world: World
     assert len((await world.get("/aisle/v1/audit"))["audit"]) == audit - gone.audit
     assert await purge(storage, world.now - LEAST_DAYS * DAY, world.now) == Purged(), "there is no more of it"
     await world.count("P1", "A1", stock_pool_1=1)
+
+
+async def test_the_figures_say_how_large_the_database_is(world: World) -> None:
+    await worked(world)
+    async with client_of(world, secret=world.secret) as client:
+        found = figures((await client.get("/metrics")).text)
+    assert found[("aisle_database_bytes", ())] > 10_000
+    tables = {dict(labels)["table"] for name, labels in found if name == "aisle_table_rows"}
+    assert tables == set(GROWING)
+    sizes = await sizes_of(world.service.storage)
+    assert sizes.keys() == {*GROWING, "*"}
 
 
 async def test_parts_are_purged_alone_and_nothing_young_at_all(world: World) -> None:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from prometheus_client import (
@@ -40,6 +41,7 @@ KIND = CONTENT_TYPE_LATEST
 NO_OPERATION = "none"
 _NAMES = frozenset({*OPERATIONS, *(extension.name for extension in EXTENSIONS)})
 _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
+_NO_SIZES: Mapping[str, int] = MappingProxyType({})
 _LEAST = frozenset({"process_start_time_seconds", "process_max_fds"})
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 # A proxy on this machine asks for others.
@@ -118,8 +120,8 @@ class Metrics:
         """Until when the certificate is good."""
         self._certificate.set(until)
 
-    def text(self) -> bytes:
-        """What a scrape gets."""
+    def text(self, sizes: Mapping[str, int] = _NO_SIZES) -> bytes:
+        """What a scrape gets; with the sizes of the database, as `sizes` has them."""
         registry, processes = CollectorRegistry(), [os.getpid()]
         if self._folder:
             processes = _living(Path(self._folder))
@@ -127,6 +129,7 @@ class Metrics:
         else:
             registry.register(_Collected(self._own.collect))
         registry.register(_Collected(partial(_of_processes, processes)))
+        registry.register(_Collected(partial(_of_tables, sizes)))
         PlatformCollector(registry=registry)
         return generate_latest(registry)
 
@@ -140,6 +143,15 @@ class _Collected(Collector):
     def collect(self) -> Iterable[Metric]:
         """See Collector."""
         return self._found()
+
+
+def _of_tables(sizes: Mapping[str, int]) -> Iterator[Metric]:
+    rows = GaugeMetricFamily("aisle_table_rows", "Rows of the tables that grow with time.", labels=["table"])
+    for table, count in sizes.items():
+        if table != "*":
+            rows.add_metric([table], count)
+    yield rows
+    yield GaugeMetricFamily("aisle_database_bytes", "Bytes of the database.", value=sizes.get("*", 0))
 
 
 def _of_processes(processes: Iterable[int]) -> Iterator[Metric]:

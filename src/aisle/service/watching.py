@@ -13,6 +13,7 @@ from aisle.service.context import Call, Context
 from aisle.service.gate import Gate, response
 from aisle.service.handlers import Handler
 from aisle.service.openapi import HEALTH, READY
+from aisle.service.sizes import Sizes
 from aisle.service.sql import core
 from aisle.service.storage import Tx
 
@@ -52,12 +53,15 @@ def _add_metrics(app: FastAPI, gate: Gate, metrics: Metrics) -> None:
 
     asked = Operation("metrics", (), None, False, Handler(nothing, frozenset({"admin", "metrics"}), chain=True))
 
+    sizes = Sizes(gate.storage)
+
     async def figures(request: Request) -> Response:
         if not from_here(request):
             answer = await gate.answer(asked, request)
             if answer.status_code != 200:
                 return answer
-        return Response(metrics.text(), media_type=KIND)
+        await sizes.look()
+        return Response(metrics.text(sizes.known), media_type=KIND)
 
     app.add_api_route(METRICS, figures, methods=["GET"], include_in_schema=False)
 

@@ -19,6 +19,9 @@ Question = tuple[str, tuple[object, ...]]
 """A query and its parameters, lists as tuples."""
 
 
+GROWING = ("leg", "stock_log", "change", "write_history", "customer_order", "order_line", "idempotency", "audit")
+"""Tables that grow with time."""
+
 _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 
@@ -114,6 +117,11 @@ class Storage(Protocol):
 
     watch: Watch
     """Hears of what fails and of waits."""
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """Statements that say how many rows the growing tables have, and (`*`) how many bytes the database has."""
+        ...
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` over one consistent state of the database. It must not write; an engine may begin it anew."""

@@ -18,7 +18,7 @@ from typing import TypeVar
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.storage.base import Lost, Work
+from aisle.service.storage.base import GROWING, Lost, Work
 from aisle.service.storage.connection import DISK, SqliteTx, drive, held, opened, outside
 from aisle.service.storage.migrate import migrate
 from aisle.service.storage.near import Near, TooLong
@@ -61,6 +61,12 @@ class SqliteStorage:
         ]
         self._next = cycle(self._readers)
         self._near = Near(opened(path, busy_ms, read_only=True))
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """See Storage. Each table is counted by itself, so that no read goes on for long."""
+        counts = (f"SELECT '{table}', count(*) FROM {table}" for table in GROWING)  # noqa: S608 - names of our own
+        return (*counts, "SELECT '*', p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s")
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` over one consistent state of the database: here as long as it is short, else anew elsewhere."""
