@@ -7,9 +7,11 @@ from aisle.courier.link import LIVE, OFFLINE, REFUSED, SYNCING, Status
 from aisle.courier.link_log import LinkLog
 from aisle.courier.notices import Notices
 from aisle.courier.telling import told_of
+from aisle.local.told import NOTHING
 from tests.courier.fake import lost_before, says
 from tests.courier.host import Host
 
+WHO = told_of(NotSent("who are you?"))
 NOWHERE = told_of(NotSent("The service cannot be reached: ConnectError (all connection attempts failed)."))
 BAD = told_of(NotSent("It cannot be reached: ConnectError ([SSL: CERTIFICATE_VERIFY_FAILED] certificate has expired)."))
 
@@ -19,22 +21,22 @@ def test_each_change_is_one_line() -> None:
     notices = Notices(lambda: now[0])
     log = LinkLog(notices, lambda: now[0])
     steps = [
-        (OFFLINE, ""),
-        (LIVE, ""),
+        (OFFLINE, NOTHING),
+        (LIVE, NOTHING),
         (OFFLINE, NOWHERE),
         (OFFLINE, NOWHERE),
-        (LIVE, ""),
-        (SYNCING, ""),
-        (REFUSED, "who are you?"),
-        (LIVE, ""),
+        (LIVE, NOTHING),
+        (SYNCING, NOTHING),
+        (REFUSED, WHO),
+        (LIVE, NOTHING),
         (OFFLINE, BAD),
         (OFFLINE, NOWHERE),
-        (REFUSED, "who are you?"),
-        (LIVE, ""),
+        (REFUSED, WHO),
+        (LIVE, NOTHING),
     ]
     for state, why in steps:
         now[0] += 10
-        log.see(Status(state, why, 0.0, now[0]))
+        log.see(Status(state, why, 0.0, now[0]), why)
     assert [notice.text for notice in notices.kept] == [
         "link lost:",
         "link regained after 20 s",

@@ -344,7 +344,7 @@ class Courier:
     # What the parts tell each other
 
     def _save(self, status: Status) -> None:
-        self._link_log.see(status)
+        self._link_log.see(status, self.link.cause)
         features = self.link.features
         try:
             with self.cache.batch():

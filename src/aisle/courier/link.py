@@ -80,6 +80,11 @@ class Link:
         return ", ".join(self._missing) if self.state == PARTIAL else self._why
 
     @property
+    def cause(self) -> Told:
+        """Why the link or the token is lost, or was."""
+        return self._why
+
+    @property
     def is_up(self) -> bool:
         """True while the last answer was one."""
         return self._state == LIVE

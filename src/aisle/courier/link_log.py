@@ -24,8 +24,8 @@ class LinkLog:
         self._lost: What = ""
         self._since = 0.0
 
-    def see(self, status: Status) -> None:
-        """Notes what has changed; a courier that has not asked for anything yet has lost nothing."""
+    def see(self, status: Status, cause: Told) -> None:
+        """Notes what has changed, and why; a courier that has not asked for anything yet has lost nothing."""
         if status.state == OFFLINE and status.why == NOTHING:
             return
         lost = _lost(status)
@@ -35,7 +35,7 @@ class LinkLog:
         if self._lost and not (self._lost != "link" and lost == "link"):
             self._notices.add(f"{self._lost} regained after {now - self._since:.0f} s")
         if lost:
-            self._notices.add(f"{lost} lost:", Told(status.why))
+            self._notices.add(f"{lost} lost:", cause)
         self._lost, self._since = lost, now
 
 
