@@ -102,7 +102,7 @@ async def _log(storage: Storage, store: str, until: str) -> int:
     """Entries go from the first on, without a gap: how many there are is told by the first and the last number."""
     gone = 0
     while True:
-        dropped = await storage.write(_oldest_dropped(store, until), stores=[store])
+        dropped: int = await storage.write(_oldest_dropped(store, until), stores=[store])
         gone += dropped
         if dropped < _ROWS:
             return gone
