@@ -414,6 +414,17 @@ def test_restricted_codes_carry_weight_price_and_count() -> None:
     assert brief(ean("271234501234"), table=patterns(("27IIIIIWWWWWC",))) == Unknown(ean("271234501234"))
 
 
+@pytest.mark.parametrize(
+    ("text", "code"), [("9780306406157 51299", "9780306406157"), ("9771234567898 05", "9771234567898")]
+)
+def test_a_book_is_read_beside_its_add_on_and_a_blank(text: str, code: str) -> None:
+    found = readings(text, Open(quantity=True))
+    assert are_readings(found)
+    thing = resolve(text, Open(quantity=True), found, [Candidate(code, PRODUCT, "P1")], ())
+    assert isinstance(thing, Thing)
+    assert thing.meanings[0].quantity == 1
+
+
 DIGITS_BEFORE = [
     f"12{EAN}",
     f"1234{EAN}",

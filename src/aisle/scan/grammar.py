@@ -81,6 +81,8 @@ _SIGNED: Final = re.compile(r"[+-][\d.,]+", re.ASCII)
 _SIGNED_TIMES: Final = re.compile(r"([+-][\d.,]+\*).*", re.DOTALL | re.ASCII)
 _ADD_ON: Final = re.compile(r"(\d{8}|\d{12,13})[ \-+](?:\d{2}|\d{5})", re.ASCII)
 """An EAN or UPC and its add-on, as scanners send them that part the two."""
+_PERIODICAL: Final = re.compile(r"(97[789]\d{10}) (?:\d{2}|\d{5})", re.ASCII)
+"""A book or a newspaper and its add-on, parted by a blank: it is hardly ever a number that somebody means."""
 _BEHIND: Final = re.compile(r"(?P<code>\d{8,14})[ \t;,/|+&]+\d{1,5}(?:[.,]\d{1,3})?", re.ASCII)
 _BEFORE: Final = re.compile(r"(?=[\d.,]*[1-9])\d{1,4}(?:[.,]\d{1,3})?[ \t;,/|+&]+(?P<code>\d{8,14})", re.ASCII)
 _RIGHT: Final = re.compile(r"(?<!\d)\d{8,14}(?!\d)", re.ASCII)
@@ -310,6 +312,8 @@ def _times(number: str, ways: tuple[Reading, ...]) -> Said | tuple[Reading, ...]
 
 def _codes(code: str, table: tuple[Pattern, ...], *, sure: bool = False, splits: bool = True) -> tuple[Reading, ...]:
     """Every way to read a code, in the order of their ranks."""
+    if add_on := _PERIODICAL.fullmatch(code):
+        code = add_on[1]
     if _has_number_beside(code):
         return (Reading((code, code.casefold()), code), Reading((), code, rank=_GUESSED, refusal=CODE_NUMBER))
     ways = [Reading(lookup_keys(code), code, rank=_WHOLE)]

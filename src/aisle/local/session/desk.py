@@ -108,6 +108,8 @@ class Desk(ABC):
         """When the last line at a person's pace ended, where that was of no use."""
         self._unknown_until = 0.0
         """Until when a link that stalls may bring more of a scan that is unknown; in seconds of the monotonic clock."""
+        self._is_letter_refused = False
+        """Whether the last line that was refused for it was a single letter."""
         self._is_unknown_long = False
         """Whether that scan had several lines."""
         self._verdict: Verdict | None = None

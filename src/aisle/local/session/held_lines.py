@@ -8,7 +8,7 @@ anything. So that nobody waits for it:
 * a plain code is held as long as a next line may begin at the pace of its characters, which is not at all where it came
   in one read: a scan whose first line is a code of the store, cut off by the line right behind that, counts as that
   code, and the rest of it is refused with a sentence of its own;
-* all else (a number, a letter, words, Enter) is held until nothing came for `TOGETHER_S`.
+* all else (a number, a letter, words, Enter) is held until nothing came for a tenth of a second.
 
 A link that stalls leaves longer pauses between the lines of a scan: what comes at scanner pace within `STALLED_S` of a
 scan that is unknown, and is no code, is a part of that.
@@ -35,10 +35,14 @@ from aisle.local.session.taking import (
     take_one,
 )
 from aisle.scan.grammar import aim_of
-from aisle.scan.inputs import TOGETHER_S, Decoded, Escape, Key, Line, Quiet, Typed
+from aisle.scan.inputs import Decoded, Escape, Key, Line, Quiet, Typed
 
 if TYPE_CHECKING:
     from aisle.local.session.desk import Desk
+
+SLOW_S: Final = 0.3
+"""Seconds after the end of a useless line within which no person begins the next one: over a slow link that is a scan,
+whose line ends may be two characters."""
 
 STALLED_S: Final = 1.0
 """Seconds after the end of an unknown scan within which a link that stalls may still bring more of it."""
@@ -55,7 +59,7 @@ def take_items(desk: Desk, items: Sequence[Decoded], at: float) -> int:
             desk._line.stands(item.text)  # no list follows it, and no job answers it
         elif isinstance(item, Line):
             _take_typed(desk, item, at)
-        elif isinstance(item, Key) and item.name == "enter" and at - desk._useless_at < TOGETHER_S:
+        elif isinstance(item, Key) and item.name == "enter" and at - desk._useless_at < SLOW_S:
             desk._useless_at = at  # an empty line of the same scan
         else:
             if not isinstance(item, Typed):
@@ -75,10 +79,11 @@ def _take_typed(desk: Desk, item: Line, at: float) -> None:
     """Takes a line at a person's pace. Nobody begins the next one so soon after one of no use: over a slow link, both
     are lines of one scan."""
     desk._unknown_until = 0.0  # a person has answered
-    if 0 < item.first - desk._useless_at < TOGETHER_S and item.gap and not is_code(desk, item.text):
+    if 0 < item.first - desk._useless_at < SLOW_S and item.gap and not is_code(desk, item.text):
         line = end_line(desk, item)
         if line is not None:
-            refuse_lines(desk, (line,), msg("input.lines"), at, is_secret=hidden(desk._stack.levels, line.text))
+            is_secret = hidden(desk._stack.levels, line.text)
+            refuse_lines(desk, (line,), _too_soon(line, is_secret=is_secret), at, is_secret=is_secret)
         desk._useless_at = item.last
         return
     take_one(desk, item, at)
@@ -141,9 +146,13 @@ def _decide(desk: Desk, at: float, quiet: Quiet, *, is_open: bool = False) -> No
     last, are_codes = held.lines[-1], _are_codes(desk, held)
     if not are_codes and len(held.lines) + held.taken + held.enter + is_open + held.is_late > 1:
         _keep(desk, quiet, held._replace(lines=(), refused=True))
-        desk._unknown_until = last.last + STALLED_S
         why = _why_refused(desk, held)
-        desk._is_unknown_long = why.id == "input.lines"
+        is_letter = len(held.lines) == 1 and _is_letter(last)
+        if not (is_letter and desk._is_letter_refused):  # one that somebody presses again makes it no longer
+            desk._unknown_until = last.last + STALLED_S
+        desk._is_letter_refused = is_letter
+        if why.id != "input.too_soon":
+            desk._is_unknown_long = True
         refuse_lines(desk, held.lines, why, at, is_secret=held.is_secret)
     elif quiet.is_over or (are_codes and quiet.waited >= last.rest and is_plain_code(desk, last.text)):
         _keep(desk, quiet, held._replace(lines=(), taken=held.taken + len(held.lines)))
@@ -154,8 +163,18 @@ def _why_refused(desk: Desk, held: HeldLines) -> Msg:
     """Says what the lines were taken for: one line right after an unknown code may be of that, or not."""
     if held.taken:
         return msg("input.lines_after")
-    is_one = held.is_late and not desk._is_unknown_long and len(held.lines) == 1
-    return msg("input.too_soon", text=held.lines[0].text) if is_one and not held.is_secret else msg("input.lines")
+    is_one = held.is_late and len(held.lines) == 1
+    if is_one and (not desk._is_unknown_long or _is_letter(held.lines[0])):
+        return _too_soon(held.lines[0], is_secret=held.is_secret)
+    return msg("input.lines")
+
+
+def _is_letter(line: Line) -> bool:
+    return len(line.text) == 1 and line.text.isalpha()
+
+
+def _too_soon(line: Line, *, is_secret: bool) -> Msg:
+    return msg("input.lines") if is_secret else msg("input.too_soon", text=line.text)
 
 
 def _take(desk: Desk, held: HeldLines, at: float, *, are_codes: bool) -> None:

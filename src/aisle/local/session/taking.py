@@ -25,6 +25,7 @@ from aisle.local.session.screen import frame
 from aisle.local.session.stack import Outcome
 from aisle.local.session.terms import ALIASES, CURSOR
 from aisle.scan.decoder import LONGEST_LINE
+from aisle.scan.faults import CODE_NUMBER
 from aisle.scan.grammar import COMMANDS, PRINTED_LETTERS, aim_of, is_lookup
 from aisle.scan.inputs import BY_HAND_S, Decoded, Key, Line, Typed
 from aisle.scan.meaning import (
@@ -107,6 +108,9 @@ def take_line(desk: Desk, item: Line | None, at: float) -> None:
     if item is None:
         return
     desk._queue = desk._queue._replace(unkept=desk._queue.unkept + 1)
+    if _has_number_left(desk, item):
+        refuse_lines(desk, (item,), msg(CODE_NUMBER), at, is_secret=False)
+        return
     left = _left_there(desk, item)
     _take_line(desk, item._replace(text=item.text[left:]), at)
     if left:
@@ -244,6 +248,14 @@ def _left_there(desk: Desk, item: Line) -> int:
     if not isinstance(_understand(desk, item.text), Unknown | Text | Refused):
         return 0
     return len(left) if isinstance(_understand(desk, code), Thing | Either) else 0
+
+
+def _has_number_left(desk: Desk, item: Line) -> bool:
+    """Whether digits were left on the line before somebody scanned: a zero makes another code of a code."""
+    left, code = item.text[: item.apart].strip(" "), item.text[item.apart :]
+    if not (left.isascii() and left.isdigit()) or len(code) < FEWEST or listens(desk._stack.top.job):
+        return False
+    return isinstance(_understand(desk, code), Thing | Either)
 
 
 def _tell_of_label(desk: Desk, label: str) -> None:
