@@ -15,6 +15,7 @@ between two things that one person does.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -58,7 +59,13 @@ class World(Shop):
         unlimited = Rates(token=0, stranger=0)
         self.service = Service(self.storage, self.time.clock, unlimited)
         self.transport = asgi_transport(self.service.app)
-        made = create_token(self.storage, name="host", role="admin", store_numbers=None, now=moment(self.time.now))
+        made = create_token(
+            self.storage,
+            name=f"host-{secrets.token_hex(4)}",
+            role="admin",
+            store_numbers=None,
+            now=moment(self.time.now),
+        )
         self.secret = made.secret
         self._integrators = 0
 

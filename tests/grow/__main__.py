@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import secrets
 import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, closing
@@ -114,7 +115,9 @@ def tell(grown: Grown) -> None:
 
 def opened(service: Service, stores: Sequence[str] | None = None) -> httpx.AsyncClient:
     """An admin's client, of all stores or of these."""
-    made = create_token(service.storage, name="grow", role="admin", store_numbers=stores, now=moment(START))
+    made = create_token(
+        service.storage, name=f"grow-{secrets.token_hex(4)}", role="admin", store_numbers=stores, now=moment(START)
+    )
     headers = {"Authorization": f"Bearer {made.secret}"}
     return httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url="http://grow", headers=headers)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import math
 import random
+import secrets
 import sys
 import tempfile
 from collections import Counter
@@ -305,7 +306,9 @@ def main(arguments: list[str]) -> int:
 
 def _secret(service: Service, role: Role) -> str:
     stores = None if role == "admin" else [MINE]
-    return create_token(service.storage, name="fuzz", role=role, store_numbers=stores, now=moment(START)).secret
+    return create_token(
+        service.storage, name=f"fuzz-{secrets.token_hex(4)}", role=role, store_numbers=stores, now=moment(START)
+    ).secret
 
 
 def told(fuzz: Fuzz, cases: int, *, busy: bool) -> int:

@@ -47,6 +47,10 @@ async def test_the_old_ledger_is_summed_up_and_the_stock_is_its_sum(world: World
     gone = await purge(storage, world.now - LEAST_DAYS * DAY, world.now)
     assert gone.ledger > 0
     assert gone.audit > 0
+    assert gone.log > 0
+    for asked in ({}, {"is_historic": True}):
+        listed = await world.get("/products/stock/storeproductlogs", store_number="S1", **asked)
+        assert listed["total_count"] == len(listed["list"]) == 3, "the day's own"
     after = await legs(world)
     assert len(after) == before - gone.ledger
     assert young in after

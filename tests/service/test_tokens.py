@@ -93,7 +93,7 @@ async def test_the_audit_says_who_changed_what_from_what_to_what(world: World) -
     assert len((await world.get(AUDIT, after=last, limit=1))["audit"]) == 1
     assert (await world.get(AUDIT, after=last, limit=1))["more"]
     assert await entries(world, AUDIT, subject="person") == []
-    assert await entries(world, AUDIT, since=moment(world.now + 60)) == []
+    assert await entries(world, AUDIT, last_modified_date=moment(world.now + 60)) == []
 
 
 async def test_settings_people_and_pins_of_a_store_are_audited_without_any_pin(world: World) -> None:

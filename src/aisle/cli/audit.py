@@ -46,7 +46,8 @@ async def _fetch(loaded: Loaded, arguments: argparse.Namespace) -> list[dict[str
     """All entries, page by page. Raises ClientError."""
     path = "/aisle/v1/audit" if arguments.chain else store_path(loaded, "audit")
     asked: dict[str, Any] = {"limit": _PAGE, "after": 0}
-    asked |= {name: value for name in ("since", "subject") if (value := getattr(arguments, name))}
+    named = {"last_modified_date": arguments.since, "subject": arguments.subject}
+    asked |= {name: value for name, value in named.items() if value}
     found: list[dict[str, Any]] = []
     async with service_client(loaded) as client:
         while True:

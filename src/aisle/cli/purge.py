@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         gone = asyncio.run(purge(service.storage, _moment(arguments.before, now), now, parts))
     finally:
         service.close()
-    print(f"Gone: {gone.ledger} rows of the ledger, {gone.audit} of the audit.", file=sys.stderr)
+    print(f"Gone: {gone.ledger} rows of the ledger, {gone.log} of the log, {gone.audit} of the audit.", file=sys.stderr)
     return 0
 
 

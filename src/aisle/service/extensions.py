@@ -242,7 +242,7 @@ _STORE_PARAM = Param("store_number", "path", "string", True)
 _AUDITED = (
     Param("after", "query", "number"),
     Param("limit", "query", "number"),
-    Param("since", "query", "string"),
+    Param("last_modified_date", "query", "string"),
     Param("subject", "query", "string"),
 )
 _ADMIN = Handler(tokens.list_tokens, frozenset({"admin"}), chain=True)

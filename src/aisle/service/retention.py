@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import defaultdict
+from itertools import takewhile
 from typing import Any
 
 from aisle.errors import UsageError
 from aisle.service.context import CHAIN
 from aisle.service.gate import HISTORY_DAYS
+from aisle.service.handlers.logs import HISTORIC_DAYS
 from aisle.service.sql import retention as sql
 from aisle.service.sql.stock import LEG_ADD
 from aisle.service.sql.stores import STORES_ALL
@@ -21,9 +23,10 @@ from aisle.service.storage import Storage, Tx
 from aisle.service.times import moment
 from aisle.tuples import NamedTuple
 
-LEAST_DAYS = HISTORY_DAYS
-"""Nothing younger goes: hosts that were away for so long still ask what the ledger knows of their writes."""
-PARTS = ("ledger", "audit")
+LEAST_DAYS = max(HISTORY_DAYS, HISTORIC_DAYS + 31)
+"""Nothing younger goes: hosts that were away for so long still ask what the ledger knows of their writes, and lists of
+the log hold whole months of it."""
+PARTS = ("ledger", "log", "audit")
 
 _PRODUCTS, _ROWS = 20, 1000
 _PAUSE_S = 0.01
@@ -35,6 +38,7 @@ class Purged(NamedTuple):
     """Rows that are gone; of the ledger, less those that took their place."""
 
     ledger: int = 0
+    log: int = 0
     audit: int = 0
 
 
@@ -49,8 +53,9 @@ async def purge(storage: Storage, before: float, now: float, parts: tuple[str, .
     stores = [str(row[0]) for row in await storage.read(lambda tx: tx.all(STORES_ALL))]
     for store in (*stores, CHAIN):
         ledger = await _ledger(storage, store, until) if "ledger" in parts and store != CHAIN else 0
+        log = await _log(storage, store, until) if "log" in parts and store != CHAIN else 0
         audit = await _audit(storage, store, until) if "audit" in parts else 0
-        total = Purged(total.ledger + ledger, total.audit + audit)
+        total = Purged(total.ledger + ledger, total.log + log, total.audit + audit)
     return total
 
 
@@ -89,6 +94,28 @@ def _summed(store: str, products: list[str], until: str) -> Any:
         legs = [(store, op_id, n, _KIND, *row[:5], row[5], row[7], row[8]) for n, row in enumerate(kept)]
         await tx.many(LEG_ADD, legs)
         return sum(int(row[6]) for row in sums) - len(kept)
+
+    return work
+
+
+async def _log(storage: Storage, store: str, until: str) -> int:
+    """Entries go from the first on, without a gap: how many there are is told by the first and the last number."""
+    gone = 0
+    while True:
+        dropped: int = await storage.write(_oldest_dropped(store, until), stores=[store])
+        gone += dropped
+        if dropped < _ROWS:
+            return gone
+        await asyncio.sleep(_PAUSE_S)
+
+
+def _oldest_dropped(store: str, until: str) -> Any:
+    async def work(tx: Tx) -> int:
+        rows = await tx.all(sql.LOG_OLDEST, store, _ROWS)
+        old: list[int] = [row[0] for row in takewhile(lambda row: row[1] < until, rows)]
+        if old:
+            await tx.run(sql.LOG_DROP, store, old[-1])
+        return len(old)
 
     return work
 

@@ -23,10 +23,10 @@ async def list_chain_audit(ctx: Context, call: Call) -> bytes:
 
 async def _listed(ctx: Context, call: Call, scope: str) -> bytes:
     after, limit = call.query.get("after", 0), call.query.get("limit", 500)
-    if after < 0 or not 1 <= limit <= MOST:
-        raise malformed(f"after is 0 or the number of an entry, limit 1 to {MOST}.", "limit")
-    said = call.query.get("since", "")
-    since = parsed(said, "since", ctx.zone()) if said else ""
+    if not 1 <= limit <= MOST:
+        raise malformed(f"limit is 1 to {MOST}.", "limit")
+    said = call.query.get("last_modified_date", "")
+    since = parsed(said, "last_modified_date", ctx.zone()) if said else ""
     rows = await ctx.tx.all(sql.AUDIT_LIST, scope, after, since, call.query.get("subject", ""), limit + 1)
     listed = [
         {

@@ -147,10 +147,12 @@ async def _numbers(ctx: Context, query: Mapping[str, Any], store: Store) -> tupl
 
     They bound the store's own numbers, so that no other store's entries are met.
     """
-    first, last = 1, await ctx.last(store.number, "log")
-    if not query.get("is_historic"):
+    last = await ctx.last(store.number, "log")
+    if query.get("is_historic"):  # what is older was purged
+        row = await ctx.tx.one(sql.LOG_FIRST, store.number)
+    else:
         row = await ctx.tx.one(sql.LOG_FIRST_SINCE, store.number, _months(ctx)[0])
-        first = row[0] if row else last + 1
+    first = row[0] if row else last + 1
     if "from_id" in query:
         seq, ordinal = split_id(query["from_id"])
         first = max(first, seq + (store.ordinal < ordinal))

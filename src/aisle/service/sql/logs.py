@@ -7,6 +7,7 @@ LOG_ADD = """
 LOG_ITEM = "SELECT item FROM stock_log WHERE store_number = $1 AND seq = $2"
 LOG_ENTRY = """
     SELECT seq, ordinal, review_status, updated_on, item, data FROM stock_log WHERE store_number = $1 AND seq = $2"""
+LOG_FIRST = "SELECT seq FROM stock_log WHERE store_number = $1 ORDER BY seq LIMIT 1"
 LOG_STATES = "SELECT seq, review_status, created_on FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
 LOG_REVIEWED = "UPDATE stock_log SET review_status = $3, updated_on = $4 WHERE store_number = $1 AND seq = $2"
 # What a reason was called last. A log whose entries never say it is not read through for it.
