@@ -7,11 +7,11 @@ from aisle.courier.link import LIVE, OFFLINE, REFUSED, SYNCING, Status
 from aisle.courier.link_log import LinkLog
 from aisle.courier.notices import Notices
 from aisle.courier.telling import told_of
-from aisle.local.told import NOTHING
+from aisle.local.told import NOTHING, outside
 from tests.courier.fake import lost_before, says
 from tests.courier.host import Host
 
-WHO = told_of(NotSent("who are you?"))
+WHO = outside("who are you?")
 NOWHERE = told_of(NotSent("The service cannot be reached: ConnectError (all connection attempts failed)."))
 BAD = told_of(NotSent("It cannot be reached: ConnectError ([SSL: CERTIFICATE_VERIFY_FAILED] certificate has expired)."))
 
