@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import aiohttp
 import pyte
 
+from aisle.scan.inputs import TOGETHER_S
 from tests.terminal.harness import python
 
 T = TypeVar("T")
@@ -72,6 +73,7 @@ class Browser:
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._reading: asyncio.Task[None] | None = None
         self._came: deque[bytes] = deque()
+        self._typed_at = 0.0
         self._screen = pyte.Screen(80, 24)
         self._stream = pyte.ByteStream(self._screen)
 
@@ -118,8 +120,10 @@ class Browser:
         self._do(self._socket.send_json(list(message)))
 
     def types(self, text: str) -> None:
-        """As keys come: in one message."""
+        """As keys come: in one message, so long after the one before that it is no line of the same scan."""
+        time.sleep(max(0.0, self._typed_at + 1.5 * TOGETHER_S - time.monotonic()))
         self.says("stdin", text)
+        self._typed_at = time.monotonic()
 
     def resize(self, columns: int, rows: int) -> None:
         """The window has another size."""
