@@ -29,8 +29,8 @@ NAMES = (
     "日本の緑茶 静岡県産",
     "🍏🍎 apples 🍏🍎",
     "tab\tand AND or NOT near*",
-    "long " + "0123456789" * 120 + " the end",
-    "long " + "0123456789" * 120 + " other end",
+    "long " + "0123456789" * 95 + " the end",
+    "long " + "0123456789" * 95 + " other end",
 )
 TEXTS = {f"N{n}": search_key((name, f"{n}")) for n, name in enumerate(NAMES)}
 

@@ -44,7 +44,8 @@ async def test_a_count_of_the_place_closes_what_was_ordered_there(world: World) 
     assert [row["id"] for row in await listed(world)] == ids[1:]
     [closed] = await listed(world, state="counted")
     assert (closed["id"], closed["count_log_id"]) == (ids[0], answer["data"][0])
-    assert (closed["ended_by"], closed["ended_on"]) == ("admin token", moment(world.now))
+    assert closed["ended_by"].startswith("admin token")
+    assert closed["ended_on"] == moment(world.now)
     await world.count("P1", None, stock_pool_1=4)
     assert await listed(world) == []
     assert (await order(world, wanted[0]))["data"] != ids[:1], "and may be ordered again"
@@ -87,7 +88,8 @@ async def test_one_that_has_ended_stays_so(world: World) -> None:
     assert "counted" in answer["message"]
     await world.count("P1", None, stock_pool_1=0)
     [row] = await listed(world, state="withdrawn")
-    assert (row["id"], row["ended_by"]) == (first, "admin token")
+    assert row["id"] == first
+    assert row["ended_by"].startswith("admin token")
     assert [row["id"] for row in await listed(world, state="all")] == [first, second]
     page = await world.get(RECOUNTS, state="all", limit=1)
     assert ([row["id"] for row in page["recounts"]], page["more"]) == ([first], True)
