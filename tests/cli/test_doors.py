@@ -237,7 +237,9 @@ def test_an_answer_does_nothing_to_a_terminal(
 ) -> None:
     said = {"name": "\x9b31m\x7f\u202ecaf\u00e9" + "long" * 200}
     api_door._print(json.dumps(said, ensure_ascii=False).encode())
-    assert said["name"] in capsys.readouterr().out
+    piped = capsys.readouterr().out
+    assert json.loads(piped) == said
+    assert piped.replace("\n", "").isprintable(), "a pipe may end in a terminal"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     api_door._print(json.dumps(said, ensure_ascii=False).encode())
     out = capsys.readouterr().out
