@@ -526,18 +526,13 @@ os.read(int(os.environ["AISLE_LIFELINE_FD"]), 1)
 """
 
 
-def children() -> set[int]:
-    """The processes that this one has started and not waited for; other tests may have some."""
-    return {int(pid) for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
-
-
 def test_a_spawned_courier_is_detached_and_inherits_the_lifeline_alone(
     aisle_home: Path, lifeline: Lifeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fork", None)
     leaked, other = os.pipe()
     os.set_inheritable(leaked, True)
-    told, before = tmp_path / "facts.json", children()
+    told, before = tmp_path / "facts.json", {*children(os.getpid())}
     spawn_courier([sys.executable, "-c", FACTS, str(told)])
     wait_for(told.exists)
     facts = json.loads(told.read_text())
@@ -550,15 +545,15 @@ def test_a_spawned_courier_is_detached_and_inherits_the_lifeline_alone(
     assert lifeline.fd in facts["fds"]
     assert facts["umask"] == 0o077
     assert facts["arenas"] == "1"
-    assert children() <= before
+    assert {*children(os.getpid())} <= before
     os.close(leaked)
     os.close(other)
 
 
 def test_a_command_that_does_not_exist_disturbs_nobody(aisle_home: Path) -> None:
-    before = children()
+    before = {*children(os.getpid())}
     spawn_courier(["/nowhere/python"])
-    assert children() <= before
+    assert {*children(os.getpid())} <= before
 
 
 def test_a_start_that_takes_its_time_is_not_waited_for(
