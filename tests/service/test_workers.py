@@ -74,6 +74,7 @@ def test_where_one_came_up_others_are_tried_for_as_long_as_it_takes(
     """A database that is away for a while ends no service."""
     monkeypatch.setenv(COUNTED, str(tmp_path / "starts"))
     monkeypatch.setattr(workers, "_PAUSE", 0.05)
+    monkeypatch.setattr(workers, "_LONGEST_PAUSE", 0.05)
     commands, answered = Commands(), []
 
     def leave() -> None:

@@ -21,16 +21,17 @@ import uvicorn
 
 from aisle.errors import AisleError, UsageError
 from aisle.lifeline import follow_lifeline
-from aisle.server.certificates import CertificateWatch, good_until, renewed, take
+from aisle.server.certificates import CertificateWatch, good_until, renewed, take, tls_context
 from aisle.service.access import AccessLog
 from aisle.service.callers import LARGEST_BACKLOG, manners, seldom
 from aisle.service.factory import Service, open_service
 from aisle.service.limits import LONGEST_HEADERS, LONGEST_QUERY, Rates
 from aisle.service.logs import json_logs
 from aisle.service.parsers import callers
-from aisle.service.storage import Storage, named_database, open_storage
+from aisle.service.storage import Busy, Storage, named_database, open_storage
 from aisle.service.times import Clock
-from aisle.service.workers import LEAVE, SHARED_FIGURES, Commands, listening, run_workers
+from aisle.service.waiting import when_reached
+from aisle.service.workers import CANNOT_START, LEAVE, SHARED_FIGURES, Commands, listening, run_workers
 from aisle.service.zones import HOST, Zones
 from aisle.tuples import NamedTuple
 
@@ -76,9 +77,11 @@ def serve(
     the long run, 0 for any number; `access_file` gets a line of each request, `-` is the standard error. `workers` is
     how many processes answer; with `json_logs` what the service says of itself are lines of JSON too. A `lenient`
     service ignores parameters that an operation does not have. What `proxies` say of whom they speak for is believed,
-    and what others say of it is not. Dates and times that name no time zone are read by
-    `zones`. Raises UsageError for a database we do not know and for plain HTTP to other machines that was not asked for
-    by `allow_plain_http`, StorageError when the database cannot be used.
+    and what others say of it is not. Dates and times that name no time zone are read by `zones`.
+
+    Raises UsageError for a database we do not know, for a certificate that cannot be used and for plain HTTP to other
+    machines that was not asked for by `allow_plain_http`, StorageError when the database cannot be used. One that
+    cannot be reached is waited for.
     """
     named = named_database(database)
     at = _Address(
@@ -99,13 +102,28 @@ def serve(
         raise UsageError(
             f"On {host} others could read tokens: give a certificate, or allow plain HTTP behind a proxy of your own."
         )
-    with ExitStack() as opened:
+    if certificate:
+        tls_context(certificate, private_key)
+
+    def opened() -> Service:
         service = open_service(at.database, demo=demo, clock=clock)
-        opened.callback(service.close)
-        if token_file:
-            service.admin_token(token_file)
+        try:
+            if token_file:
+                service.admin_token(token_file)
+        except BaseException:
+            service.close()
+            raise
+        return service
+
+    commands = Commands()
+    follow_lifeline(os.environ, partial(commands.give, LEAVE))
+    with commands.by_signals():
+        service = when_reached(opened, commands)
+    if service is None:
+        return
+    with closing(service):
         if workers == 1:
-            at.serve(service.storage, clock, ready, lambda leave: follow_lifeline(os.environ, leave))
+            at.serve(service.storage, clock, ready, partial(follow_lifeline, os.environ))
             return
     _serve_by_workers(at, workers, ready)
 
@@ -207,12 +225,17 @@ def _worker(
 ) -> None:
     """One process of several."""
     with json_logs() if at.json_logs else nullcontext():
+        commands = Commands()
+        follow(partial(commands.give, LEAVE))
         try:
-            with closing(open_storage(at.database)) as storage:
+            opened = when_reached(partial(open_storage, at.database), commands)
+            if opened is None:
+                return
+            with closing(opened) as storage:
                 at.serve(storage, time, lambda _: ready(), follow, [sock])
         except AisleError as problem:
             log.critical("%s", problem)
-            raise SystemExit(1) from None
+            raise SystemExit(1 if isinstance(problem, Busy) else CANNOT_START) from None
         except Exception:
             log.critical("a worker ended by a failure", exc_info=True)
             raise SystemExit(1) from None
