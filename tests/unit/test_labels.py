@@ -12,7 +12,7 @@ from aisle.code_forms import index_keys
 from aisle.scan.decoder import Decoder
 from aisle.scan.grammar import are_readings, keys_of, readings
 from aisle.scan.gs1 import message
-from aisle.scan.inputs import Escape, Line
+from aisle.scan.inputs import Decoded, Escape, Line, Typed
 from aisle.scan.meaning import PRODUCT, Candidate, Meaning, Open, Refused, Said, Thing, Unknown
 from aisle.scan.resolve import resolve
 from aisle.scan.restricted import patterns
@@ -157,19 +157,64 @@ def test_a_code_that_only_looks_like_it_is_unknown_or_known() -> None:
 @pytest.mark.parametrize("ms", [0, 1, 3, 6, 12])
 @pytest.mark.parametrize("prefix", [b"", b"]C1"])
 def test_the_key_f8_is_a_separator_inside_a_message(prefix: bytes, ms: int) -> None:
-    decoder, at, items = Decoder(), 1.0, []
-    sent = prefix + MESSAGE.replace(GS, "\x1b[19~").encode() + b"\r"
-    for piece in [sent] if not ms else [bytes([byte]) for byte in sent]:
-        items += decoder.feed(piece, at)
-        at += ms / 1000
+    items = fed(prefix + MESSAGE.replace(GS, "\x1b[19~").encode() + b"\r", ms)
     assert [item.text for item in items if isinstance(item, Line)] == [prefix.decode() + MESSAGE]
     assert not any(isinstance(item, Escape) for item in items)
 
 
 def test_the_key_f8_is_a_key_everywhere_else() -> None:
     for before in (b"", b"12", b"4006381333931", b"milk"):
-        items = Decoder().feed(before + b"\x1b[19~", 1.0)
-        assert Escape("\x1b[19~") in items
+        decoder = Decoder()
+        items = decoder.feed(before + b"\x1b[19~", 1.0)
+        assert decoder.waiting == bool(before)
+        assert Escape("\x1b[19~") in [*items, *decoder.tick(1.1)], before
+
+
+KEYS = (b"\x1b[15~", b"\x1b[19~", b"\x1bOP", b"\x1b[A", b"\x1b[1;5C", b"\x1b[[A")
+"""F5, F8, F1, a cursor key, one with Ctrl, and F1 of the Linux console."""
+
+
+@pytest.mark.parametrize("code", [b"4006381333931", b"40063813", b"A-01-2-PALLET", b"000123456789012345"])
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("ms", [0, 1, 3, 6, 12])
+def test_a_key_in_the_middle_of_a_code_is_part_of_the_damaged_code(code: bytes, key: bytes, ms: int) -> None:
+    """It is pressed nowhere, wherever it came, and the code is refused."""
+    for place in range(1, len(code)):
+        items = fed(code[:place] + key + code[place:] + b"\r", ms)
+        assert not any(isinstance(item, Escape) for item in items), place
+        [line] = [item.text for item in items if isinstance(item, Line)]
+        assert readings(line, Open()) == Refused("input.control", code.decode())
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("ms", [0, 1, 3, 6, 12])
+def test_a_key_behind_a_code_is_a_key(key: bytes, ms: int) -> None:
+    items = fed(b"4006381333931" + key + b"\r", ms)
+    assert [type(item) for item in items if not isinstance(item, Typed)] == [Escape, Line]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_between_few_characters_is_a_key(key: bytes) -> None:
+    """A slow link brings what was typed, and the key with it, in one piece; with no end to the line too."""
+    for before, behind in ((b"17", b""), (b"17", b"5"), (b"milk", b"s"), (b"m", b"ilks")):
+        decoder = Decoder()
+        items = [*decoder.feed(before + key + behind, 1.0), *decoder.tick(1.1), *decoder.feed(b"\r", 1.2)]
+        assert [item.data for item in items if isinstance(item, Escape)] == [key.decode()]
+        assert [item.text for item in items if isinstance(item, Line)] == [(before + behind).decode()]
+        items = decoder.feed(before + key + behind + b"\r", 2.0)
+        assert [type(item) for item in items if not isinstance(item, Typed)] == [Escape, Line]
+        decoder.feed(before + key + behind, 3.0)
+        items = decoder.feed(b"\x7f", 3.2)  # a person erases a character, and no sign of the key
+        assert Typed((before + behind)[:-1].decode()) in items
+
+
+def fed(sent: bytes, ms: int) -> list[Decoded]:
+    """What the decoder says of bytes that come so many milliseconds apart, or in one read."""
+    decoder, at, items = Decoder(), 1.0, []
+    for piece in [sent] if not ms else [bytes([byte]) for byte in sent]:
+        items += decoder.feed(piece, at)
+        at += ms / 1000
+    return items
 
 
 def test_identifiers_are_those_of_biip() -> None:
