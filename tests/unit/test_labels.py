@@ -117,6 +117,56 @@ def test_where_no_separator_is_sent_that_is_said(prefix: str, tail: str) -> None
         assert what(text, gtin=GTIN) == Refused("input.no_gs", text)
 
 
+NINE = "99520001100027"
+"""A trade item whose quantity varies: its label says how much there is."""
+
+
+@pytest.mark.parametrize("ai", ["10", "21", "22", "240", "250"])
+@pytest.mark.parametrize(
+    ("gtin", "of", "value"),
+    [
+        *((GTIN, "01", value) for value in ("L172612013012", "L301217261201", "71526120137144", "L310300150017261201")),
+        *((GTIN, "02", value) for value in ("LOT73712", "L37144", "8371", "L3700000012")),
+        *((NINE, "01", value) for value in ("LOT73012", "L301", "23063012")),
+    ],
+)
+def test_a_value_that_runs_on_into_a_quantity_beyond_doubt_is_refused(gtin: str, of: str, value: str, ai: str) -> None:
+    for prefix in ("", "]C1", "]d2"):
+        text = f"{prefix}{of}{gtin}{ai}{value}"
+        assert what(text, gtin=gtin) == Refused("input.no_gs", text)
+        assert isinstance(what(text + GS, gtin=gtin), Thing)  # this scanner sends separators
+    assert isinstance(what(f"({of}){gtin}({ai}){value}", gtin=gtin), Thing)
+
+
+@pytest.mark.parametrize("ai", ["10", "21", "22", "240", "250"])
+@pytest.mark.parametrize(
+    ("gtin", "of", "value"),
+    [
+        *((GTIN, "01", value) for value in ("LOT3012", "L3012", "230615", "3712", "L17261201", "301230123012", "30")),
+        *((GTIN, "01", value) for value in ("L3103001500", "L179912013012", "L172613013012", "L17261201300")),
+        *((GTIN, "02", value) for value in ("L1737", "37", "LOT370")),
+        *((NINE, "01", value) for value in ("LOT3712", "L1730", "30", "LOT300")),
+        (GTIN, "0237144", "LOT3712"),
+    ],
+)
+def test_an_honest_lot_that_looks_like_a_quantity_is_a_lot(gtin: str, of: str, value: str, ai: str) -> None:
+    """So many lots end like a count of pieces that asking each time would teach people to answer without reading."""
+    text = f"{of[:2]}{gtin}{of[2:]}{GS if of[2:] else ''}{ai}{value}"
+    meaning = only(what(text, "piece", decimal=False, gtin=gtin))
+    assert meaning.batch == (value if ai == "10" else "")
+    assert not meaning.asks
+
+
+@pytest.mark.parametrize("tail", ["3103001500", "3202000275", "3152000300"])
+def test_goods_that_are_weighed_are_asked_where_the_lot_may_end_in_their_weight(tail: str) -> None:
+    for unit in ("kg", "l", ""):
+        meaning = only(what(f"01{WEIGHED}10LOT7{tail}", unit))
+        assert (meaning.quantity, meaning.explicit, meaning.asks) == (Decimal(1), False, True)
+    assert not only(what(f"01{WEIGHED}10LOT7{tail}{GS}", "kg")).asks
+    assert not only(what(f"01{WEIGHED}10LOT7", "kg")).asks
+    assert only(what(f"01{WEIGHED}310300150010LOT7{tail}", "kg")).quantity == Decimal("1.5")
+
+
 @pytest.mark.parametrize(
     "tail",
     [
