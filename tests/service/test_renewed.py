@@ -53,8 +53,6 @@ def test_a_renewed_certificate_is_taken_and_a_bad_one_is_not(
         until_shown(url, second)
         (tmp_path / "key.pem").write_text("no key")
         process.send_signal(signal.SIGHUP)
-        assert process.stderr is not None
-        os.set_blocking(process.stderr.fileno(), False)
         said = until_said(process, "certificate refused")
         until_shown(url, second)
         process.send_signal(signal.SIGTERM)
@@ -79,10 +77,13 @@ def until_said(process: subprocess.Popen[str], words: str) -> str:
 def heard(process: subprocess.Popen[str]) -> str:
     """What it has said since the last time."""
     assert process.stderr is not None
+    os.set_blocking(process.stderr.fileno(), False)
     try:
         return os.read(process.stderr.fileno(), 1 << 16).decode()
     except BlockingIOError:
         return ""
+    finally:
+        os.set_blocking(process.stderr.fileno(), True)
 
 
 def until_shown(url: str, certificate: bytes) -> None:
