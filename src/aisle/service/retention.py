@@ -1,25 +1,33 @@
 """What is old leaves the service's database, in batches that hold a store's lock for a moment each (README: Retention).
 
-Of the ledger the legs of a product before a moment become one for each place, pool and order line: what they sum up to
-is the same before and after, and the stock goes on to be the sum of the ledger.
+Of the ledger the legs of a product before a moment become one for each place, pool and order line; of the log the
+entries become one for each product and place, its opening balance. What they sum up to is the same before and after,
+and the stock goes on to be the sum of the ledger, and of the log.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from collections import defaultdict
+from decimal import Decimal
 from itertools import takewhile
 from typing import Any
 
 from aisle.errors import UsageError
+from aisle.service.amounts import ONE, number
 from aisle.service.context import CHAIN
+from aisle.service.encode import compact, fragment, joined, loaded, quoted
 from aisle.service.gate import HISTORY_DAYS
 from aisle.service.handlers.logs import HISTORIC_DAYS
 from aisle.service.sql import retention as sql
+from aisle.service.sql.core import COUNTER_ADD, COUNTER_VALUE
+from aisle.service.sql.logs import LOG_ADD, LOG_FIRST
 from aisle.service.sql.stock import LEG_ADD
 from aisle.service.sql.stores import STORES_ALL
-from aisle.service.storage import Storage, Tx
+from aisle.service.states import NOTHING
+from aisle.service.storage import Row, Storage, Tx
 from aisle.service.times import moment
 from aisle.tuples import NamedTuple
 
@@ -32,10 +40,12 @@ _PRODUCTS, _ROWS = 20, 1000
 _PAUSE_S = 0.01
 _DAY = 86400.0
 _KIND = "opening"
+_OPENINGS = "log_opening"
+"""The counter whose value is the number of a store's last opening balance: those before the first entry."""
 
 
 class Purged(NamedTuple):
-    """Rows that are gone; of the ledger, less those that took their place."""
+    """Rows that are gone; of ledger and log, less those that took their place."""
 
     ledger: int = 0
     log: int = 0
@@ -99,25 +109,81 @@ def _summed(store: str, products: list[str], until: str) -> Any:
 
 
 async def _log(storage: Storage, store: str, until: str) -> int:
-    """Entries go from the first on, without a gap: how many there are is told by the first and the last number."""
     gone = 0
     while True:
-        dropped: int = await storage.write(_oldest_dropped(store, until), stores=[store])
+        read, dropped = await storage.write(_opened(store, until), stores=[store])
         gone += dropped
-        if dropped < _ROWS:
+        if read < _ROWS:
             return gone
         await asyncio.sleep(_PAUSE_S)
 
 
-def _oldest_dropped(store: str, until: str) -> Any:
-    async def work(tx: Tx) -> int:
-        rows = await tx.all(sql.LOG_OLDEST, store, _ROWS)
-        old: list[int] = [row[0] for row in takewhile(lambda row: row[1] < until, rows)]
-        if old:
-            await tx.run(sql.LOG_DROP, store, old[-1])
-        return len(old)
+class _Opening(NamedTuple):
+    """What the entries of a product at a place sum up to, and the last of them."""
+
+    quantity: int
+    last: Row
+
+
+def _opened(store: str, until: str) -> Any:
+    """Puts opening balances in the place of the oldest entries that are none yet.
+
+    The log has no gaps, for how many entries there are is told by the first number and the last: openings stand one
+    behind the other before the first entry. What they need room for comes from the entries that go.
+    """
+
+    async def work(tx: Tx) -> tuple[int, int]:
+        row = await tx.one(COUNTER_VALUE, store, _OPENINGS)
+        opened = int(row[0]) if row else 0
+        oldest = await tx.all(sql.LOG_OLDEST, store, opened, _ROWS)
+        old = list(takewhile(lambda row: row[3] < until, oldest))
+        if not old:
+            return 0, 0
+        first, end = await tx.all(LOG_FIRST, store), int(old[-1][0])
+        known = await tx.all(sql.LOG_OPENINGS, store, list({row[2] for row in old}), opened)
+        kept = _summed_entries([*known, *old])
+        summed = [int(row[0]) for row in (*known, *old)]
+        start = int(first[0][0]) + len(summed) - len(kept)
+        moved = [row for row in await tx.all(sql.LOG_FIRST_ONES, store, start) if row[0] not in set(summed)]
+        await tx.run(sql.LOG_DROP, store, summed + [int(row[0]) for row in moved])
+        rows = [(row[1], row[2], row[3], row[4]) for row in moved] + [_opening(store, one) for one in kept]
+        free = (seq for seq in summed if seq >= start)
+        await tx.many(LOG_ADD, [_entry(store, seq, *row) for seq, row in zip(free, rows, strict=True)])
+        await tx.run(COUNTER_ADD, store, _OPENINGS, end - opened)
+        return len(old), len(summed) - len(kept)
 
     return work
+
+
+def _summed_entries(rows: list[Row]) -> list[_Opening]:
+    """By product and place; what sums up to nothing is left out."""
+    sums: dict[tuple[str, str], _Opening] = {}
+    for row in rows:
+        item = json.loads(row[4], parse_float=Decimal)
+        key = str(row[2]), item.get("location_code", "")
+        before = sums[key].quantity if key in sums else 0
+        sums[key] = _Opening(before + int(Decimal(item.get("quantity", 0)) * ONE), row)
+    return [one for one in sums.values() if one.quantity]
+
+
+def _opening(store: str, opening: _Opening) -> tuple[int, str, str, str]:
+    """Its store's ordinal, product, moment, and the entry as JSON text; the place as the last entry had it."""
+    _seq, ordinal, product, created_on, text = opening.last
+    last, quantity = loaded(text), number(opening.quantity)
+    place = {name: last[name] for name in ("barcode", "location", "location_code") if name in last}
+    item = joined(
+        (
+            f'"product_number":{quoted(product)},"store_number":{quoted(store)}',
+            fragment(compact(place)),
+            f'"created_on":"{created_on}","moved_on":"{created_on}","quantity":{quantity},"source":"{_KIND}"',
+        )
+    )
+    return ordinal, product, created_on, item
+
+
+def _entry(store: str, seq: int, ordinal: int, product: str, created_on: str, item: str) -> tuple[object, ...]:
+    """A row of `stock_log`, in the order of `LOG_ADD`."""
+    return store, seq, ordinal, _KIND, product, "", None, NOTHING, created_on, created_on, item, "{}"
 
 
 async def _audit(storage: Storage, store: str, until: str) -> int:
