@@ -11,18 +11,19 @@ import asyncio
 import json
 import secrets
 from collections import defaultdict
+from collections.abc import Callable, Coroutine, Sequence
 from decimal import Decimal
 from itertools import takewhile
 from typing import Any
 
 from aisle.errors import UsageError
 from aisle.service.amounts import ONE, number
-from aisle.service.context import CHAIN
+from aisle.service.context import CHAIN, CHANGES_FORGOTTEN
 from aisle.service.encode import compact, fragment, joined, loaded, quoted
-from aisle.service.gate import HISTORY_DAYS
+from aisle.service.gate import HISTORY_DAYS, KEYS_KEPT_DAYS
 from aisle.service.handlers.logs import HISTORIC_DAYS
 from aisle.service.sql import retention as sql
-from aisle.service.sql.core import COUNTER_ADD, COUNTER_VALUE
+from aisle.service.sql.core import COUNTER_SET, COUNTER_VALUE
 from aisle.service.sql.logs import LOG_ADD, LOG_FIRST
 from aisle.service.sql.stock import LEG_ADD
 from aisle.service.sql.stores import STORES_ALL
@@ -34,9 +35,10 @@ from aisle.tuples import NamedTuple
 LEAST_DAYS = max(HISTORY_DAYS, HISTORIC_DAYS + 31)
 """Nothing younger goes: hosts that were away for so long still ask what the ledger knows of their writes, and lists of
 the log hold whole months of it."""
-PARTS = ("ledger", "log", "audit")
+_LEAST = {"changes": HISTORY_DAYS, "answers": KEYS_KEPT_DAYS}
+"""Parts of which younger ones go: who was away for longer reads all lists; hosts are told how long keys are kept."""
 
-_PRODUCTS, _ROWS = 20, 1000
+_PRODUCTS, _ROWS, _ORDERS = 20, 1000, 100
 _PAUSE_S = 0.01
 _DAY = 86400.0
 _KIND = "opening"
@@ -49,24 +51,57 @@ class Purged(NamedTuple):
 
     ledger: int = 0
     log: int = 0
+    changes: int = 0
+    orders: int = 0
+    deliveries: int = 0
+    answers: int = 0
     audit: int = 0
 
 
-async def purge(storage: Storage, before: float, now: float, parts: tuple[str, ...] = PARTS) -> Purged:
+PARTS = Purged._fields
+
+
+class _Batch(NamedTuple):
+    """How many rows went at once, and whether there may be more."""
+
+    gone: int
+    more: bool
+
+
+_Step = Callable[[Storage, str, str], Coroutine[Any, Any, int]]
+"""What purges one part of a store, of what is older than a moment."""
+
+
+def least_days(part: str) -> int:
+    """Nothing of a part that is younger than so many days goes."""
+    return _LEAST.get(part, LEAST_DAYS)
+
+
+async def purge(storage: Storage, before: float, now: float, parts: Sequence[str] = PARTS) -> Purged:
     """Drop what is older than `before` (seconds since 1970).
 
     It may be ended at any moment and begun anew. Raises UsageError for a moment that is too near.
     """
-    if before > now - LEAST_DAYS * _DAY:
-        raise UsageError(f"Nothing that is younger than {LEAST_DAYS} days is purged.")
-    until, total = moment(before), Purged()
+    least = max(map(least_days, parts))
+    if before > now - least * _DAY:
+        raise UsageError(f"Nothing that is younger than {least} days is purged.")
+    until, gone = moment(before), dict.fromkeys(PARTS, 0)
     stores = [str(row[0]) for row in await storage.read(lambda tx: tx.all(STORES_ALL))]
     for store in (*stores, CHAIN):
-        ledger = await _ledger(storage, store, until) if "ledger" in parts and store != CHAIN else 0
-        log = await _log(storage, store, until) if "log" in parts and store != CHAIN else 0
-        audit = await _audit(storage, store, until) if "audit" in parts else 0
-        total = Purged(total.ledger + ledger, total.log + log, total.audit + audit)
-    return total
+        for part in parts:
+            if store != CHAIN or part in _OF_CHAIN:
+                gone[part] += await _STEPS[part](storage, store, until)
+    return Purged(**gone)
+
+
+async def _in_batches(storage: Storage, store: str, batch: Callable[[Tx], Coroutine[Any, Any, _Batch]]) -> int:
+    """Batch after batch, until one was the last; how many rows are gone. Between two of them others come in."""
+    gone, more = 0, True
+    while more:
+        dropped, more = await storage.write(batch, stores=[store])
+        gone += dropped
+        await asyncio.sleep(_PAUSE_S)
+    return gone
 
 
 async def _ledger(storage: Storage, store: str, until: str) -> int:
@@ -109,13 +144,7 @@ def _summed(store: str, products: list[str], until: str) -> Any:
 
 
 async def _log(storage: Storage, store: str, until: str) -> int:
-    gone = 0
-    while True:
-        read, dropped = await storage.write(_opened(store, until), stores=[store])
-        gone += dropped
-        if read < _ROWS:
-            return gone
-        await asyncio.sleep(_PAUSE_S)
+    return await _in_batches(storage, store, _opened(store, until))
 
 
 class _Opening(NamedTuple):
@@ -132,25 +161,25 @@ def _opened(store: str, until: str) -> Any:
     behind the other before the first entry. What they need room for comes from the entries that go.
     """
 
-    async def work(tx: Tx) -> tuple[int, int]:
+    async def work(tx: Tx) -> _Batch:
         row = await tx.one(COUNTER_VALUE, store, _OPENINGS)
         opened = int(row[0]) if row else 0
         oldest = await tx.all(sql.LOG_OLDEST, store, opened, _ROWS)
         old = list(takewhile(lambda row: row[3] < until, oldest))
         if not old:
-            return 0, 0
+            return _Batch(0, False)
         first, end = await tx.all(LOG_FIRST, store), int(old[-1][0])
         known = await tx.all(sql.LOG_OPENINGS, store, list({row[2] for row in old}), opened)
         kept = _summed_entries([*known, *old])
         summed = [int(row[0]) for row in (*known, *old)]
         start = int(first[0][0]) + len(summed) - len(kept)
-        moved = [row for row in await tx.all(sql.LOG_FIRST_ONES, store, start) if row[0] not in set(summed)]
+        moved = [row for row in await tx.all(sql.LOG_BEGINNING, store, start) if row[0] not in set(summed)]
         await tx.run(sql.LOG_DROP, store, summed + [int(row[0]) for row in moved])
         rows = [(row[1], row[2], row[3], row[4]) for row in moved] + [_opening(store, one) for one in kept]
         free = (seq for seq in summed if seq >= start)
         await tx.many(LOG_ADD, [_entry(store, seq, *row) for seq, row in zip(free, rows, strict=True)])
-        await tx.run(COUNTER_ADD, store, _OPENINGS, end - opened)
-        return len(old), len(summed) - len(kept)
+        await tx.run(COUNTER_SET, store, _OPENINGS, end)
+        return _Batch(len(summed) - len(kept), len(old) == _ROWS)
 
     return work
 
@@ -186,11 +215,56 @@ def _entry(store: str, seq: int, ordinal: int, product: str, created_on: str, it
     return store, seq, ordinal, _KIND, product, "", None, NOTHING, created_on, created_on, item, "{}"
 
 
-async def _audit(storage: Storage, store: str, until: str) -> int:
-    gone = 0
-    while True:
-        dropped = await storage.write(_query(sql.AUDIT_DROP, store, until, _ROWS), stores=[store])
-        gone += len(dropped)
-        if len(dropped) < _ROWS:
-            return gone
-        await asyncio.sleep(_PAUSE_S)
+async def _changes(storage: Storage, store: str, until: str) -> int:
+    """Changes go from the first on; how far is kept, so that who has read less is told to read all lists."""
+
+    async def work(tx: Tx) -> _Batch:
+        rows = await tx.all(sql.CHANGES_OLDEST, store, _ROWS)
+        old = list(takewhile(lambda row: row[1] < until, rows))
+        if old:
+            await tx.run(sql.CHANGES_DROP, store, old[-1][0])
+            await tx.run(COUNTER_SET, store, CHANGES_FORGOTTEN, old[-1][0])
+        return _Batch(len(old), len(old) == _ROWS)
+
+    return await _in_batches(storage, store, work)
+
+
+def _removed(old: str, removals: tuple[str, ...]) -> _Step:
+    """Rows that are over, with all that belongs to them."""
+
+    async def step(storage: Storage, store: str, until: str) -> int:
+        async def work(tx: Tx) -> _Batch:
+            numbers = [row[0] for row in await tx.all(old, store, until, _ORDERS)]
+            for statement in removals if numbers else ():
+                await tx.run(statement, store, numbers)
+            return _Batch(len(numbers), len(numbers) == _ORDERS)
+
+        return await _in_batches(storage, store, work)
+
+    return step
+
+
+def _dropped(statement: str) -> _Step:
+    """Rows that nothing belongs to."""
+
+    async def step(storage: Storage, store: str, until: str) -> int:
+        async def work(tx: Tx) -> _Batch:
+            gone = len(await tx.all(statement, store, until, _ROWS))
+            return _Batch(gone, gone == _ROWS)
+
+        return await _in_batches(storage, store, work)
+
+    return step
+
+
+_STEPS: dict[str, _Step] = {
+    "ledger": _ledger,
+    "log": _log,
+    "changes": _changes,
+    "orders": _removed(sql.ORDERS_OLD, sql.ORDER_REMOVALS),
+    "deliveries": _removed(sql.DELIVERIES_OLD, sql.DELIVERY_REMOVALS),
+    "answers": _dropped(sql.ANSWERS_DROP),
+    "audit": _dropped(sql.AUDIT_DROP),
+}
+_OF_CHAIN = frozenset({"changes", "answers", "audit"})
+"""Parts that the chain has, too."""
