@@ -140,7 +140,7 @@ async def list_changes(ctx: Context, call: Call) -> bytes:
             "A host of store %s knows what this database does not: it was put back from an earlier copy.",
             ctx.here.number,
         )
-    forgotten = since is not None and not restored and await _is_forgotten(ctx, read)
+    forgotten = since is not None and not restored and await _is_forgotten(ctx, read, last)
     if since is None or restored or forgotten:
         reached, changes, more = last, list[dict[str, Any]](), False
     else:
@@ -150,10 +150,12 @@ async def list_changes(ctx: Context, call: Call) -> bytes:
     return dumps(told | {"restored": restored, "unknown": unknown, "forgotten": forgotten})
 
 
-async def _is_forgotten(ctx: Context, read: tuple[int, int]) -> bool:
-    """Whether changes that were not read yet are purged."""
-    scopes = (ctx.here.number, CHAIN)
-    return any([number < await ctx.last(scope, CHANGES_FORGOTTEN) for scope, number in zip(scopes, read, strict=True)])
+async def _is_forgotten(ctx: Context, read: tuple[int, int], last: tuple[int, int]) -> bool:
+    """Whether changes that were not read yet are purged. Where nothing has changed, nothing is asked."""
+    for scope, number, reached in zip((ctx.here.number, CHAIN), read, last, strict=True):
+        if number < reached and number < await ctx.last(scope, CHANGES_FORGOTTEN):
+            return True
+    return False
 
 
 def _of_poll(ctx: Context, since: int | None, known: list[str]) -> Iterator[Statement]:
