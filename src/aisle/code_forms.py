@@ -29,6 +29,9 @@ _CODE_ID = re.compile(r"(?:FF|[A-F])(\d{8,14})", re.ASCII)
 """A code behind the letters by which some scanners say what symbology they read."""
 _PARTED = re.compile(r"[0-9Xx]+(?:[ \-.]+[0-9Xx]+)+")
 _ISSN = re.compile(r"(\d{4})-?(\d{3})([\dXx])", re.ASCII)
+_ISMN = re.compile(r"M(\d{9})", re.ASCII | re.IGNORECASE)
+_MUSIC = re.compile(r"M[ \-.]*(?:\d[ \-.]*){8}\d", re.ASCII | re.IGNORECASE)
+"""An ISMN of ten characters, with hyphens or without."""
 _PARTING = str.maketrans("", "", " -.\t")
 _DASHES = "‐‑‒–—―−﹣"
 _BLANKS = "\xa0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t"
@@ -53,6 +56,8 @@ def tidy(code: str) -> str:
     element = _GTIN_ELEMENT.fullmatch(text)
     if element and checks(gtin := (element[1] or element[2]).replace(" ", "")):
         return gtin
+    if _MUSIC.fullmatch(text) and ismn_13(bare := text.translate(_PARTING)):
+        return bare
     if _PARTED.fullmatch(text) and _is_number(bare := text.translate(_PARTING)):
         return bare
     return text
@@ -130,12 +135,12 @@ def guessed_keys(text: str) -> tuple[str, ...]:
     """The keys of what a code stands for if something of it was left out or added; none of them is a certain key.
 
     UPC-E and UPC-A in all lengths; a check digit that was not sent or not stored; the base of an add-on of two or five
-    digits; ISBN-10 and ISBN-13; blanks inside; the code behind a scanner's letters for its symbology. Take what has one
-    of them only where that is exactly one thing.
+    digits; ISBN-10 and ISBN-13, ISMN, ISSN; blanks inside; the code behind a scanner's letters for its symbology. Take
+    what has one of them only where that is exactly one thing.
     """
     neat = tidy(text)
     bare = neat.replace(" ", "") if any(map(str.isdigit, neat)) else neat
-    bare = re.sub(r"^(?i:issn|isbn):?(?=[\dX-]+$)", "", bare)
+    bare = tidy(re.sub(r"^(?i:issn|isbn|ismn):?(?=M?[\dX-]+$)", "", bare))
     named = _CODE_ID.fullmatch(neat)
     coded = [canonical(named[1])] if named and checks(named[1]) else []
     keys = _unique([canonical(bare), *coded, *_guessed(bare), *(_of_add_on(neat) if bare == neat else ())])
@@ -160,6 +165,8 @@ def _guessed(code: str) -> Iterator[str]:
         return
     if isbn := isbn_13(code):
         yield canonical(isbn)
+    if ismn := ismn_13(code):
+        yield ismn
     yield from issn_13(code)
     if not _are_digits(code):
         return
@@ -197,7 +204,9 @@ def _upc_a_of(code: str) -> Iterator[str]:
 
 
 def _of_book(code: str) -> Iterator[str]:
-    """The ISBN-10 of an ISBN-13."""
+    """The ISBN-10 of an ISBN-13, or the ISMN of ten characters of one of thirteen digits."""
+    if len(code) == 13 and code.startswith("9790") and checks(code):
+        yield canonical("M" + code[4:])
     if len(code) == 13 and code.startswith("978") and checks(code):
         yield canonical(code[3:12] + isbn_10_check(code[3:12]))
 
@@ -281,6 +290,15 @@ def isbn_13(code: str) -> str:
     if len(code) != 10 or not _are_digits(body) or code[9:].upper() != isbn_10_check(body):
         return ""
     return f"978{body}{check_digit('978' + body)}"
+
+
+def ismn_13(code: str) -> str:
+    """The ISMN of 13 digits of one of ten characters, `M230671187`; empty where it is none or its check digit is wrong.
+
+    The check digit is the same: the M counts as much as the `9790` that stands for it.
+    """
+    found = _ISMN.fullmatch(code)
+    return f"9790{found[1]}" if found and checks(f"9790{found[1]}") else ""
 
 
 def issn_13(code: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from aisle.errors import SettingsError, StorageError
 from aisle.jobs import JOBS
 from aisle.jobs.base import Write
 from aisle.jobs.house.help_texts import TEXTS, text_of
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Frame, ListWindow, Msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Frame, ListWindow, Msg, msg
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import transaction
 from aisle.local.host.home import Home
@@ -305,6 +305,20 @@ def test_back_is_named_where_there_is_one(home: Home) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "0")) == (WRONG, "input.no_choice")
         assert told(say(session, "7", "0")) == (WRONG, "input.choice")
+
+
+def test_a_number_that_chooses_nothing_is_told_what_does(home: Home) -> None:
+    with at(home, user="U1") as session:
+        frame = say(session, "0")
+        assert frame.verdict is not None
+        last = session._open().choices
+        assert last > 1
+        assert frame.verdict.more == msg("input.type", keys=f"1-{last}")
+        frame = say(session, "?P1", "0")
+        assert frame.view.name.startswith("lookup")
+        assert session._open().choices == 1
+        assert frame.verdict is not None
+        assert frame.verdict.more == msg("input.type", keys="1")
 
 
 def test_language_and_colours_change_at_once(home: Home) -> None:

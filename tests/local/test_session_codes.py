@@ -12,7 +12,7 @@ import pytest
 
 from aisle.code_forms import upc_e_expanded
 from aisle.courier.pull import progress
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, msg
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox, open_outbox
@@ -373,6 +373,47 @@ def test_an_in_store_code_is_taken_in_every_form(home: Home) -> None:
         for count, code in enumerate(("212345806753", "0212345806753", "00212345806753"), 1):
             assert told(scan(code))[0] == GOOD
             assert picked(home) == {6: count * Decimal("1.35")}
+
+
+STORE_MADE = ("2812345015001", "0212345806753", "212345806753", "00212345806753", "2000000000008", "2*2812345015001")
+
+
+@pytest.mark.parametrize("job", ["4101", "c", "?"])
+@pytest.mark.parametrize("code", STORE_MADE)
+def test_a_label_of_a_store_that_no_setting_describes_is_told_apart(home: Home, job: str, code: str) -> None:
+    hint = msg("session.store_label")
+    with at(home, restricted_codes=()) as session:
+        scan = Scanner(session)
+        if job == "c":
+            scan("c", "A-1")
+        elif job != "?":
+            scan(job)
+        frame = scan(code)
+        assert frame.verdict is not None
+        assert hint in (frame.verdict.text, frame.verdict.more), frame.verdict
+        if job == "4101":
+            assert told(frame) == (WRONG, "pick.unknown")
+            assert said(frame).startswith("Nothing here is called")
+        for other in (EAN[:-1] + "0", "4006381333931", "2812345015002", "20000004", "2811", "X28123450150", "0"):
+            verdict = scan(other).verdict
+            assert verdict is None or hint not in (verdict.text, verdict.more), other
+    with at(home, restricted_codes=("28IIIIIWWWWWC", "2IIIIIXPPPPC:2", "20IIIIIWWWWWC")) as session:
+        scan = Scanner(session)
+        scan("4101")
+        for label in STORE_MADE:
+            verdict = scan(label).verdict
+            assert verdict is not None
+            assert verdict.more is None, "it is described, and its product is none of the store's"
+
+
+def test_a_label_of_a_store_is_nothing_to_the_sign_in(home: Home) -> None:
+    session = open_session(home, Settings(terminal="dock"))
+    try:
+        session.start()
+        verdict = Scanner(session)("2812345015001").verdict
+        assert verdict is None or verdict.more is None
+    finally:
+        session.close()
 
 
 def test_a_keyboard_layout_is_told_once(home: Home) -> None:

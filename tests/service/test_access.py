@@ -398,12 +398,15 @@ async def test_nobody_waits_for_notes(world: World, monkeypatch: pytest.MonkeyPa
     assert token.last_used_on == moment(world.now)
 
 
-async def test_a_service_whose_database_fails_is_not_healthy(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_service_whose_database_fails_lives_and_is_not_ready(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def broken(work: Any) -> Any:
         raise Lost("no disk")
 
     monkeypatch.setattr(world.service.storage, "read", broken)
-    assert (await world.send("GET", "/aisle/v1/health")).status_code == 503
+    assert (await world.send("GET", "/aisle/v1/ready")).status_code == 503
+    assert (await world.send("GET", "/aisle/v1/health")).status_code == 200
     assert (await world.send("GET", "/stores")).status_code == 503
 
 

@@ -19,9 +19,9 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError
+from aisle.server.certificates import CertificateWatch, good_until
 from aisle.service.access import AccessLog
 from aisle.service.app import App
-from aisle.service.certificates import CertificateWatch, good_until
 from aisle.service.metrics import Metrics
 from aisle.service.sql import core
 from aisle.service.storage import SqliteStorage, Storage, Tx

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import logging
@@ -21,6 +22,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from aisle.service import watching
 from aisle.service.app import App
 from aisle.service.limits import Rates
 from aisle.service.logs import JsonLines, json_logs
@@ -109,6 +111,25 @@ async def test_ready_until_it_is_about_to_end(world: World) -> None:
             assert (await client.get("/aisle/v1/health")).status_code == 200, "it lives"
         finally:
             world.service.app.leaving = False
+
+
+async def test_a_database_that_hangs_is_asked_once_and_holds_up_no_probe(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    async def hangs(work: Any) -> Any:
+        asked.append(work)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(world.service.storage, "read", hangs)
+    monkeypatch.setattr(watching, "READY_SECONDS", 0.05)
+    async with world.open_client(None) as client:
+        paths = ["ready"] * 20 + ["health"]
+        answers = await asyncio.wait_for(asyncio.gather(*(client.get(f"/aisle/v1/{path}") for path in paths)), LONG)
+    assert [answer.status_code for answer in answers] == [503] * 20 + [200]
+    assert len(asked) == 1
+    assert watching.READY_SECONDS < 2
 
 
 def test_logs_are_lines_of_json_without_what_an_exception_says(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from aisle.errors import StorageError, UsageError
 from aisle.service import workers
-from aisle.service.workers import Wake, listening, run_workers
+from aisle.service.workers import LEAVE, Commands, listening, run_workers
 from tests.service.idle import COUNTED, NINTH, comes_up_once, ends_at_once
 from tests.service.served import SECONDS, command_of, served
 
@@ -65,7 +65,7 @@ def test_a_port_that_is_taken_is_named() -> None:
 
 def test_workers_that_never_come_up_are_not_tried_for_ever() -> None:
     with listening("127.0.0.1", 0) as at, pytest.raises(StorageError, match="before they are ready"):
-        run_workers(ends_at_once, 3, at, lambda: None, until=Wake())
+        run_workers(ends_at_once, 3, at, lambda: None, commands=Commands())
 
 
 def test_where_one_came_up_others_are_tried_for_as_long_as_it_takes(
@@ -74,15 +74,16 @@ def test_where_one_came_up_others_are_tried_for_as_long_as_it_takes(
     """A database that is away for a while ends no service."""
     monkeypatch.setenv(COUNTED, str(tmp_path / "starts"))
     monkeypatch.setattr(workers, "_PAUSE", 0.05)
-    wake, answered = Wake(), []
+    monkeypatch.setattr(workers, "_LONGEST_PAUSE", 0.05)
+    commands, answered = Commands(), []
 
     def leave() -> None:
         until(lambda: (tmp_path / "starts").exists() and (tmp_path / "starts").stat().st_size >= NINTH)
-        wake.wake()
+        commands.give(LEAVE)
 
     with listening("127.0.0.1", 0) as at:
         waiting = threading.Thread(target=leave)
         waiting.start()
-        run_workers(comes_up_once, 1, at, lambda: answered.append(True), until=wake)
+        run_workers(comes_up_once, 1, at, lambda: answered.append(True), commands=commands)
         waiting.join()
     assert answered == [True]

@@ -12,7 +12,7 @@ from aisle.code_forms import index_keys
 from aisle.scan.decoder import Decoder
 from aisle.scan.grammar import are_readings, keys_of, readings
 from aisle.scan.gs1 import message
-from aisle.scan.inputs import Escape, Line
+from aisle.scan.inputs import Decoded, Escape, Line, Typed
 from aisle.scan.meaning import PRODUCT, Candidate, Meaning, Open, Refused, Said, Thing, Unknown
 from aisle.scan.resolve import resolve
 from aisle.scan.restricted import patterns
@@ -117,6 +117,56 @@ def test_where_no_separator_is_sent_that_is_said(prefix: str, tail: str) -> None
         assert what(text, gtin=GTIN) == Refused("input.no_gs", text)
 
 
+NINE = "99520001100027"
+"""A trade item whose quantity varies: its label says how much there is."""
+
+
+@pytest.mark.parametrize("ai", ["10", "21", "22", "240", "250"])
+@pytest.mark.parametrize(
+    ("gtin", "of", "value"),
+    [
+        *((GTIN, "01", value) for value in ("L172612013012", "L301217261201", "71526120137144", "L310300150017261201")),
+        *((GTIN, "02", value) for value in ("LOT73712", "L37144", "8371", "L3700000012")),
+        *((NINE, "01", value) for value in ("LOT73012", "L301", "23063012")),
+    ],
+)
+def test_a_value_that_runs_on_into_a_quantity_beyond_doubt_is_refused(gtin: str, of: str, value: str, ai: str) -> None:
+    for prefix in ("", "]C1", "]d2"):
+        text = f"{prefix}{of}{gtin}{ai}{value}"
+        assert what(text, gtin=gtin) == Refused("input.no_gs", text)
+        assert isinstance(what(text + GS, gtin=gtin), Thing)  # this scanner sends separators
+    assert isinstance(what(f"({of}){gtin}({ai}){value}", gtin=gtin), Thing)
+
+
+@pytest.mark.parametrize("ai", ["10", "21", "22", "240", "250"])
+@pytest.mark.parametrize(
+    ("gtin", "of", "value"),
+    [
+        *((GTIN, "01", value) for value in ("LOT3012", "L3012", "230615", "3712", "L17261201", "301230123012", "30")),
+        *((GTIN, "01", value) for value in ("L3103001500", "L179912013012", "L172613013012", "L17261201300")),
+        *((GTIN, "02", value) for value in ("L1737", "37", "LOT370")),
+        *((NINE, "01", value) for value in ("LOT3712", "L1730", "30", "LOT300")),
+        (GTIN, "0237144", "LOT3712"),
+    ],
+)
+def test_an_honest_lot_that_looks_like_a_quantity_is_a_lot(gtin: str, of: str, value: str, ai: str) -> None:
+    """So many lots end like a count of pieces that asking each time would teach people to answer without reading."""
+    text = f"{of[:2]}{gtin}{of[2:]}{GS if of[2:] else ''}{ai}{value}"
+    meaning = only(what(text, "piece", decimal=False, gtin=gtin))
+    assert meaning.batch == (value if ai == "10" else "")
+    assert not meaning.asks
+
+
+@pytest.mark.parametrize("tail", ["3103001500", "3202000275", "3152000300"])
+def test_goods_that_are_weighed_are_asked_where_the_lot_may_end_in_their_weight(tail: str) -> None:
+    for unit in ("kg", "l", ""):
+        meaning = only(what(f"01{WEIGHED}10LOT7{tail}", unit))
+        assert (meaning.quantity, meaning.explicit, meaning.asks) == (Decimal(1), False, True)
+    assert not only(what(f"01{WEIGHED}10LOT7{tail}{GS}", "kg")).asks
+    assert not only(what(f"01{WEIGHED}10LOT7", "kg")).asks
+    assert only(what(f"01{WEIGHED}310300150010LOT7{tail}", "kg")).quantity == Decimal("1.5")
+
+
 @pytest.mark.parametrize(
     "tail",
     [
@@ -157,19 +207,64 @@ def test_a_code_that_only_looks_like_it_is_unknown_or_known() -> None:
 @pytest.mark.parametrize("ms", [0, 1, 3, 6, 12])
 @pytest.mark.parametrize("prefix", [b"", b"]C1"])
 def test_the_key_f8_is_a_separator_inside_a_message(prefix: bytes, ms: int) -> None:
-    decoder, at, items = Decoder(), 1.0, []
-    sent = prefix + MESSAGE.replace(GS, "\x1b[19~").encode() + b"\r"
-    for piece in [sent] if not ms else [bytes([byte]) for byte in sent]:
-        items += decoder.feed(piece, at)
-        at += ms / 1000
+    items = fed(prefix + MESSAGE.replace(GS, "\x1b[19~").encode() + b"\r", ms)
     assert [item.text for item in items if isinstance(item, Line)] == [prefix.decode() + MESSAGE]
     assert not any(isinstance(item, Escape) for item in items)
 
 
 def test_the_key_f8_is_a_key_everywhere_else() -> None:
     for before in (b"", b"12", b"4006381333931", b"milk"):
-        items = Decoder().feed(before + b"\x1b[19~", 1.0)
-        assert Escape("\x1b[19~") in items
+        decoder = Decoder()
+        items = decoder.feed(before + b"\x1b[19~", 1.0)
+        assert decoder.waiting == bool(before)
+        assert Escape("\x1b[19~") in [*items, *decoder.tick(1.1)], before
+
+
+KEYS = (b"\x1b[15~", b"\x1b[19~", b"\x1bOP", b"\x1b[A", b"\x1b[1;5C", b"\x1b[[A")
+"""F5, F8, F1, a cursor key, one with Ctrl, and F1 of the Linux console."""
+
+
+@pytest.mark.parametrize("code", [b"4006381333931", b"40063813", b"A-01-2-PALLET", b"000123456789012345"])
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("ms", [0, 1, 3, 6, 12])
+def test_a_key_in_the_middle_of_a_code_is_part_of_the_damaged_code(code: bytes, key: bytes, ms: int) -> None:
+    """It is pressed nowhere, wherever it came, and the code is refused."""
+    for place in range(1, len(code)):
+        items = fed(code[:place] + key + code[place:] + b"\r", ms)
+        assert not any(isinstance(item, Escape) for item in items), place
+        [line] = [item.text for item in items if isinstance(item, Line)]
+        assert readings(line, Open()) == Refused("input.control", code.decode())
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("ms", [0, 1, 3, 6, 12])
+def test_a_key_behind_a_code_is_a_key(key: bytes, ms: int) -> None:
+    items = fed(b"4006381333931" + key + b"\r", ms)
+    assert [type(item) for item in items if not isinstance(item, Typed)] == [Escape, Line]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_between_few_characters_is_a_key(key: bytes) -> None:
+    """A slow link brings what was typed, and the key with it, in one piece; with no end to the line too."""
+    for before, behind in ((b"17", b""), (b"17", b"5"), (b"milk", b"s"), (b"m", b"ilks")):
+        decoder = Decoder()
+        items = [*decoder.feed(before + key + behind, 1.0), *decoder.tick(1.1), *decoder.feed(b"\r", 1.2)]
+        assert [item.data for item in items if isinstance(item, Escape)] == [key.decode()]
+        assert [item.text for item in items if isinstance(item, Line)] == [(before + behind).decode()]
+        items = decoder.feed(before + key + behind + b"\r", 2.0)
+        assert [type(item) for item in items if not isinstance(item, Typed)] == [Escape, Line]
+        decoder.feed(before + key + behind, 3.0)
+        items = decoder.feed(b"\x7f", 3.2)  # a person erases a character, and no sign of the key
+        assert Typed((before + behind)[:-1].decode()) in items
+
+
+def fed(sent: bytes, ms: int) -> list[Decoded]:
+    """What the decoder says of bytes that come so many milliseconds apart, or in one read."""
+    decoder, at, items = Decoder(), 1.0, []
+    for piece in [sent] if not ms else [bytes([byte]) for byte in sent]:
+        items += decoder.feed(piece, at)
+        at += ms / 1000
+    return items
 
 
 def test_identifiers_are_those_of_biip() -> None:

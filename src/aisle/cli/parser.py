@@ -84,6 +84,14 @@ def _serve(commands: _Commands[Parser]) -> None:
         help="address of a proxy before it, whose X-Forwarded-For is believed (more than once: of several)",
     )
     parser.add_argument(
+        "--drain-seconds",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="so long it answers on after SIGTERM, and /ready says that it is leaving; a balancer needs twice the time"
+        " between two of its questions (default: 0)",
+    )
+    parser.add_argument(
         "--lenient",
         action="store_true",
         help="ignore unknown query parameters, which are refused otherwise",

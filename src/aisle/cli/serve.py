@@ -30,6 +30,7 @@ log = logging.getLogger("aisle.service")
 
 DAY = 86400
 _MOST_DAYS = 36_500
+_LONGEST_DRAIN = 600
 
 
 def serve(arguments: argparse.Namespace) -> int:
@@ -54,6 +55,8 @@ def _serve(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--rate {arguments.rate} is no rate; it takes requests a second, or 0 for any number.")
     if not 1 <= arguments.workers <= 64:
         raise UsageError(f"--workers {arguments.workers} is too few or too many; it takes 1 to 64.")
+    if not 0 <= arguments.drain_seconds <= _LONGEST_DRAIN:
+        raise UsageError(f"--drain-seconds {arguments.drain_seconds} is no time; it takes 0 to {_LONGEST_DRAIN}.")
     home = _home()
     own = arguments.database is None
     database = arguments.database or f"sqlite:///{home.service_db}"
@@ -73,6 +76,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         zones=_zones(arguments.time_zone),
         lenient=arguments.lenient,
         proxies=_proxies(arguments.proxy),
+        drain_seconds=arguments.drain_seconds,
         ready=_told_in_json if arguments.json_logs else partial(_told, named_database(database)),
     )
     return 0

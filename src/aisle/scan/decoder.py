@@ -68,6 +68,8 @@ class Decoder:
         self._inside_at = 0.0
         self._erased = 0
         """How many of them are Backspace."""
+        self._short: list[Escape] = []
+        """Keys in the middle of a line that is too short so far to be a code; each has its sign in the line."""
         self._end = ""
         self._ended = 0.0
         self._sequence: Sequence | None = None
@@ -78,7 +80,7 @@ class Decoder:
     @property
     def waiting(self) -> bool:
         """Whether `tick` could settle something: an escape sequence is open, or a key came in the middle of a line."""
-        return self._sequence is not None or bool(self._inside)
+        return self._sequence is not None or bool(self._inside or self._short)
 
     def feed(self, data: bytes, t: float) -> list[Decoded]:
         """What a read at `t` (monotonic seconds) says; at most one `Typed`, and that at the end."""
@@ -95,7 +97,7 @@ class Decoder:
     def tick(self, t: float) -> list[Decoded]:
         """Nothing was read for a while (0.1 s): an ESC that stands alone is the Esc key."""
         sequence = self._sequence
-        if self._inside and t - self._inside_at >= BY_HAND_S:
+        if t - max(self._seen, self._inside_at) >= BY_HAND_S:
             self._leave_inside()
         if sequence is not None and sequence.lone:
             self._sequence = None
@@ -203,11 +205,10 @@ class Decoder:
             self._erase(t)
 
     def _terminate(self, end: str, t: float) -> None:
-        if self._inside:
-            if self._erased and begins_message(self._text) and t - self._inside_at < BY_HAND_S:
-                self._text += KEY
-                self._erased = 0
-            self._leave_inside()
+        if self._erased and begins_message(self._text) and t - self._inside_at < BY_HAND_S:
+            self._text += KEY
+            self._erased = 0
+        self._leave_inside()
         last, self._end = self._end, end
         self._leads = ""
         ended, self._ended = self._ended, t
@@ -253,8 +254,12 @@ class Decoder:
     # Keys and controls in the middle of a line
 
     def _is_inside(self, t: float) -> bool:
-        """Whether a key at `t` comes in the middle of a scan: some scanners press one for a separator."""
-        if self._high or not (len(self._text) >= INSIDE or begins_message(self._text)):
+        """Whether a control at `t` comes in the middle of a scan: some scanners press one for a separator."""
+        return self._is_long() and self._is_at_pace(t)
+
+    def _is_at_pace(self, t: float) -> bool:
+        """Whether what comes at `t` comes at scanner pace behind characters that did so too."""
+        if self._high or not self._text:
             return False
         last = self._inside_at if self._inside else self._seen
         return t - last < BY_HAND_S and self._pace() < BY_HAND_S
@@ -263,30 +268,30 @@ class Decoder:
         self._inside.append(key)
         self._inside_at = t
 
-    def _press_inside(self, key: Escape, t: float) -> None:
-        """Where a separator may follow, the key waits until it is known to be none."""
-        if begins_message(self._text):
-            self._add_inside(key, t)
-        else:
-            self._out.append(key)
-            self._add_inside(None, t)
-
     def _settle_inside(self, t: float) -> None:
         """A further character came: what stands before it belongs to the scan, unless a person has pressed it."""
-        if not self._inside:
-            return
-        if t - self._inside_at < BY_HAND_S:
+        if self._inside and t - self._inside_at < BY_HAND_S:
+            if not self._is_long():
+                self._short += [key for key in self._inside if key is not None]
             self._text += KEY
             self._inside, self._erased = [], 0
-        else:
+        elif self._inside or (self._short and t - self._seen >= BY_HAND_S):
             self._leave_inside()
 
+    def _is_long(self) -> bool:
+        """Whether the line that is open is no typing that a slow link brought with a key in one piece."""
+        return len(self._text) - len(self._short) >= INSIDE or begins_message(self._text)
+
     def _leave_inside(self) -> None:
-        """What stands behind the last character is what it would be anywhere: keys, and Backspace."""
+        """What stands behind the last character is what it would be anywhere: keys, and Backspace. So is a key in the
+        middle of a few characters."""
+        if self._short and not self._is_long():
+            self._out += self._short
+            self._text = self._text.replace(KEY, "")
         self._out += [key for key in self._inside if key is not None]
         if self._erased:
             self._text, self._apart = self._text[: -self._erased], 0
-        self._inside, self._erased = [], 0
+        self._inside, self._short, self._erased = [], [], 0
 
     def _key_back(self) -> None:
         self._end = ""
@@ -333,8 +338,8 @@ class Decoder:
             return KEYPAD[text[2]].encode()
         elif text == F8 and begins_message(self._text):
             return GS.encode()
-        elif is_key(text) and self._is_inside(sequence.at):
-            self._press_inside(Escape(text), t)
+        elif is_key(text) and self._is_at_pace(sequence.at):
+            self._add_inside(Escape(text), t)
         else:
             self._out.append(Escape(text))
             self._leads, self._led_at = own_of(text), t

@@ -7,6 +7,7 @@ links alone; it takes 60 ms and 18 MB to load, so it is asked only when one of t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
@@ -58,6 +59,10 @@ _SHORT_GTIN: Final = re.compile(r"(?<=/01/)(\d{8}|\d{12,13})(?=[/?]|$)", re.ASCI
 _BARE: Final = re.compile(r"0[12]\d{14}|00\d{18}")
 _COUNTS: Final = ("30", "37")
 """Identifiers of how many pieces there are."""
+_DATES: Final = ("11", "12", "13", "15", "16", "17")
+_RUN_ON: Final = re.compile(r"(?:1[1-35-7][2-4]\d{5}|3[1-6]\d[0-5]\d{6}|3[07]\d{1,8})+", re.ASCII)
+"""Dates, measures and counts, one behind the other: what may be the end of a lot, or follow it without a separator."""
+_ONE_OF_RUN: Final = re.compile(r"(1[1-35-7])([2-4]\d{5})|(3[1-6]\d)[0-5](\d{6})|(3[07])(\d{1,8})", re.ASCII)
 
 
 class Message(NamedTuple):
@@ -89,7 +94,7 @@ class Carried(NamedTuple):
     """Net weight, length, area or volume, each in the unit of its application identifier."""
     has_no_net: bool = False
     """It has a measure, gross or logistic, or the price of one unit of measure, and neither a net quantity nor a
-    price of the whole."""
+    price of the whole. Or its lot ends in what may be a net measure that no separator parts from it."""
     price: Decimal | None = None
     """In whatever currency the label is in (AI 390 to 393)."""
     batch: str = ""
@@ -122,7 +127,7 @@ def carried(text: str, sure: bool = False) -> Carried | None:
 
     `sure`: the scanner said that it is GS1 data. Otherwise its check digits have to be right, too.
     """
-    values, fault, _ = message(text)
+    values, fault, _ = found = message(text)
     gtin, sscc = values.get("01") or values.get("02", ""), values.get("00", "")
     if fault or not (gtin or sscc):
         return None
@@ -130,6 +135,7 @@ def carried(text: str, sure: bool = False) -> Carried | None:
         return None
     measures, price = _measures(values), _price(values)
     is_measured = any(ai[:2] in _MEASURED or ai in _PER_MEASURE for ai in values)
+    is_measured = is_measured or any(ai in _UNITS for run in _run_on(text, found) for ai in run)
     return Carried(
         has_no_net=is_measured and not measures and price is None,
         gtin=gtin,
@@ -146,7 +152,52 @@ def message(text: str) -> Message:
     """Reads the text as GS1 data; a count of zero pieces is a damaged label."""
     found = _message(text)
     is_none = any(not found.values[ai].strip("0") for ai in _COUNTS if ai in found.values)
-    return found._replace(fault=BROKEN) if is_none and found.is_whole else found
+    if is_none and found.is_whole:
+        return found._replace(fault=BROKEN)
+    return found._replace(fault=NO_SEPARATOR) if _runs_on(text, found) else found
+
+
+def _runs_on(text: str, found: Message) -> bool:
+    """Whether a quantity stands at the end of a lot, or of another value without a separator, beyond doubt.
+
+    Lots that end like a count (`L3012`) are common, so one is taken for a count only where the label would be wrong
+    without: AI 02 needs AI 37, and the GTIN of a trade item whose quantity varies, which begins with 9, needs a measure
+    or AI 30. A date and a quantity in a row are no lot either.
+    """
+    values = found.values
+    needs_count = ("02" in values and "37" not in values) or values.get("01", "").startswith("9")
+    if needs_count and (_measures(values) or not values.keys().isdisjoint(_COUNTS)):
+        needs_count = False
+    count = "37" if "02" in values else "30"
+    return any(
+        (needs_count and count in run) or (not run.isdisjoint(_DATES) and not run.isdisjoint((*_COUNTS, *_UNITS)))
+        for run in _run_on(text, found)
+    )
+
+
+def _run_on(text: str, found: Message) -> Iterator[set[str]]:
+    """The identifiers of every row of values that the last value of an element string may end in; none where it has
+    separators. Those of measures without their last digit."""
+    if not found.is_whole or found.substitute or GS in text or not text[-1:].isdigit() or text[:1] in ("(", "h", "H"):
+        return
+    ai, value = next(reversed(found.values.items()), ("", ""))
+    known = identifier_at(ai)
+    if known is None or known.is_predefined or ai in _COUNTS:
+        return
+    for at in range(1, len(value)):
+        if run := _RUN_ON.fullmatch(value, at):
+            yield from (each for each in _read_run(run.group()) if each.isdisjoint(found.values))
+
+
+def _read_run(text: str) -> Iterator[set[str]]:
+    """Every way to read a row of dates, measures and counts, as the set of its identifiers."""
+    if not text:
+        yield set()
+    for length in range(3, 11):
+        one = _ONE_OF_RUN.fullmatch(text[:length])
+        if one is None or (one[1] and not iso_date(one[2])) or not (one[2] or one[4] or one[6]).strip("0"):
+            continue
+        yield from ({one[1] or one[3] or one[5], *rest} for rest in _read_run(text[length:]))
 
 
 def _message(text: str) -> Message:

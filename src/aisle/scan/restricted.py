@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from aisle.code_forms import check_digit, checks, lookup_keys
+from aisle.code_forms import check_digit, checks, lookup_keys, tidy
 from aisle.tuples import NamedTuple
 
 _DECIMALS: Final = {"W": 3, "P": 2, "N": 0}
@@ -74,6 +74,14 @@ def restricted(code: str, table: tuple[Pattern, ...]) -> Restricted | None:
         if _fits(padded, pattern.places) and checks(padded):
             return _said(padded, pattern)
     return None
+
+
+def looks_store_made(code: str, table: tuple[Pattern, ...]) -> bool:
+    """Whether a code is a number that GS1 leaves to stores for weights and prices (02, 20 to 29), and no pattern fits
+    it: nobody has said what its digits mean."""
+    bare = tidy(code).lstrip("0")
+    is_left_to_stores = len(bare) in (12, 13) and bare[0] == "2" and checks(bare.rjust(13, "0"))
+    return is_left_to_stores and restricted(bare, table) is None
 
 
 def _fits(code: str, places: str) -> bool:

@@ -11,7 +11,7 @@ from functools import cached_property
 from time import time
 from typing import TYPE_CHECKING
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from aisle.contract.wire import OPERATIONS
 from aisle.service.access import Access
@@ -64,7 +64,7 @@ class App:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or what else a server has to say."""
-        await self.door(scope, receive, send)
+        await self.door(scope, receive, _closing(send) if self.leaving else send)
 
     @cached_property
     def framework(self) -> FastAPI:
@@ -79,6 +79,17 @@ class App:
 
     async def _go_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.framework(scope, receive, send)
+
+
+def _closing(send: Send) -> Send:
+    """An answer after which nobody uses this connection again."""
+
+    async def send_and_close(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message["headers"], (b"connection", b"close")]
+        await send(message)
+
+    return send_and_close
 
 
 def _ways() -> list[Way]:

@@ -21,16 +21,17 @@ import uvicorn
 
 from aisle.errors import AisleError, UsageError
 from aisle.lifeline import follow_lifeline
+from aisle.server.certificates import CertificateWatch, good_until, renewed, take, tls_context
 from aisle.service.access import AccessLog
 from aisle.service.callers import LARGEST_BACKLOG, manners, seldom
-from aisle.service.certificates import CertificateWatch, good_until
 from aisle.service.factory import Service, open_service
 from aisle.service.limits import LONGEST_HEADERS, LONGEST_QUERY, Rates
 from aisle.service.logs import json_logs
 from aisle.service.parsers import callers
-from aisle.service.storage import Storage, named_database, open_storage
+from aisle.service.storage import Busy, Storage, named_database, open_storage
 from aisle.service.times import Clock
-from aisle.service.workers import SHARED_FIGURES, Wake, listening, run_workers
+from aisle.service.waiting import when_reached
+from aisle.service.workers import CANNOT_START, LEAVE, SHARED_FIGURES, Commands, listening, run_workers
 from aisle.service.zones import HOST, Zones
 from aisle.tuples import NamedTuple
 
@@ -62,33 +63,67 @@ def serve(
     zones: Zones = HOST,
     lenient: bool = False,
     proxies: Sequence[str] = (),
+    drain_seconds: float = 0.0,
     clock: Clock = time,
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Serve until SIGINT, SIGTERM or the end of the lifeline; requests that run are finished first.
+
+    SIGTERM lets it say for `drain_seconds` that it is leaving, and go on answering, before it stops listening. SIGHUP
+    has it take the certificate anew; without one it is like SIGTERM.
 
     `database` is `sqlite:///path` or `postgresql://host/name`; `port` 0 takes any free one. `ready` hears the URL when
     requests are answered. `token_file` gets an admin token. `rate` is how many requests a second a token may send in
     the long run, 0 for any number; `access_file` gets a line of each request, `-` is the standard error. `workers` is
     how many processes answer; with `json_logs` what the service says of itself are lines of JSON too. A `lenient`
     service ignores parameters that an operation does not have. What `proxies` say of whom they speak for is believed,
-    and what others say of it is not. Dates and times that name no time zone are read by
-    `zones`. Raises UsageError for a database we do not know and for plain HTTP to other machines that was not asked for
-    by `allow_plain_http`, StorageError when the database cannot be used.
+    and what others say of it is not. Dates and times that name no time zone are read by `zones`.
+
+    Raises UsageError for a database we do not know, for a certificate that cannot be used and for plain HTTP to other
+    machines that was not asked for by `allow_plain_http`, StorageError when the database cannot be used. One that
+    cannot be reached is waited for.
     """
     named = named_database(database)
-    at = _Address(named, host, port, certificate, private_key, rate, access_file, json_logs, zones, lenient, proxies)
+    at = _Address(
+        named,
+        host,
+        port,
+        certificate,
+        private_key,
+        rate,
+        access_file,
+        json_logs,
+        zones,
+        lenient,
+        proxies,
+        drain_seconds,
+    )
     if not certificate and not allow_plain_http and not _loopback(host):
         raise UsageError(
             f"On {host} others could read tokens: give a certificate, or allow plain HTTP behind a proxy of your own."
         )
-    with ExitStack() as opened:
+    if certificate:
+        tls_context(certificate, private_key)
+
+    def opened() -> Service:
         service = open_service(at.database, demo=demo, clock=clock)
-        opened.callback(service.close)
-        if token_file:
-            service.admin_token(token_file)
+        try:
+            if token_file:
+                service.admin_token(token_file)
+        except BaseException:
+            service.close()
+            raise
+        return service
+
+    commands = Commands()
+    follow_lifeline(os.environ, partial(commands.give, LEAVE))
+    with commands.by_signals():
+        service = when_reached(opened, commands)
+    if service is None:
+        return
+    with closing(service):
         if workers == 1:
-            at.serve(service.storage, clock, ready, lambda leave: follow_lifeline(os.environ, leave))
+            at.serve(service.storage, clock, ready, partial(follow_lifeline, os.environ))
             return
     _serve_by_workers(at, workers, ready)
 
@@ -108,6 +143,7 @@ class _Address(NamedTuple):
     lenient: bool
     proxies: Sequence[str]
     """Addresses and networks whose X-Forwarded-For is believed."""
+    drain_seconds: float
 
     def serve(
         self,
@@ -131,6 +167,8 @@ class _Address(NamedTuple):
                 service.app,
                 ready,
                 self._certificate_watch(metrics),
+                drain_seconds=self.drain_seconds,
+                is_worker=sockets is not None,
             )
             follow(server.leave)
             server.run(sockets)
@@ -149,13 +187,23 @@ def _metrics() -> Metrics:
 
 
 def _serve_by_workers(at: _Address, count: int, ready: Callable[[str], None]) -> None:
-    until = Wake()
-    with listening(at.host, at.port) as sock, until.by_signals(), _figures_together():
-        follow_lifeline(os.environ, until.wake)
+    commands = Commands()
+    signals = commands.by_signals(reloads=at.certificate is not None)
+    with listening(at.host, at.port) as sock, signals, _figures_together():
+        follow_lifeline(os.environ, partial(commands.give, LEAVE))
         from aisle.service.metrics import worker_restarts
 
-        url, restarted = _url(sock, tls=at.certificate is not None), worker_restarts(None).inc
-        run_workers(partial(_worker, at), count, sock, lambda: ready(url), until=until, restarted=restarted)
+        url = _url(sock, tls=at.certificate is not None)
+        run_workers(
+            partial(_worker, at),
+            count,
+            sock,
+            lambda: ready(url),
+            commands=commands,
+            restarted=worker_restarts(None).inc,
+            may_reload=lambda: at.certificate is not None and renewed(at.certificate, at.private_key),
+            drain_seconds=at.drain_seconds,
+        )
 
 
 @contextmanager
@@ -177,12 +225,17 @@ def _worker(
 ) -> None:
     """One process of several."""
     with json_logs() if at.json_logs else nullcontext():
+        commands = Commands()
+        follow(partial(commands.give, LEAVE))
         try:
-            with closing(open_storage(at.database)) as storage:
+            opened = when_reached(partial(open_storage, at.database), commands)
+            if opened is None:
+                return
+            with closing(opened) as storage:
                 at.serve(storage, time, lambda _: ready(), follow, [sock])
         except AisleError as problem:
             log.critical("%s", problem)
-            raise SystemExit(1) from None
+            raise SystemExit(1 if isinstance(problem, Busy) else CANNOT_START) from None
         except Exception:
             log.critical("a worker ended by a failure", exc_info=True)
             raise SystemExit(1) from None
@@ -254,9 +307,15 @@ class _Server(uvicorn.Server):
         app: App,
         ready: Callable[[str], None],
         certificate: CertificateWatch | None = None,
+        *,
+        drain_seconds: float = 0.0,
+        is_worker: bool = False,
     ) -> None:
+        """Who starts a worker says whether a renewed certificate is good, and keeps signals from it when it ends."""
         super().__init__(config)
         self._certificate = certificate
+        self._drain_seconds = drain_seconds
+        self._is_worker = is_worker
         app.load()  # before anybody can call: a request that is not one of ours holds up no other
         self._app = app
         self._ready = ready
@@ -282,6 +341,21 @@ class _Server(uvicorn.Server):
         self._app.leaving = True
         self.should_exit = True
 
+    def drain(self) -> None:
+        """Say that it is leaving, and leave a while later; at once when it is told again."""
+        if self._app.leaving or not self._drain_seconds:
+            self.leave()
+            return
+        self._app.leaving = True
+        asyncio.get_running_loop().call_later(self._drain_seconds, self.leave)
+
+    def _reload(self) -> None:
+        certificate, private_key = Path(str(self.config.ssl_certfile)), self.config.ssl_keyfile
+        files = certificate, Path(str(private_key)) if private_key else None
+        assert self.config.ssl is not None
+        if self._is_worker or renewed(*files):
+            take(self.config.ssl, *files)
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
@@ -294,11 +368,14 @@ class _Server(uvicorn.Server):
             yield
             return
         loop = asyncio.get_running_loop()
-        signals = (signal.SIGINT, signal.SIGTERM)
-        for one in signals:
-            loop.add_signal_handler(one, self.leave)
+        hang_up = self._reload if self.config.is_ssl else self.drain
+        signals = {signal.SIGINT: self.leave, signal.SIGTERM: self.drain, signal.SIGHUP: hang_up}
+        for one, obey in signals.items():
+            loop.add_signal_handler(one, obey)
         try:
             yield
         finally:
             for one in signals:
                 loop.remove_signal_handler(one)
+                if self._is_worker:
+                    signal.signal(one, signal.SIG_IGN)

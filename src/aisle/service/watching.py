@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -15,28 +16,30 @@ from aisle.service.handlers import Handler
 from aisle.service.openapi import HEALTH, READY
 from aisle.service.sizes import Sizes
 from aisle.service.sql import core
-from aisle.service.storage import Tx
+from aisle.service.storage import Storage, Tx
 
 if TYPE_CHECKING:
     from aisle.service.metrics import Metrics
 
 METRICS = "/metrics"
+READY_SECONDS = 1.5
+"""So long the database may take to answer, before it is said that no requests should come here."""
 
 
 def add_watching(app: FastAPI, gate: Gate, metrics: Metrics | None, leaving: Callable[[], bool]) -> None:
     """Add the routes; figures only where they are kept. `leaving` tells whether this process is about to end."""
-    storage = gate.storage
+    probe = _Probe(gate.storage)
 
     async def health() -> Response:
-        """Whether the service can read its database. Needs no token and tells nothing else."""
-        await storage.read(_touch)
+        """Whether this process lives, whatever its database does. Needs no token and tells nothing else."""
         return _good()
 
     async def ready() -> Response:
         """Whether requests should come here. Needs no token."""
         if leaving():
-            return response(Answer(503, Refusal(503, "This process is about to end.").body()))
-        await storage.read(_touch)
+            return response(Answer(503, Refusal(503, "This process is leaving.").body()))
+        if not await probe.answers():
+            return response(Answer(503, Refusal(503, "The database does not answer.").body()))
         return _good()
 
     app.add_api_route(HEALTH, health, methods=["GET"], response_class=Response)
@@ -64,6 +67,29 @@ def _add_metrics(app: FastAPI, gate: Gate, metrics: Metrics) -> None:
         return Response(metrics.text(sizes.known), media_type=KIND)
 
     app.add_api_route(METRICS, figures, methods=["GET"], include_in_schema=False)
+
+
+class _Probe:
+    """Asks the database whether it answers, once for all who want to know at the same time."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._asking: asyncio.Task[bool] | None = None
+
+    async def answers(self) -> bool:
+        """Whether it does so in time; the question goes on, and the next one who wants to know waits for it too."""
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask())
+        asking = self._asking
+        done, _ = await asyncio.wait({asking}, timeout=READY_SECONDS)
+        return bool(done) and asking.result()
+
+    async def _ask(self) -> bool:
+        try:
+            await self._storage.read(_touch)
+        except Exception:  # the watch of the storage says which
+            return False
+        return True
 
 
 def _good() -> Response:

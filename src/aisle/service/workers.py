@@ -29,11 +29,17 @@ SHARED_FIGURES = "PROMETHEUS_MULTIPROC_DIR"
 log = logging.getLogger("aisle.service")
 
 _BACKLOG = 2048
-# A worker that dies at once is not started again at once, and, where none ever came up, not for ever. Once one has,
-# what keeps others from it passes: a database that comes back, say.
+# A worker that dies before it is ready is not started again at once, and where none ever came up because of what
+# waiting does not mend, not for ever. All else passes.
 _PAUSE = 1.0
+_LONGEST_PAUSE = 30.0
+CANNOT_START = 78
+"""The status of a worker that ends because of what waiting does not mend: a database of a newer program, say."""
 _MOST_VAIN_STARTS = 5
 _LAST_SECONDS = 30
+
+DRAIN, LEAVE, RELOAD = b"d", b"l", b"r"
+"""Commands: leave after a while in which it is known, leave at once, take the certificate anew."""
 
 _spawn = multiprocessing.get_context("spawn")
 
@@ -53,48 +59,64 @@ def run_workers(
     at: socket.socket,
     ready: Callable[[], None],
     *,
-    until: Wake,
+    commands: Commands,
     restarted: Callable[[], None] = lambda: None,
+    may_reload: Callable[[], bool] = lambda: True,
+    drain_seconds: float = 0.0,
 ) -> None:
-    """Keep `count` processes running `serve` (which has to be picklable) until `until` is woken; then let them finish.
+    """Keep `count` processes running `serve` (which has to be picklable) until it is commanded to end; then let them
+    finish, and close `at`.
 
-    `ready` is called once, when one of them answers; `restarted` for each that died.
-    Raises StorageError when none ever answers.
+    `ready` is called once, when one of them answers; `restarted` for each that died. Where `may_reload`, a command to
+    reload is handed on to each of them.
+    Raises StorageError when none ever answers, because of what waiting does not mend.
     """
-    crew = _Crew(serve, at, restarted)
+    crew = _Crew(serve, count, at, restarted)
+    said, given = False, frozenset[bytes]()
     try:
         for _ in range(count):
             crew.start()
-        said = False
-        while not until.woken(crew.next_start, crew.watched()):
+        while not given & {DRAIN, LEAVE}:
+            given = commands.wait(crew.next_start, crew.watched())
+            if RELOAD in given and may_reload():
+                crew.reload()
             if crew.heard() and not said:
                 said = True
                 ready()
             crew.replace()
     finally:
-        crew.end()
+        crew.end(commands, drain_seconds if DRAIN in given else 0.0)
 
 
-class Wake:
-    """A pipe that signals and threads write to, so that a wait for something else ends."""
+class Commands:
+    """A pipe that signals and threads write commands to."""
 
     def __init__(self) -> None:
         self._out, self._in = os.pipe()
         os.set_blocking(self._in, False)
 
-    def wake(self) -> None:
-        """End the wait."""
-        os.write(self._in, b"x")
+    def give(self, command: bytes) -> None:
+        """One of the commands."""
+        os.write(self._in, command)
 
-    def woken(self, at: float | None, others: list[int | Connection]) -> bool:
-        """Whether it was woken, once one of the others has something to say or the time has come."""
+    def wait(self, at: float | None, others: list[int | Connection]) -> frozenset[bytes]:
+        """What was commanded, once one of the others has something to say or the time has come."""
         seconds = None if at is None else max(0.0, at - monotonic())
-        return self._out in wait([self._out, *others], seconds)
+        if self._out not in wait([self._out, *others], seconds):
+            return frozenset()
+        return frozenset(bytes([one]) for one in os.read(self._out, 100))
 
     @contextmanager
-    def by_signals(self) -> Iterator[None]:
-        """SIGINT and SIGTERM wake it meanwhile."""
-        old = {one: signal.signal(one, lambda *_: self.wake()) for one in (signal.SIGINT, signal.SIGTERM)}
+    def by_signals(self, *, reloads: bool = False) -> Iterator[None]:
+        """SIGINT and SIGTERM command it to end meanwhile, SIGHUP to reload; where nothing can be, that ends it, too.
+
+        Only the main thread hears them.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        given = {signal.SIGINT: LEAVE, signal.SIGTERM: DRAIN, signal.SIGHUP: RELOAD if reloads else DRAIN}
+        old = {one: signal.signal(one, lambda number, _: self.give(given[signal.Signals(number)])) for one in given}
         try:
             yield
         finally:
@@ -106,9 +128,17 @@ class _Worker:
     def __init__(self, serve: Serve, at: socket.socket) -> None:
         self.ear, mouth = _spawn.Pipe(duplex=False)
         self.ready = False
+        self.is_outdated = False
+        """It was to reload before it could."""
         self.process: SpawnProcess = _spawn.Process(target=_work, args=(serve, at, mouth), name="aisle-worker")
         self.process.start()
         mouth.close()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Tell it, unless it is gone."""
+        if self.process.is_alive() and self.process.pid:
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, number)
 
     @property
     def end(self) -> str:
@@ -118,12 +148,15 @@ class _Worker:
 
 
 class _Crew:
-    def __init__(self, serve: Serve, at: socket.socket, restarted: Callable[[], None]) -> None:
+    def __init__(self, serve: Serve, count: int, at: socket.socket, restarted: Callable[[], None]) -> None:
         self._restarted = restarted
         self._serve = serve
         self._at = at
         self._workers: list[_Worker] = []
+        self._count = count
         self._missing = 0
+        self._early = 0
+        """Workers in a row that ended before they were ready."""
         self._vain = 0
         self._has_answered = False
         self.next_start: float | None = None
@@ -145,34 +178,53 @@ class _Crew:
                 except (EOFError, OSError):
                     continue
                 worker.ready = self._has_answered = True
+                if worker.is_outdated:
+                    worker.signal(signal.SIGHUP)
         return any(worker.ready for worker in self._workers)
 
     def replace(self) -> None:
         """Count those that ended; start as many, when it is time."""
         for worker in [one for one in self._workers if not one.process.is_alive()]:
-            self._vain += not worker.ready and not self._has_answered
+            self._vain += worker.process.exitcode == CANNOT_START and not self._has_answered
             self._restarted()
             log.error("worker %d died (%s); another one takes its place", worker.process.pid or 0, worker.end)
             if self._vain >= _MOST_VAIN_STARTS:
                 raise StorageError("The workers end before they are ready; what they said stands above.")
             self._forget(worker)
             self._missing += 1
-            self.next_start = self.next_start or monotonic() + _PAUSE
+            self._early = 0 if worker.ready else self._early + 1
+            pause = min(_PAUSE * 2 ** min(self._early // self._count, 10), _LONGEST_PAUSE)
+            self.next_start = self.next_start or monotonic() + pause
         if self.next_start is not None and monotonic() >= self.next_start:
             for _ in range(self._missing):
                 self.start()
             self._missing, self.next_start = 0, None
 
-    def end(self) -> None:
-        """Ask them to finish; who does not in time is ended."""
+    def reload(self) -> None:
+        """Tell all of them; those that are not ready are told when they are."""
         for worker in self._workers:
-            worker.process.terminate()
-        until = monotonic() + _LAST_SECONDS
+            if worker.ready:
+                worker.signal(signal.SIGHUP)
+            worker.is_outdated = not worker.ready
+
+    def end(self, commands: Commands, drain_seconds: float) -> None:
+        """Ask them to finish, some time later or at once; who does not in time is ended."""
+        self._at.close()  # else whoever connects when the last of them has stopped waits in vain
+        self._tell(drain_seconds)
+        until = monotonic() + drain_seconds + _LAST_SECONDS
+        while alive := [worker for worker in self._workers if worker.process.is_alive()]:
+            if monotonic() >= until:
+                break
+            if commands.wait(until, [worker.process.sentinel for worker in alive]) & {DRAIN, LEAVE}:
+                until = monotonic() + _LAST_SECONDS
+                self._tell(0.0)
         for worker in self._workers[:]:
-            worker.process.join(max(0.0, until - monotonic()))
-            if worker.process.is_alive():
-                worker.process.kill()
+            worker.process.kill()
             self._forget(worker)
+
+    def _tell(self, drain_seconds: float) -> None:
+        for worker in self._workers:
+            worker.signal(signal.SIGINT if worker.ready and not drain_seconds else signal.SIGTERM)
 
     def _forget(self, worker: _Worker) -> None:
         worker.process.join()

@@ -30,6 +30,7 @@ from aisle.scan.grammar import COMMANDS, PRINTED_LETTERS, aim_of, is_lookup
 from aisle.scan.inputs import BY_HAND_S, Decoded, Key, Line, Typed
 from aisle.scan.meaning import (
     PERSON,
+    PRODUCT,
     Back,
     Choice,
     Command,
@@ -37,6 +38,7 @@ from aisle.scan.meaning import (
     Either,
     Meaning,
     Move,
+    Open,
     Quantity,
     Refused,
     Said,
@@ -45,6 +47,7 @@ from aisle.scan.meaning import (
     Times,
     Unknown,
 )
+from aisle.scan.restricted import looks_store_made
 
 SHORTEST_NUMBER = 6
 """Digits of the shortest code of digits alone (UPC-E): fewer are a number."""
@@ -352,7 +355,7 @@ def _was_seen(desk: Desk) -> bool:
 
 def _hear(desk: Desk, said: Said, raw: str) -> None:
     """What a person said, by whatever way; a multiplier that this has no use for is not dropped in silence."""
-    asking = desk._asking
+    asking, wants_goods = desk._asking, _wants_goods(desk)
     _heed(desk, said, raw)
     _tell_layout(desk, said)
     _tell_guess(desk, said)
@@ -364,6 +367,18 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
         desk._asking, desk._verdict = asking, asking.kept(desk._verdict)
     else:
         desk._verdict = asking.dropped(said, raw, desk._verdict, desk._stack.top.job.name)
+    if wants_goods and isinstance(said, Unknown) and looks_store_made(said.code, desk._terms.restricted):
+        desk._verdict = _more(desk._verdict, msg("session.store_label"))
+
+
+def _wants_goods(desk: Desk) -> bool:
+    """Whether the page on the screen has a use for a product's code."""
+    return bool(desk._who.user) and PRODUCT in desk._stack.top.job.prefers(desk._stack.top.state)
+
+
+def _more(verdict: Verdict | None, more: Msg) -> Verdict:
+    """The answer to an input, and what else has to be known of it."""
+    return Verdict(INFO, more) if verdict is None else verdict if verdict.more else verdict._replace(more=more)
 
 
 def _tell_layout(desk: Desk, said: Said) -> None:
@@ -443,12 +458,19 @@ def _heed(desk: Desk, said: Said, raw: str) -> None:
         case Refused("input.by_hand" as why, text):
             desk._asking = asking  # what was asked stands
             _say(desk, Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
-        case Refused("input.choice", text) if not leads_back(desk._stack.top):
-            _say(desk, Verdict(WRONG, msg("input.no_choice", text=text)), said, raw)
+        case Refused("input.choice", text):
+            why = "input.choice" if leads_back(desk._stack.top) else "input.no_choice"
+            _say(desk, Verdict(WRONG, msg(why, text=text), more=_to_type(desk._open())), said, raw)
         case Refused(why, text):
             _say(desk, Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
         case _:
             _hearken(desk, minded(desk, said, lambda: _answered(desk, said)), said, raw)
+
+
+def _to_type(open_: Open) -> Msg | None:
+    """What chooses something on the page, where numbers do."""
+    last = "" if open_.choices < 2 else f"-{open_.choices}"
+    return msg("input.type", keys=f"1{last}") if open_.choices else None
 
 
 def _is_of_use(desk: Desk, said: Said) -> bool:

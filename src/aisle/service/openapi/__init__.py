@@ -85,8 +85,13 @@ def document() -> Schema:
         paths.setdefault(row.path, {})[row.method.lower()] = _contract(row, schemas)
     for extension in EXTENSIONS:
         paths.setdefault(extension.path, {})[extension.method.lower()] = _extension(extension, schemas)
-    paths[HEALTH] = {"get": _open_read("health", "Whether the service can read its database.")}
-    paths[READY] = {"get": _open_read("ready", "Whether requests should come here: not while it is about to end.")}
+    paths[HEALTH] = {"get": _open_read("health", "Whether this process lives; the database is not asked.")}
+    paths[READY] = {
+        "get": _open_read(
+            "ready",
+            "Whether requests should come here: not while the process is leaving or its database does not answer.",
+        )
+    }
     return {
         "openapi": "3.1.0",
         "info": {"title": "Store Operations Service", "version": "2", "description": _ABOUT},

@@ -59,6 +59,10 @@ class Busy(StorageError):
     """Another writer held the database for too long; nothing was changed and the same request may be sent again."""
 
 
+class Unreachable(StorageError):
+    """The database was not opened: its server does not answer, and may do so later."""
+
+
 class Lost(StorageError):
     """The database failed while a transaction was being stored; whether it was stored is not known to the caller."""
 

@@ -232,6 +232,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{code:~} als {label:~}: {said}",
         "Diesen Code gibt es nicht: {code:~}, gelesen als {label:~}. {said}",
     ),
+    "session.store_label": (
+        "Eigenes Etikett?",
+        "Eigenes Etikett? restricted_codes fehlt",
+        "Es sieht nach einem Etikett einer Filiale aus: die Einstellung restricted_codes sagt, wie es zu lesen ist",
+    ),
     "session.layout": (
         "Tastatur? {said}",
         "Scanner-Tastatur? {said}",
@@ -506,6 +511,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} wählt nichts: Buchstabe eingeben",
         "{text:~} wählt hier nichts: den Buchstaben einer Auswahl eingeben; b: zurück",
     ),
+    "input.type": "{keys} tippen",
     "input.no_choice": ("Kein {text:~} hier", "Die Auswahl {text:~} gibt es hier nicht"),
     "input.quantity": ("Falsch: {text:~}", "„{text:~}“ ist keine Menge"),
     "input.decimal": (

@@ -226,6 +226,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{code:~} as {label:~}: {said}",
         "No such code here: {code:~}, read as {label:~}. {said}",
     ),
+    "session.store_label": (
+        "Store-made label?",
+        "Store-made label? Set restricted_codes",
+        "It looks like a store-made label: the setting restricted_codes says how to read one",
+    ),
     "session.layout": (
         "Keyboard? {said}",
         "Scanner's keyboard? {said}",
@@ -496,6 +501,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} chooses nothing: type a letter",
         "{text:~} chooses nothing here: type the letter of a choice; b goes back",
     ),
+    "input.type": "Type {keys}",
     "input.no_choice": ("No {text:~} here", "There is no choice {text:~} here"),
     "input.quantity": ("No quantity: {text:~}", "“{text:~}” is no quantity"),
     "input.decimal": (

@@ -229,6 +229,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{code:~} : {label:~}. {said}",
         "Code inconnu ici : {code:~}, lu comme {label:~}. {said}",
     ),
+    "session.store_label": (
+        "Étiquette maison ?",
+        "Étiquette maison ? Réglez restricted_codes",
+        "Elle ressemble à une étiquette de magasin : le réglage restricted_codes dit comment la lire",
+    ),
     "session.layout": (
         "Clavier ? {said}",
         "Clavier du lecteur ? {said}",
@@ -499,6 +504,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} ne choisit rien : taper une lettre",
         "{text:~} ne choisit rien ici : taper la lettre d'un choix ; b : retour",
     ),
+    "input.type": "Tapez {keys}",
     "input.no_choice": ("Pas de {text:~} ici", "Il n'y a pas de choix {text:~} ici"),
     "input.quantity": ("Quantité ? {text:~}", "« {text:~} » n'est pas une quantité"),
     "input.decimal": (

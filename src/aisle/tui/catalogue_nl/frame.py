@@ -232,6 +232,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{code:~} als {label:~}: {said}",
         "Deze code is er niet: {code:~}, gelezen als {label:~}. {said}",
     ),
+    "session.store_label": (
+        "Eigen etiket?",
+        "Eigen etiket? Stel restricted_codes in",
+        "Het lijkt een eigen etiket van een winkel: de instelling restricted_codes zegt hoe dat te lezen is",
+    ),
     "session.layout": (
         "Toetsen? {said}",
         "Toetsenbord scanner? {said}",
@@ -499,6 +504,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} kiest niets: typ een letter",
         "{text:~} kiest hier niets: typ de letter van een keuze; b gaat terug",
     ),
+    "input.type": "Typ {keys}",
     "input.no_choice": ("Geen {text:~} hier", "Keuze {text:~} is er hier niet"),
     "input.quantity": ("Geen aantal: {text:~}", "“{text:~}” is geen aantal"),
     "input.decimal": (

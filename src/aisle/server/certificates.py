@@ -1,4 +1,7 @@
-"""Until when the certificate of this service is good; said once when it no longer is, and when it is again."""
+"""The certificate of a server: until when it is good, said once when that changes.
+
+A renewed one is taken while the server runs.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from time import time
 
-log = logging.getLogger("aisle.service")
+from aisle.errors import UsageError
+
+log = logging.getLogger("aisle.server")
 
 SOON_DAYS = 14
 _DAY = 86400.0
@@ -20,7 +25,7 @@ def good_until(certificate: Path, private_key: Path | None) -> float:
     Raises OSError (ssl.SSLError is one) for files that cannot be used, and for a certificate that has ended.
     """
     here = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    here.load_cert_chain(certificate, private_key)
+    _load(here, certificate, private_key)
     there = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     there.check_hostname = False
     there.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
@@ -35,6 +40,42 @@ def good_until(certificate: Path, private_key: Path | None) -> float:
             continue
     found = client.getpeercert() or {}
     return ssl.cert_time_to_seconds(str(found["notAfter"]))
+
+
+def tls_context(certificate: Path, private_key: Path | None) -> ssl.SSLContext:
+    """What is needed for https. Raises UsageError for files that are none of that."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        _load(context, certificate, private_key)
+    except (OSError, ValueError) as problem:
+        files = f"{certificate} and {private_key}" if private_key else str(certificate)
+        raise UsageError(f"{files} cannot be used for TLS: {problem}.") from problem
+    return context
+
+
+def renewed(certificate: Path, private_key: Path | None) -> bool:
+    """Whether the files hold a certificate that can be served; one line says so, or why not."""
+    try:
+        until = good_until(certificate, private_key)
+    except (OSError, KeyError, ValueError) as problem:
+        log.error("certificate refused, the old one stays: %s", _words(problem))
+        return False
+    log.warning("certificate taken: it is good for %d days", (until - time()) / _DAY)
+    return True
+
+
+def take(context: ssl.SSLContext, certificate: Path, private_key: Path | None) -> None:
+    """Serve what `renewed` found good to whoever connects from now on; who is connected keeps the old one."""
+    try:
+        _load(context, certificate, private_key)
+    except OSError as problem:
+        log.error("certificate lost: %s", _words(problem))
+
+
+def _load(context: ssl.SSLContext, certificate: Path, private_key: Path | None) -> None:
+    """Raises ssl.SSLError for a key with a password, too: nobody is there to say it."""
+    context.load_cert_chain(certificate, private_key, password="")
 
 
 class CertificateWatch:
