@@ -215,8 +215,11 @@ def _people(commands: _Commands[Parser]) -> None:
 def _purge(commands: _Commands[Parser]) -> None:
     text = "Let what is old leave the service's database while it is in use; sums stay as they are."
     purge = _command(commands, "purge", "purge:run", text)
-    purge.add_argument("--before", required=True, metavar="TIME", help="a day or moment, or so many days ago: 400d")
-    purge.add_argument("--only", action="append", choices=("ledger", "log", "audit"), help="this alone (default: all)")
+    purge.add_argument(
+        "--before", metavar="TIME", help="a day or moment, or so many days ago: 400d (default: as keep_…_days are set)"
+    )
+    parts = ("ledger", "log", "changes", "orders", "deliveries", "answers", "audit", "archive")
+    purge.add_argument("--only", action="append", choices=parts, help="this alone (default: all)")
     purge.add_argument("--database", metavar="URL", help="as for aisle serve (default: the embedded store's)")
 
 

@@ -19,7 +19,18 @@ Question = tuple[str, tuple[object, ...]]
 """A query and its parameters, lists as tuples."""
 
 
-GROWING = ("leg", "stock_log", "change", "write_history", "customer_order", "order_line", "idempotency", "audit")
+GROWING = (
+    "leg",
+    "stock_log",
+    "change",
+    "write_history",
+    "customer_order",
+    "order_line",
+    "delivery",
+    "delivery_line",
+    "idempotency",
+    "audit",
+)
 """Tables that grow with time."""
 
 _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
