@@ -14,6 +14,7 @@ from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import REASONS, OrderLine
 from aisle.service.stock.logs import LogWriter
 from aisle.service.stock.order import Order, release
+from aisle.service.stock.order_audit import note_order, settings_of
 from aisle.service.stock.reason import REJECTED, note_reason
 
 
@@ -30,7 +31,7 @@ async def reject_lines(ctx: Context, call: Call) -> bytes:
     if not order.is_active or order.is_rejected:
         raise conflict(f"Order {number} is {order.fulfilment}.", "order_number")
     ledger = Ledger(Book(ctx, ctx.here))
-    logs = LogWriter(ledger)
+    logs, before = LogWriter(ledger), settings_of(order, order.lines)
     named: dict[int, OrderLine] = {}
     freed: dict[int, OrderLine] = {}
     for index, raw in enumerate(call.body["lines"]):
@@ -46,6 +47,7 @@ async def reject_lines(ctx: Context, call: Call) -> bytes:
             line.is_rejected = line.is_picked = False
     if freed:  # all at once: what is held for an order is read as a whole
         await release(ledger, order, freed.values())
+    await note_order(ctx, order, before, order.lines)
     for line in named.values():
         await line.save(ctx, ledger.store)
     await order.save(ctx, ledger.store)
