@@ -14,8 +14,9 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError, UsageError
+from aisle.server.http_server import listening
 from aisle.service import workers
-from aisle.service.workers import LEAVE, Commands, listening, run_workers
+from aisle.service.workers import LEAVE, Commands, run_workers
 from tests.service.idle import COUNTED, NINTH, comes_up_once, ends_at_once
 from tests.service.served import SECONDS, command_of, served
 

@@ -83,6 +83,7 @@ def _serve(commands: _Commands[Parser]) -> None:
         metavar="ADDRESS",
         help="address of a proxy before it, whose X-Forwarded-For is believed (more than once: of several)",
     )
+    _add_per_address(parser)
     parser.add_argument(
         "--drain-seconds",
         type=float,
@@ -105,6 +106,15 @@ def _serve(commands: _Commands[Parser]) -> None:
     )
     store.add_argument(
         "--empty", dest="demo", action="store_false", help="no demo store; with --database that is so anyway"
+    )
+
+
+def _add_per_address(parser: Parser) -> None:
+    parser.add_argument(
+        "--connections-per-address",
+        type=int,
+        metavar="N",
+        help="connections that one address may have, 0 for any number (default: a quarter of all; a --proxy has any)",
     )
 
 

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from time import monotonic
 
-from aisle.errors import StorageError, UsageError
+from aisle.errors import StorageError
 
 Serve = Callable[[socket.socket, Callable[[], None], Callable[[Callable[[], None]], None]], None]
 """Serves at a socket: it calls its second argument when it is ready, and its third with what makes it leave."""
@@ -28,7 +28,6 @@ SHARED_FIGURES = "PROMETHEUS_MULTIPROC_DIR"
 
 log = logging.getLogger("aisle.service")
 
-_BACKLOG = 2048
 # A worker that dies before it is ready is not started again at once, and where none ever came up because of what
 # waiting does not mend, not for ever. All else passes.
 _PAUSE = 1.0
@@ -42,15 +41,6 @@ DRAIN, LEAVE, RELOAD = b"d", b"l", b"r"
 """Commands: leave after a while in which it is known, leave at once, take the certificate anew."""
 
 _spawn = multiprocessing.get_context("spawn")
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that several processes take connections from. Raises UsageError."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
-    except OSError as problem:
-        raise UsageError(f"{host} port {port} cannot be listened at: {problem.strerror or problem}.") from problem
 
 
 def run_workers(
