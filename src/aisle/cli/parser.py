@@ -218,7 +218,7 @@ def _purge(commands: _Commands[Parser]) -> None:
     purge.add_argument(
         "--before", metavar="TIME", help="a day or moment, or so many days ago: 400d (default: as keep_…_days are set)"
     )
-    parts = ("ledger", "log", "changes", "orders", "deliveries", "answers", "audit", "archive")
+    parts = ("ledger", "log", "changes", "orders", "deliveries", "answers", "audit", "outbox", "archive")
     purge.add_argument("--only", action="append", choices=parts, help="this alone (default: all)")
     purge.add_argument("--database", metavar="URL", help="as for aisle serve (default: the embedded store's)")
 
