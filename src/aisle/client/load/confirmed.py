@@ -33,7 +33,8 @@ class Confirmed:
         files: dict[str, None] = {}
         for store, kept in self._keys.items():
             at = store or await self._any_store()
-            keys = list(kept)
+            is_chain_alone = not at and len(self._keys) == 1  # a chain that has no store yet cannot be asked
+            keys = [] if is_chain_alone else list(kept)
             for first in range(0, len(keys), AT_ONCE):
                 some = keys[first : first + AT_ONCE]
                 files |= dict.fromkeys(kept[key] for key in (await self._unknown(at, some) if at else some))
