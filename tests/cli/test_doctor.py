@@ -118,6 +118,9 @@ def test_a_store_at_work_is_well(home: Home, capsys: pytest.CaptureFixture[str])
     assert (found.status, [finding for finding in found.findings if finding["verdict"] == WRONG]) == (0, [])
     assert [verdict for verdict, _ in found.of("service") + found.of("writes") + found.of("clock")] == [OK] * 3
     assert "exactly once" in found.of("writes")[0][1]
+    files, store = (words for _, words in found.of("sizes"))
+    assert files.startswith("cache ")
+    assert re.fullmatch(r"the embedded store \S+ [kM]B; (\w+ [\d,]+ rows(, )?)+", store)
     assert found.of("cache")[0][1].endswith("complete")
     assert found.of("sessions")[0][1].startswith("dock: U1, began ")
     assert found.of("outbox")[0][1].startswith("nothing waits")

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
+from aisle.local.host.home import Home
+from aisle.local.outbox.archive import open_archive
+from aisle.settings import DEMO_STORE, EMBEDDED
 from tests.cli.test_doors import api, run
 
 pytestmark = pytest.mark.usefixtures("aisle_home")
@@ -13,7 +20,32 @@ def test_what_is_old_goes(capsys: pytest.CaptureFixture[str]) -> None:
     nowhere = ("--database", "sqlite:////nowhere/none.db")
     assert run(capsys, "purge", "--before", "400d", *nowhere)[0] == 2
     api(capsys, "list-stores")
-    status, _out, err = run(capsys, "purge", "--before", "400d")
-    assert (status, err) == (0, "Gone: 0 rows of the ledger, 0 of the log, 0 of the audit.\n")
-    for before in ("3d", "yesterday", "-5d", "2999-01-01"):
+    nothing = "Rows that are gone: 0 of the ledger, 0 of the log, 0 of the changes, 0 of the orders, "
+    nothing += "0 of the deliveries, 0 of the answers, 0 of the audit, 0 of the archive.\n"
+    for said in ((), ("--before", "400d")):
+        assert run(capsys, "purge", *said)[::2] == (0, nothing)
+    assert run(capsys, "purge", "--before", "70d", "--only", "changes")[0] == 0
+    for before in ("3d", "70d", "yesterday", "-5d", "2999-01-01"):
         assert run(capsys, "purge", f"--before={before}")[0] == 2
+
+
+def test_each_part_is_kept_as_it_is_set(capsys: pytest.CaptureFixture[str], aisle_home: Path) -> None:
+    api(capsys, "list-stores")
+    settings = aisle_home / "settings.toml"
+    settings.write_text("keep_log_days = 0\nkeep_ledger_days = 200\n", encoding="utf-8")
+    err = run(capsys, "purge", "--only", "log", "--only", "ledger")[2]
+    assert err == "Rows that are gone: 0 of the ledger.\n"
+    settings.write_text("keep_log_days = 100\n", encoding="utf-8")
+    status, _, err = run(capsys, "purge")
+    assert status == 2
+    assert "keep_log_days is too near: nothing of the log that is younger than 121 days" in err
+
+
+def test_the_archive_of_the_host_goes_too(capsys: pytest.CaptureFixture[str], aisle_home: Path) -> None:
+    api(capsys, "list-stores")
+    folder = Home(aisle_home, EMBEDDED, DEMO_STORE).folder
+    with closing(open_archive(folder)) as archive:
+        for at in (1.0, time.time() - 86400.0 * 500):
+            archive.execute("INSERT INTO event VALUES (?, 1, '', ?, '', '', '', '', '', '', '', '')", (str(at), at))
+    assert "1 of the archive" in run(capsys, "purge")[2]
+    assert "1 of the archive" in run(capsys, "purge", "--before", "400d")[2]

@@ -15,6 +15,8 @@ from aisle.local.outbox.remainder import is_remainder
 from aisle.local.outbox.restores import restores
 from aisle.local.reads.reads import Reads
 from aisle.service.factory import open_service
+from aisle.service.gate import HISTORY_DAYS
+from aisle.service.retention import purge
 from tests.courier.kit import STORE, movement, update
 from tests.courier.test_cards import Own, count
 from tests.courier.test_settings import setting
@@ -66,6 +68,29 @@ async def test_what_a_restored_service_has_lost_is_told_to_it_again(aisle_home: 
         before = len(world.courier.notices.kept)
         await world.courier.catch_up()
         assert len(world.courier.notices.kept) == before, "it is told once"
+    world.close()
+
+
+async def test_a_host_whose_changes_were_purged_reads_all_lists_and_is_right(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+    await world.other(order_lines=[{"line_number": 1, "product_number": "P1", "picked_quantity": 2}])
+    async with world.client() as client:
+        await client.create_or_update_products({"products": [{"product_number": "P2", "product_name": "Coffee"}]})
+    now = world.host.time.clock() + 1
+    gone = await purge(world.service.storage, now, now + HISTORY_DAYS * 86400, ("changes",))
+    assert gone.changes > 3
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        await world.work()
+        assert world.host.line("O1")["picked_quantity"] == 2
+        (row,) = world.host.reads.query("product", {"product_number": "P2"})[0]
+        assert row["product_name"] == "Coffee"
+        await world.send(based("O1", 2, 3))
+        assert int(await world.picked()) == 3
+        assert not world.cards()
     world.close()
 
 

@@ -2,8 +2,10 @@
 
 from contextlib import closing
 
+from aisle.courier.care import Care
 from aisle.local.db import fetch
 from aisle.local.outbox import archive
+from aisle.local.outbox.archive import Kept
 from aisle.local.outbox.journal import Batch, Entry, Journal, NewJob
 from tests.courier.host import Host, quiet
 from tests.courier.kit import ANNA, update
@@ -42,3 +44,25 @@ async def test_nothing_old_makes_no_archive(host: Host) -> None:
     async with host.running(host.courier(pace=quiet())) as courier:
         assert courier.upkeep.tidy() == 0
     assert not (host.home.folder / "archive.db").exists()
+
+
+async def test_the_archive_forgets_what_is_older_than_it_is_set(host: Host) -> None:
+    note(host, "oldest", 200, 3)
+    note(host, "old", 60, 4)
+    note(host, "young", 3, 1)
+    care = Care(kept=Kept(archive=100))
+    async with host.running(host.courier(pace=quiet(), care=care)) as courier:
+        while courier.upkeep.tidy():
+            pass
+    with closing(archive.open_archive(host.home.folder)) as kept:
+        assert fetch(kept, "SELECT job_id, count(*) FROM event GROUP BY job_id") == [("old", 4)]
+        assert [total[3] for total in archive.totals(kept)] == [3, 4], "totals stay"
+
+
+def test_nothing_is_kept_shorter_than_a_restored_service_may_ask_for_it() -> None:
+    now = 1000 * DAYS
+    assert Kept(operations=1).operations_before(now) == now - 30 * DAYS
+    assert Kept(journal=1).journal_before(now) == now - 7 * DAYS
+    assert Kept(archive=10).archive_before(now) == now - 36 * DAYS
+    for ever in (Kept(0, 0, 0).operations_before, Kept(0, 0, 0).journal_before, Kept(0, 0, 0).archive_before):
+        assert ever(now) < 0

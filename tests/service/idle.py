@@ -4,9 +4,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from aisle.service.workers import CANNOT_START
+
 
 def ends_at_once(at: object, ready: object, follow: object) -> None:
-    """A worker that never comes up."""
+    """A worker that never comes up, and says that waiting does not help."""
+    raise SystemExit(CANNOT_START)
 
 
 def comes_up_once(at: object, ready: Callable[[], None], follow: object) -> None:

@@ -1,7 +1,8 @@
 """Whatever a store does, in whatever order and however late it is heard of: the books stay in order.
 
 Σ stock = start + Σ differences of counts + changes + receipts − finished + absorbed legs; movements and picks change no
-sum. The sum of the log's quantities is the stock of each product at each place and at none (`assert_books`).
+sum. The sum of the log's quantities is the stock of each product at each place and at none (`assert_books`), also
+after what is old was purged.
 """
 
 import asyncio
@@ -10,11 +11,14 @@ from collections.abc import Coroutine
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from aisle.service import retention
+from aisle.service.retention import LEAST_DAYS, purge
 from aisle.service.storage import Tx
 from aisle.service.storage.postgres import PostgresStorage
 from aisle.service.times import moment
@@ -29,6 +33,7 @@ PRODUCTS = st.sampled_from(["P1", "KG"])
 CHANGES = [{"is_rejected": True}, {"is_rejected": False}, {"is_active": False}, {"is_picked": True}]
 INDEX = st.integers(0, 20)
 AMOUNTS = st.integers(0, 6)
+DAY = 86400.0
 LATENESS = st.sampled_from([0, 0, 0, 5, 50])
 
 
@@ -189,6 +194,14 @@ class Books(RuleBasedStateMachine):
         if late == 0:
             assert self.total(product) == before
 
+    @rule(days=st.sampled_from([30, 90, LEAST_DAYS + 1]))
+    def purge(self, days: int) -> None:
+        before, until = self.world.books(), (self.world.now - LEAST_DAYS * DAY, self.world.now)
+        with patch.object(retention, "_ROWS", 7):
+            self.run(purge(self.world.service.storage, *until))
+        assert self.world.books() == before
+        self.world.now += days * DAY
+
     def total(self, product: str) -> Any:
         return sum(have for key, have in self.world.books().items() if key[0] == product)
 
@@ -210,7 +223,7 @@ async def _told(tx: Tx, product: str) -> int:
     kinds: dict[str, int] = dict(rows)
     assert not any(kinds.get(kind) for kind in ("pick", "unpick", "move", "release"))
     assert kinds.get("finish", 0) <= 0
-    return sum(kinds.get(kind, 0) for kind in ("count", "change", "receipt", "finish", "absorbed"))
+    return sum(kinds.get(kind, 0) for kind in ("count", "change", "receipt", "finish", "absorbed", "opening"))
 
 
 def _run(machine: type[Books], few: int, many: int) -> None:

@@ -68,7 +68,7 @@ async def test_followers_hear_each_key_once_and_in_the_end_everything(world: Wor
     since, seen = await follow(world, 0, limit=2)
     told = await world.get(CHANGES)
     assert told.pop("mark"), "which writes made the last changes"
-    assert told == {"cursor": since, "changes": [], "more": False, "restored": False, "unknown": []}
+    assert told == {"cursor": since, "changes": [], "more": False, "restored": False, "unknown": [], "forgotten": False}
     assert {("store", number) for number, *_ in STORES} <= seen
     assert {("location", "A1"), ("product", "P1")} <= seen
     assert await follow(world, since) == (since, set())

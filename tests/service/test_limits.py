@@ -12,6 +12,8 @@ import sys
 import threading
 from contextlib import closing
 from pathlib import Path
+from statistics import median
+from time import monotonic
 from typing import Any
 
 import httpx
@@ -22,9 +24,10 @@ from aisle.service import request as wire
 from aisle.service.access import AccessLog
 from aisle.service.answers import Refusal
 from aisle.service.app import App
-from aisle.service.handlers import HANDLERS
+from aisle.service.handlers import BULK, HANDLERS
 from aisle.service.limits import LONGEST_CODE, LONGEST_HEADERS, LONGEST_QUERY, MOST_HEADERS, Buckets, Rates
 from aisle.service.serve import serve
+from tests.lengths import tries
 from tests.service.world import API, LOGS, World
 
 ORDERS = "/stores/S1/orders/customerorders"
@@ -79,6 +82,65 @@ async def test_a_token_that_asks_too_often_hears_when_to_come_again(world: World
         assert (await client.get(API + "/stores", headers=bearer)).status_code == 200
 
 
+def test_a_bucket_may_owe_what_has_come_and_then_takes_no_more() -> None:
+    now = 100.0
+    buckets = Buckets(10, lambda: now)
+    buckets.check("a")
+    buckets.charge("a", 120)
+    with pytest.raises(Refusal) as refused:
+        buckets.check("a")
+    assert (refused.value.status, refused.value.retry_after) == (429, 2)
+    buckets.check("b")
+    now += 2
+    buckets.check("a")
+
+
+async def test_bytes_of_bodies_are_counted_by_token(world: World) -> None:
+    bearer = {"Authorization": f"Bearer {world.token()}"}
+    async with client_of(world, rates=Rates(token_bytes=200)) as client:
+        body = {"stores": [{**STORE, "store_number": "S1", "city": "x" * 900}]}
+        answers = [await client.post(API + "/stores", json=body) for _ in range(3)]
+        assert [one.status_code for one in answers] == [200, 200, 429]
+        assert 1 <= int(answers[2].headers["Retry-After"]) <= 30
+        assert (await client.get(API + "/stores")).status_code == 200, "what has no body is taken"
+        assert (await client.post(API + "/stores", json=body, headers=bearer)).status_code == 200
+    async with client_of(world, rates=Rates(token=0, token_bytes=200)) as client:
+        answers = [await client.post(API + "/stores", json=body) for _ in range(3)]
+        assert [one.status_code for one in answers] == [200, 200, 200]
+
+
+@pytest.mark.parametrize("role", ["staff", "supervisor", "integration", "admin"])
+async def test_who_works_on_the_floor_sends_no_body_in_bulk(world: World, role: str) -> None:
+    entry = {"product_number": "NONE", "loss_comment": "x" * 9000}
+    async with world.open_client(world.token(role)) as client:
+        few, many = ({"storeproductlog": [entry] * count} for count in (100, 120))
+        assert (await world.send("POST", LOGS, few, client=client)).status_code == 422
+        status = 422 if role in ("integration", "admin") else 413
+        assert (await world.send("POST", LOGS, many, client=client)).status_code == status
+
+
+async def test_others_are_answered_while_large_bodies_are_parsed(world: World) -> None:
+    """Eight of the largest: nobody waits for one of them, and not for the other seven either."""
+    details = {"product_details": "Leaves from the mountains. " * 10, "category_code": "tea", "price": 1.5}
+    products = [{"product_number": f"P{n}", "product_name": "T" * 50, **details} for n in range(tries(10_000, 38_000))]
+    products[-1]["price"] = "no number"
+    raw = json.dumps({"products": products}).encode()
+    assert len(raw) <= BULK
+    headers = {"Content-Type": "application/json"}
+    waits: list[float] = []
+    async with client_of(world, rates=Rates(token=0)) as client:
+        await client.get("/aisle/v1/health")
+        writes = [asyncio.create_task(client.post(API + "/products", content=raw, headers=headers)) for _ in range(8)]
+        while not all(write.done() for write in writes):
+            began = monotonic()
+            assert (await client.get("/aisle/v1/health")).status_code == 200
+            waits.append(monotonic() - began)
+            await asyncio.sleep(0.01)
+    assert {(await write).status_code for write in writes} == {400}
+    assert len(waits) > 10
+    assert median(waits) < 0.1, "of the worst the machine's other work would be told"
+
+
 async def test_a_write_counts_once(world: World) -> None:
     async with client_of(world, rates=Rates(token=0.3)) as client:
         answers = [await client.post(API + "/stores", json={"stores": []}) for _ in range(4)]
@@ -95,7 +157,7 @@ async def test_guessing_tokens_is_slowed_down_and_hurts_nobody_else(world: World
 
 
 async def test_items_are_counted_with_their_lines(world: World) -> None:
-    most = HANDLERS["create-movement"].most_items
+    most = HANDLERS["create-movement"].most_items("admin")
     item = {"product_number": "NONE"}
     assert (await world.send("POST", "/stores/S1/storeproductlocation/movement", [item] * most)).status_code == 422
     answer = await world.send("POST", "/stores/S1/storeproductlocation/movement", [item] * (most + 1))
@@ -105,7 +167,7 @@ async def test_items_are_counted_with_their_lines(world: World) -> None:
     assert (await world.send("PUT", "/stores/S1/orders/customerorder", update)).status_code == 404
     update["orders"]["order_lines"] = [*lines, *lines[:1]]
     assert (await world.send("PUT", "/stores/S1/orders/customerorder", update)).status_code == 413
-    assert HANDLERS["create-or-update-products"].most_items == 10 * most
+    assert HANDLERS["create-or-update-products"].most_items("admin") == 10 * most
 
 
 async def test_of_a_large_body_the_first_object_that_does_not_fit_is_told(world: World) -> None:

@@ -53,13 +53,11 @@ def test_a_renewed_certificate_is_taken_and_a_bad_one_is_not(
         until_shown(url, second)
         (tmp_path / "key.pem").write_text("no key")
         process.send_signal(signal.SIGHUP)
-        assert process.stderr is not None
-        os.set_blocking(process.stderr.fileno(), False)
         said = until_said(process, "certificate refused")
         until_shown(url, second)
         process.send_signal(signal.SIGTERM)
         assert process.wait(LONG) == 0
-        said += process.stderr.read() or ""
+        said += heard(process)
     assert [line.partition(":")[0] for line in said.splitlines() if line.startswith("certificate ")] == [
         "certificate taken",
         "certificate refused, the old one stays",
@@ -68,13 +66,24 @@ def test_a_renewed_certificate_is_taken_and_a_bad_one_is_not(
 
 def until_said(process: subprocess.Popen[str], words: str) -> str:
     """Wait until the process says something; all that it has said."""
-    assert process.stderr is not None
     said, until = "", monotonic() + LONG
     while words not in said:
         assert monotonic() < until, said
-        said += process.stderr.read() or ""
+        said += heard(process)
         sleep(0.02)
     return said
+
+
+def heard(process: subprocess.Popen[str]) -> str:
+    """What it has said since the last time."""
+    assert process.stderr is not None
+    os.set_blocking(process.stderr.fileno(), False)
+    try:
+        return os.read(process.stderr.fileno(), 1 << 16).decode()
+    except BlockingIOError:
+        return ""
+    finally:
+        os.set_blocking(process.stderr.fileno(), True)
 
 
 def until_shown(url: str, certificate: bytes) -> None:

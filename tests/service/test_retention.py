@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+from time import monotonic
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from aisle.errors import UsageError
+from aisle.service import retention
 from aisle.service.retention import LEAST_DAYS, Purged, purge
 from aisle.service.sizes import sizes_of
 from aisle.service.storage import Tx
 from aisle.service.storage.base import GROWING
+from tests.lengths import tries
 from tests.service.test_watching import client_of, figures
-from tests.service.world import World
+from tests.service.world import LOGS, World, assert_books
 
 DAY = 86400.0
+CHANGES = "/aisle/v1/stores/S1/changes"
+LOG = "/products/stock/storeproductlogs"
 
 
 async def legs(world: World) -> list[Any]:
@@ -22,6 +29,16 @@ async def legs(world: World) -> list[Any]:
 
     async def work(tx: Tx) -> list[Any]:
         return await tx.all("SELECT kind, product_number, quantity, occurred_on FROM leg ORDER BY op_id, leg")
+
+    return await world.service.storage.read(work)
+
+
+async def count_of(world: World, table: str) -> int:
+    """How many rows a table has."""
+
+    async def work(tx: Tx) -> int:
+        rows = await tx.all(f"SELECT count(*) FROM {table}")
+        return int(rows[0][0])
 
     return await world.service.storage.read(work)
 
@@ -48,9 +65,13 @@ async def test_the_old_ledger_is_summed_up_and_the_stock_is_its_sum(world: World
     assert gone.ledger > 0
     assert gone.audit > 0
     assert gone.log > 0
-    for asked in ({}, {"is_historic": True}):
-        listed = await world.get("/products/stock/storeproductlogs", store_number="S1", **asked)
-        assert listed["total_count"] == len(listed["list"]) == 3, "the day's own"
+    listed = await world.get(LOG, store_number="S1")
+    assert listed["total_count"] == len(listed["list"]) == 3, "the day's own"
+    listed = await world.get(LOG, store_number="S1", is_historic=True)
+    assert listed["total_count"] == len(listed["list"]) == 4
+    opening = listed["list"][0]
+    assert (opening["source"], opening["product_number"], opening["location_code"]) == ("opening", "P1", "A1")
+    assert sum(row["quantity"] for row in listed["list"]) == books[("P1", "A1", 1)]
     after = await legs(world)
     assert len(after) == before - gone.ledger
     assert young in after
@@ -59,6 +80,25 @@ async def test_the_old_ledger_is_summed_up_and_the_stock_is_its_sum(world: World
     assert len((await world.get("/aisle/v1/audit"))["audit"]) == audit - gone.audit
     assert await purge(storage, world.now - LEAST_DAYS * DAY, world.now) == Purged(), "there is no more of it"
     await world.count("P1", "A1", stock_pool_1=1)
+
+
+async def test_openings_of_many_places_stand_before_the_log_without_a_gap(world: World) -> None:
+    storage, places = world.service.storage, (None, "A1", "A2", "A10", "BACK", "DESK")
+    with patch.object(retention, "_ROWS", 3):
+        for day in range(5):
+            for n, product in enumerate(("P1", "P2", "KG", "P3")):
+                for place in places[n : n + 3]:
+                    entry: dict[str, Any] = {"product_number": product, "quantity": day % 3 - n}
+                    await world.log(**entry | ({"location_code": place} if place else {}))
+            world.now += (LEAST_DAYS + 1) * DAY
+            await purge(storage, world.now - LEAST_DAYS * DAY, world.now, ("log",))
+            listed = await world.get(LOG, store_number="S1", is_historic=True)
+            ids = [row["id"] for row in listed["list"]]
+            assert listed["total_count"] == len(ids) <= 12
+            assert ids == [ids[0] + n * (1 << 20) for n in range(len(ids))]
+            assert_books(world.service)
+            page = await world.get(LOG, store_number="S1", is_historic=True, page_size=5, page_start=2)
+            assert page["list"] == listed["list"][5:10]
 
 
 async def test_the_figures_say_how_large_the_database_is(world: World) -> None:
@@ -80,3 +120,76 @@ async def test_parts_are_purged_alone_and_nothing_young_at_all(world: World) -> 
         await purge(storage, until + 1, world.now)
     assert (await purge(storage, until, world.now, ("audit",))).ledger == 0
     assert (await purge(storage, until, world.now, ("ledger",))).audit == 0
+
+
+async def test_changes_are_forgotten_and_who_has_not_heard_them_is_told(world: World) -> None:
+    begun = (await world.get(CHANGES))["cursor"]
+    await worked(world)
+    heard = (await world.get(CHANGES))["cursor"]
+    world.now += (LEAST_DAYS + 1) * DAY
+    await world.count("P2", "A1", stock_pool_1=5)
+    await purge(world.service.storage, world.now - DAY * 60, world.now, ("changes",))
+    for since in (0, begun):
+        told = await world.get(CHANGES, since=since)
+        assert (told["forgotten"], told["restored"], told["changes"]) == (True, False, [])
+        again = await world.get(CHANGES, since=told["cursor"])
+        assert not again["forgotten"]
+    told = await world.get(CHANGES, since=heard)
+    assert not told["forgotten"]
+    assert [change["key"] for change in told["changes"]] == ["P2"]
+
+
+async def test_finished_orders_and_received_deliveries_go_with_their_lines(world: World) -> None:
+    await world.count("P1", "A1", stock_pool_1=9)
+    for number in ("OLD", "OPEN", "REJECTED"):
+        await world.order(number, {"product_number": "P1", "quantity": 2})
+    await world.pick("OLD", 1, "P1", 2)
+    await world.update("OLD", is_active=False)
+    await world.update("REJECTED", is_rejected=True)
+    line = {"product_number": "P1", "quantity": 3, "line_number": 1}
+    head = {"no_of_containers": 1, "supplier_name": "S"}
+    for number in ("D1", "D2"):
+        await world.post(
+            "/stores/S1/orders/deliveries", {"orders": [{"order_number": number, **head, "order_lines": [line]}]}
+        )
+    await world.log(query={"is_from_receipt": True}, product_number="P1", quantity=3, reference="D1")
+    world.now += (LEAST_DAYS + 1) * DAY
+    await world.order("NEW", {"product_number": "P1", "quantity": 1})
+    await world.update("NEW", is_active=False)
+    books = world.books()
+    gone = await purge(world.service.storage, world.now - LEAST_DAYS * DAY, world.now, ("orders", "deliveries"))
+    assert (gone.orders, gone.deliveries) == (1, 1)
+    assert world.books() == books
+    orders = await world.rows("/stores/S1/orders/customerorders", is_active=False)
+    assert {row["order_number"] for row in orders} == {"NEW", "OPEN", "REJECTED"}
+    assert [row["order_number"] for row in await world.rows("/orders/deliveries", store_number="S1")] == ["D2"]
+    assert [await count_of(world, table) for table in ("customer_order", "order_line", "delivery_line")] == [3, 3, 1]
+
+
+async def test_answers_of_keys_go_when_hosts_know_that_they_do(world: World) -> None:
+    entry = {"storeproductlog": [{"product_number": "P1", "quantity": 1}]}
+    await world.post(LOGS, entry, headers={"Idempotency-Key": "k" * 16})
+    world.now += 31 * DAY
+    await world.post(LOGS, entry, headers={"Idempotency-Key": "l" * 16})
+    gone = await purge(world.service.storage, world.now - 30 * DAY, world.now, ("answers",))
+    assert gone.answers <= 1, "the service may have forgotten it by itself"
+    assert await count_of(world, "idempotency") == 1
+
+
+async def test_a_write_gets_through_while_much_is_purged(world: World) -> None:
+    entries = [{"product_number": "P1", "location_code": "A1", "quantity": n % 7} for n in range(1, 1500)]
+    for _ in range(tries(3, 30)):
+        await world.post(LOGS, {"storeproductlog": entries})
+    world.now += (LEAST_DAYS + 1) * DAY
+    work = asyncio.create_task(purge(world.service.storage, world.now - LEAST_DAYS * DAY, world.now))
+    waits: list[float] = []
+    while not work.done():
+        began = monotonic()
+        await world.log(product_number="P2", quantity=1)
+        waits.append(monotonic() - began)
+        await asyncio.sleep(0)
+    gone = await work
+    assert gone.log > 4000
+    assert len(waits) > 3
+    assert max(waits) < 1.0, "a batch is a moment's work"
+    assert_books(world.service)

@@ -169,12 +169,12 @@ async def test_lists_of_stores_and_rows_of_many_are_looked_through() -> None:
     scoped = ScopedTx(tx, Principal("t1", "x", "admin", all_stores=False))
     await scoped.one(core.STORE_OF_ACCESS, "S1", "t1")
     await scoped.all(store_sql.STORE_ORDINALS, ["S1"])
-    await scoped.many(core.CHANGE_MARK, [("S1", "order", "1", 1)])
+    await scoped.many(core.CHANGE_MARK, [("S1", "order", "1", 1, "")])
     ran = len(tx.ran)
     with pytest.raises(Refusal):
         await scoped.all(store_sql.STORE_ORDINALS, ["S1", "S2"])
     with pytest.raises(Refusal):
-        await scoped.many(core.CHANGE_MARK, [("S1", "order", "1", 1), ("S2", "order", "1", 1)])
+        await scoped.many(core.CHANGE_MARK, [("S1", "order", "1", 1, ""), ("S2", "order", "1", 1, "")])
     with pytest.raises(Refusal):
         await scoped.one(core.STORE_OF_ACCESS, "S2", "t2")
     assert len(tx.ran) == ran

@@ -14,8 +14,9 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError, UsageError
+from aisle.server.http_server import listening
 from aisle.service import workers
-from aisle.service.workers import LEAVE, Commands, listening, run_workers
+from aisle.service.workers import LEAVE, Commands, run_workers
 from tests.service.idle import COUNTED, NINTH, comes_up_once, ends_at_once
 from tests.service.served import SECONDS, command_of, served
 
@@ -74,6 +75,7 @@ def test_where_one_came_up_others_are_tried_for_as_long_as_it_takes(
     """A database that is away for a while ends no service."""
     monkeypatch.setenv(COUNTED, str(tmp_path / "starts"))
     monkeypatch.setattr(workers, "_PAUSE", 0.05)
+    monkeypatch.setattr(workers, "_LONGEST_PAUSE", 0.05)
     commands, answered = Commands(), []
 
     def leave() -> None:

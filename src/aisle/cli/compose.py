@@ -15,6 +15,7 @@ from aisle.contract.wire import encode_segment
 from aisle.courier.care import Care
 from aisle.courier.features import read_features
 from aisle.local.host.home import Home
+from aisle.local.outbox.archive import Kept
 from aisle.settings import EMBEDDED, Loaded, base_url, language_of, load, read_token
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ def language_of_host(loaded: Loaded) -> str:
 
 def care_of(loaded: Loaded) -> Care:
     """The courier's part of the settings."""
-    return Care(float(loaded.settings.settle_seconds), loaded.settings.client_reference)
+    settings = loaded.settings
+    days = (settings.keep_operations_days, settings.keep_journal_days, settings.keep_archive_days)
+    return Care(float(settings.settle_seconds), settings.client_reference, Kept(*map(float, days)))
 
 
 @asynccontextmanager

@@ -83,6 +83,7 @@ def _serve(commands: _Commands[Parser]) -> None:
         metavar="ADDRESS",
         help="address of a proxy before it, whose X-Forwarded-For is believed (more than once: of several)",
     )
+    _add_per_address(parser)
     parser.add_argument(
         "--drain-seconds",
         type=float,
@@ -105,6 +106,15 @@ def _serve(commands: _Commands[Parser]) -> None:
     )
     store.add_argument(
         "--empty", dest="demo", action="store_false", help="no demo store; with --database that is so anyway"
+    )
+
+
+def _add_per_address(parser: Parser) -> None:
+    parser.add_argument(
+        "--connections-per-address",
+        type=int,
+        metavar="N",
+        help="connections that one address may have, 0 for any number (default: a quarter of all; a --proxy has any)",
     )
 
 
@@ -205,8 +215,11 @@ def _people(commands: _Commands[Parser]) -> None:
 def _purge(commands: _Commands[Parser]) -> None:
     text = "Let what is old leave the service's database while it is in use; sums stay as they are."
     purge = _command(commands, "purge", "purge:run", text)
-    purge.add_argument("--before", required=True, metavar="TIME", help="a day or moment, or so many days ago: 400d")
-    purge.add_argument("--only", action="append", choices=("ledger", "log", "audit"), help="this alone (default: all)")
+    purge.add_argument(
+        "--before", metavar="TIME", help="a day or moment, or so many days ago: 400d (default: as keep_…_days are set)"
+    )
+    parts = ("ledger", "log", "changes", "orders", "deliveries", "answers", "audit", "archive")
+    purge.add_argument("--only", action="append", choices=parts, help="this alone (default: all)")
     purge.add_argument("--database", metavar="URL", help="as for aisle serve (default: the embedded store's)")
 
 

@@ -1,40 +1,80 @@
-"""`aisle purge`: what is old leaves the service's database, while it is in use."""
+"""`aisle purge`: what is old leaves the service's database and this host's archive, while they are in use."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import sys
 import time
+from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
+from aisle.cli.compose import home_of
 from aisle.errors import UsageError
 from aisle.local.host.home import Home
+from aisle.local.outbox.archive import JOURNAL_DAYS, forget, open_archive, path_of
 from aisle.service.factory import open_service
-from aisle.service.retention import PARTS, purge
+from aisle.service.gate import KEYS_KEPT_DAYS
+from aisle.service.retention import PARTS, least_days, purge
 from aisle.service.storage import named_database
-from aisle.settings import EMBEDDED, data_root
+from aisle.settings import EMBEDDED, Loaded, Settings, load
 
+ARCHIVE = "archive"
 _DAY = 86400.0
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Purges, and says what is gone."""
-    now = time.time()
-    home = Home(data_root(os.environ), EMBEDDED, "")
+    now, loaded = time.time(), load({})
+    home = Home(loaded.root, EMBEDDED, "")
     database = named_database(arguments.database) if arguments.database else home.service_db
     if isinstance(database, Path) and not database.exists():
         raise UsageError(f"There is no service database at {database}.")
+    before = _moment(arguments.before, now) if arguments.before else None
+    asked = {part: _before(part, before, loaded.settings, now) for part in arguments.only or (*PARTS, ARCHIVE)}
+    _check(asked, now, is_said=before is not None)
+    gone = {}
     service = open_service(database)
     try:
-        parts = tuple(arguments.only or PARTS)
-        gone = asyncio.run(purge(service.storage, _moment(arguments.before, now), now, parts))
+        for part in (part for part in PARTS if asked.get(part)):
+            gone[part] = asyncio.run(purge(service.storage, asked[part], now, [part]))[PARTS.index(part)]
     finally:
         service.close()
-    print(f"Gone: {gone.ledger} rows of the ledger, {gone.log} of the log, {gone.audit} of the audit.", file=sys.stderr)
+    if asked.get(ARCHIVE):
+        gone[ARCHIVE] = _archive(loaded, asked[ARCHIVE])
+    told = ", ".join(f"{count} of the {part}" for part, count in gone.items())
+    print(f"Rows that are gone: {told or 'none'}.", file=sys.stderr)
     return 0
+
+
+def _before(part: str, said: float | None, settings: Settings, now: float) -> float:
+    """Before which moment a part is purged; 0.0 for never."""
+    if said is not None:
+        return said
+    days = float(getattr(settings, f"keep_{part}_days", KEYS_KEPT_DAYS))
+    return now - days * _DAY if days else 0.0
+
+
+def _check(asked: Mapping[str, float], now: float, *, is_said: bool) -> None:
+    """Nothing is purged where a part cannot be. Raises UsageError."""
+    for part, before in asked.items():
+        least = JOURNAL_DAYS if part == ARCHIVE else least_days(part)
+        if before > now - least * _DAY:
+            what = "--before" if is_said else f"keep_{part}_days"
+            raise UsageError(f"{what} is too near: nothing of the {part} that is younger than {least} days is purged.")
+
+
+def _archive(loaded: Loaded, before: float) -> int:
+    """What this host has archived of its journal; a courier does the same by itself."""
+    folder, gone = home_of(loaded).folder, 0
+    if not path_of(folder).exists():
+        return 0
+    with closing(open_archive(folder)) as archive:
+        while dropped := forget(archive, before):
+            gone += dropped
+    return gone
 
 
 def _moment(text: str, now: float) -> float:

@@ -33,8 +33,9 @@ _HANDED_ON = ("store", "base_url", "token_file", "ca_file", "language")
 def run(arguments: argparse.Namespace) -> int:
     """Serves until it is told to stop."""
     _must_be_there()
+    from aisle.server.certificates import tls_context
     from aisle.web.door import Door, Ways
-    from aisle.web.serve import serve, tls
+    from aisle.web.serve import serve
 
     _must_fit(arguments)
     proxies = _proxies(arguments.proxy)
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     load_client(loaded)
     context = None
     if arguments.certificate:
-        context = tls(Path(arguments.certificate), Path(arguments.private_key))
+        context = tls_context(Path(arguments.certificate), Path(arguments.private_key))
     origin = (arguments.origin or "").rstrip("/")
     language = language_of(loaded.settings) or ENGLISH
     people = People(loaded)

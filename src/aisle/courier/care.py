@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aisle.courier.send.marks import REFERENCE
+from aisle.local.outbox.archive import USUAL, Kept
 from aisle.tuples import NamedTuple
 
 
@@ -13,3 +14,5 @@ class Care(NamedTuple):
     """Seconds in which a request that nobody answered may still arrive: longer than any hop on the way keeps one."""
     reference: str = REFERENCE
     """Where an operation's name goes on a service that keeps no keys: see aisle.courier.send.marks."""
+    kept: Kept = USUAL
+    """For how long outbox, journal and archive keep what is over."""

@@ -133,7 +133,14 @@ class Courier:
         self.rests = Rests()
         self.link = Link(self._save, self._up, clock=world.clock, roll=world.random)
         self.upkeep = Upkeep(
-            self.home, self._cache_db, self._outbox_db, self.link, self._ring, world.clock, world.sleep
+            self.home,
+            self._cache_db,
+            self._outbox_db,
+            self.link,
+            self._ring,
+            world.clock,
+            world.sleep,
+            self._care.kept,
         )
         client = await stack.enter_async_context(self._connect(self.link.heard))
         self._wire_reading(client)

@@ -51,7 +51,9 @@ class Upkeep:
         wake: Callable[[], None],
         clock: Callable[[], float],
         sleep: Sleep,
+        kept: archive.Kept = archive.USUAL,
     ) -> None:
+        self._kept = kept
         self._home = home
         self._cache = cache
         self._outbox = outbox
@@ -84,19 +86,22 @@ class Upkeep:
                 await self._sleep(_BREATH_S)
 
     def tidy(self) -> int:
-        """Moves one batch of what is old out of the outbox; how many rows."""
-        now = self._clock()
-        gone = archive.prune(self._outbox, now)
-        if not archive.is_due(self._outbox, now):
+        """Moves one batch of what is old out of the outbox, or out of the archive; how many rows."""
+        now, kept = self._clock(), self._kept
+        gone = archive.prune(self._outbox, now, kept=kept)
+        is_due = archive.is_due(self._outbox, now, kept=kept)
+        if not is_due and not (kept.archive and archive.path_of(self._home.folder).exists()):
             return gone
-        with closing(archive.open_archive(self._home.folder)) as kept:
-            moved = archive.copy(self._outbox, kept, now)
+        with closing(archive.open_archive(self._home.folder)) as old:
+            moved = archive.copy(self._outbox, old, now, kept=kept) if is_due else []
             if moved:
-                archive.drop(self._outbox, moved, now)
-                checkpoint(kept, truncate=True)
-            else:
-                archive.forget_sessions(self._outbox, now)
-        return gone + len(moved)
+                archive.drop(self._outbox, moved, now, kept=kept)
+            elif is_due:
+                archive.forget_sessions(self._outbox, now, kept=kept)
+            forgotten = archive.forget(old, kept.archive_before(now))
+            if moved or forgotten:
+                checkpoint(old, truncate=True)
+        return gone + len(moved) + forgotten
 
     def checkpoint(self, *, alone: bool = False) -> None:
         """Moves both logs into their databases; alone, it leaves none behind."""

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from time import time
 
+from aisle.errors import UsageError
+
 log = logging.getLogger("aisle.server")
 
 SOON_DAYS = 14
@@ -38,6 +40,18 @@ def good_until(certificate: Path, private_key: Path | None) -> float:
             continue
     found = client.getpeercert() or {}
     return ssl.cert_time_to_seconds(str(found["notAfter"]))
+
+
+def tls_context(certificate: Path, private_key: Path | None) -> ssl.SSLContext:
+    """What is needed for https. Raises UsageError for files that are none of that."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        _load(context, certificate, private_key)
+    except (OSError, ValueError) as problem:
+        files = f"{certificate} and {private_key}" if private_key else str(certificate)
+        raise UsageError(f"{files} cannot be used for TLS: {problem}.") from problem
+    return context
 
 
 def renewed(certificate: Path, private_key: Path | None) -> bool:

@@ -77,6 +77,10 @@ class App:
         """Makes it now, for a server that is about to hear callers."""
         _ = self.framework
 
+    def leave(self) -> None:
+        """This process is about to end: it says so to who asks whether it is ready, and keeps no connection."""
+        self.leaving = True
+
     async def _go_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.framework(scope, receive, send)
 

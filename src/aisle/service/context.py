@@ -26,6 +26,8 @@ _SLACK_S = 120.0
 """So far clocks may be apart."""
 _CHANGE = "change"
 """The counter of what has changed."""
+CHANGES_FORGOTTEN = "change_forgotten"
+"""The counter whose value is the last change that was purged."""
 
 
 class Principal(NamedTuple):
@@ -164,7 +166,8 @@ class Context:
             if more := len(marks) - len(numbers):
                 first = await self.take(store_number, _CHANGE, more)
                 numbers += range(first, first + more)
-            self.later(core.CHANGE_MARK, [(store_number, *mark, seq) for mark, seq in zip(marks, numbers, strict=True)])
+            told = zip(marks, numbers, strict=True)
+            self.later(core.CHANGE_MARK, [(store_number, *key, seq, self.now) for key, seq in told])
             self.later(core.HISTORY_ADD, [(store_number, numbers[-1], mark, self.now)])
         if self._later:
             await self.tx.together(self._later)

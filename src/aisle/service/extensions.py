@@ -15,7 +15,7 @@ from aisle.contract.models import RequestModel
 from aisle.contract.operation import Param
 from aisle.service.amounts import plain, whole_number
 from aisle.service.answers import DONE, against_rule, dumps, malformed
-from aisle.service.context import CHAIN, Call, Context
+from aisle.service.context import CHAIN, CHANGES_FORGOTTEN, Call, Context
 from aisle.service.encode import compact, without_none
 from aisle.service.extension_bodies import (
     DeliveryMarksRequest,
@@ -122,6 +122,7 @@ async def list_changes(ctx: Context, call: Call) -> bytes:
     Without a cursor: the one that now is the last, and nothing else. The same, and `restored`, where the cursor is of
     changes that are not here: then this is a copy of an earlier day, and what was told since is not in it. The `mark`
     beside a cursor says which writes made its last changes: other ones may have come to the same cursor since.
+    `forgotten`, and the last cursor, where changes behind the one that is asked for were purged: all is to be read.
     """
     since, limit = call.query.get("since"), call.query.get("limit", 500)
     if (since or 0) < 0 or not 1 <= limit <= _MOST_CHANGES:
@@ -139,19 +140,28 @@ async def list_changes(ctx: Context, call: Call) -> bytes:
             "A host of store %s knows what this database does not: it was put back from an earlier copy.",
             ctx.here.number,
         )
-    if since is None or restored:
+    forgotten = since is not None and not restored and await _is_forgotten(ctx, read, last)
+    if since is None or restored or forgotten:
         reached, changes, more = last, list[dict[str, Any]](), False
     else:
         reached, changes, more = await _changes_since(ctx, read, last, limit)
     mark = _BETWEEN.join(made if reached == read else await _made(ctx, reached))
     told = {"cursor": _cursor(*reached), "mark": mark, "changes": changes, "more": more}
-    return dumps(told | {"restored": restored, "unknown": unknown})
+    return dumps(told | {"restored": restored, "unknown": unknown, "forgotten": forgotten})
+
+
+async def _is_forgotten(ctx: Context, read: tuple[int, int], last: tuple[int, int]) -> bool:
+    """Whether changes that were not read yet are purged. Where nothing has changed, nothing is asked."""
+    for scope, number, reached in zip((ctx.here.number, CHAIN), read, last, strict=True):
+        if number < reached and number < await ctx.last(scope, CHANGES_FORGOTTEN):
+            return True
+    return False
 
 
 def _of_poll(ctx: Context, since: int | None, known: list[str]) -> Iterator[Statement]:
     """What is asked where nothing has changed; a far database is asked for all of it at once."""
     scopes = (ctx.here.number, CHAIN)
-    yield from ((core.COUNTER_VALUE, (scope, "change")) for scope in scopes)
+    yield from ((core.COUNTER_VALUE, (scope, name)) for scope in scopes for name in ("change", CHANGES_FORGOTTEN))
     read = _numbers(since) if since else (0, 0)
     yield from ((core.HISTORY_AT, at) for at in zip(scopes, read, strict=True) if at[1])
     if known:

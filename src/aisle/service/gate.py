@@ -13,6 +13,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.background import BackgroundTask
@@ -61,6 +62,7 @@ class Gate:
         self.clock = clock
         self._tokens = Buckets(rates.token)
         self._strangers = Buckets(rates.stranger)
+        self._bytes = Buckets(rates.token_bytes if rates.token else 0)
         self._sign_ins = Buckets(rates.sign_in)
         self._doorstep = Doorstep()
         self._zones = zones
@@ -199,14 +201,19 @@ class Gate:
             if guest is None:
                 ctx = await self.storage.read(knock)
                 who = ctx.principal
-                self._doorstep.let_in(errand, Guest(who.token_id, who.role, ctx.store.number if ctx.store else None))
+                known = Guest(who.token_id, who.role, ctx.store.number if ctx.store else None)
+                self._doorstep.let_in(errand, known)
             else:
+                known = guest
                 notes |= guest.notes()
                 self._count(operation, guest.token_id)
-            raw = await wire.read_body(request.receive, heads, operation.handler.body_limit)
+            self._bytes.check(known.token_id)
+            handler, took = operation.handler, partial(self._bytes.charge, known.token_id)
+            raw = await wire.read_body(request.receive, heads, handler.limit_of(known.role), took)
             # What was lost on its way must not take away what it would have named.
             needed = asked.call.query.get("flush", False)
-            return raw, wire.parse_body(raw, operation.adapter, operation.handler.most_items, needed=needed)
+            most = handler.most_items(known.role)
+            return raw, await wire.parsed_body(raw, operation.adapter, most, needed=needed)
         except Refusal:
             if guest is not None:
                 # What is wrong with a request is told to nobody who may not ask any more, nor is another body taken.

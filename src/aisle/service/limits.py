@@ -41,6 +41,8 @@ class Rates(NamedTuple):
     token: float = 300.0
     stranger: float = 20.0
     sign_in: float = 1.0
+    token_bytes: float = 8.0 * (1 << 20)
+    """Bytes of bodies a second; any number where requests are not counted either."""
 
 
 class Buckets:
@@ -55,16 +57,31 @@ class Buckets:
 
     def take(self, key: str) -> None:
         """Count one request. Raises Refusal (429), which says in how many seconds the next one is answered."""
+        level = self._changed(key, 1, least=1)
+        if level < 1:
+            wait = max(1, math.ceil((1 - level) / self._rate))
+            raise Refusal(429, f"Too many requests; the next is answered in {wait} s.", retry_after=wait)
+
+    def check(self, key: str) -> None:
+        """Raises Refusal (429) where more was charged than there was."""
+        level = self._changed(key, 0)
+        if level < 0:
+            wait = max(1, math.ceil(-level / self._rate))
+            raise Refusal(429, f"Too much was sent; the next body is taken in {wait} s.", retry_after=wait)
+
+    def charge(self, key: str, amount: float) -> None:
+        """Count what has come already: the bucket may owe it."""
+        self._changed(key, amount)
+
+    def _changed(self, key: str, amount: float, least: float = float("-inf")) -> float:
+        """What was there before so much of it went; nothing goes where less than `least` was there."""
         if self._rate <= 0:
-            return
+            return self._most
         now = self._now()
         with self._lock:
             level, then = self._levels.pop(key, (self._most, now))
             level = min(self._most, level + (now - then) * self._rate)
-            good = level >= 1
-            self._levels[key] = (level - 1 if good else level, now)
+            self._levels[key] = (level - amount if level >= least else level, now)
             if len(self._levels) > _REMEMBERED:
                 self._levels.popitem(last=False)
-        if not good:
-            wait = max(1, math.ceil((1 - level) / self._rate))
-            raise Refusal(429, f"Too many requests; the next is answered in {wait} s.", retry_after=wait)
+        return level

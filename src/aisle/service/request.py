@@ -6,10 +6,11 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -28,6 +29,8 @@ from aisle.service.times import earlier, moment, parsed
 from aisle.service.values import checked, too_deep
 
 MIB = 1 << 20
+_PARSER = ThreadPoolExecutor(1, "aisle-parse")
+"""All that it does takes the interpreter from others now and then: two at once would take it twice as often."""
 _LARGE = MIB // 16
 """Of longer bodies not all is told that is wrong."""
 _MOST_TOLD = 50
@@ -248,9 +251,14 @@ def whole(text: str, field: str) -> int:
     raise malformed(f"This number is too large: {largest} is the largest that is taken.", field)
 
 
-async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
-    """The body, counted while it comes. Raises Refusal: 413 as soon as it is too long, 408 when it does not come, 415
-    when it is compressed; ClientDisconnect when its sender goes before it is all there."""
+async def read_body(
+    receive: Receive, headers: Mapping[str, str], limit: int, took: Callable[[int], None] = lambda _: None
+) -> bytes:
+    """The body, counted while it comes; `took` is told of each part.
+
+    Raises Refusal: 413 as soon as it is too long, 408 when it does not come, 415 when it is compressed;
+    ClientDisconnect when its sender goes before it is all there.
+    """
     if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise Refusal(415, "Bodies are taken as they are, without a Content-Encoding.")
     declared = headers.get("content-length", "")
@@ -266,6 +274,7 @@ async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) ->
                     raise ClientDisconnect
                 part, more = message.get("body", b""), message.get("more_body", False)
                 size += len(part)
+                took(len(part))
                 if size > limit:
                     raise _too_large(limit)
                 parts.append(part)
@@ -278,6 +287,14 @@ def _too_large(limit: int) -> Refusal:
     return Refusal(413, f"At most {limit // MIB} MiB are taken here.")
 
 
+async def parsed_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed: bool = False) -> Any:
+    """`parse_body`; large bodies, one after the other, where nobody waits for it who asks for something else."""
+    if len(raw) <= _LARGE:
+        return parse_body(raw, adapter, most_items, needed=needed)
+    parse = partial(parse_body, raw, adapter, most_items, needed=needed)
+    return await asyncio.get_running_loop().run_in_executor(_PARSER, parse)
+
+
 def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed: bool = False) -> Any:
     """The body as plain values that fit the contract's model; decimals keep every digit. One that is not there is an
     object without fields, unless it is `needed`.
@@ -288,7 +305,9 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed
     if not raw.strip():
         return _without(adapter, needed=needed)
     try:
-        value = json.loads(raw, parse_float=Decimal, parse_int=_whole, parse_constant=_no_constant)
+        value = json.loads(
+            raw, parse_float=Decimal, parse_int=_whole, parse_constant=_no_constant, object_hook=_breathing
+        )
     except ArithmeticError:
         raise malformed("The body holds a number that is none.") from None
     except RecursionError:
@@ -314,6 +333,11 @@ def _without(adapter: TypeAdapter[Any], *, needed: bool) -> Any:
             raise malformed(f"There is no body; {_WANTED['list_type']}", "body")
         raise _misfit(adapter, errors)
     return nothing
+
+
+def _breathing(found: dict[str, Any]) -> dict[str, Any]:
+    """The object as it is: that it is looked at here lets other threads go on, which a parser in C never does."""
+    return found
 
 
 def _whole(text: str) -> int | Decimal:

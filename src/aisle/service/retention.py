@@ -1,62 +1,107 @@
 """What is old leaves the service's database, in batches that hold a store's lock for a moment each (README: Retention).
 
-Of the ledger the legs of a product before a moment become one for each place, pool and order line: what they sum up to
-is the same before and after, and the stock goes on to be the sum of the ledger.
+Of the ledger the legs of a product before a moment become one for each place, pool and order line; of the log the
+entries become one for each product and place, its opening balance. What they sum up to is the same before and after,
+and the stock goes on to be the sum of the ledger, and of the log.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from collections import defaultdict
+from collections.abc import Callable, Coroutine, Sequence
+from decimal import Decimal
 from itertools import takewhile
 from typing import Any
 
 from aisle.errors import UsageError
-from aisle.service.context import CHAIN
-from aisle.service.gate import HISTORY_DAYS
+from aisle.service.amounts import ONE, number
+from aisle.service.context import CHAIN, CHANGES_FORGOTTEN
+from aisle.service.encode import compact, fragment, joined, loaded, quoted
+from aisle.service.gate import HISTORY_DAYS, KEYS_KEPT_DAYS
 from aisle.service.handlers.logs import HISTORIC_DAYS
 from aisle.service.sql import retention as sql
+from aisle.service.sql.core import COUNTER_SET, COUNTER_VALUE
+from aisle.service.sql.logs import LOG_ADD, LOG_FIRST
 from aisle.service.sql.stock import LEG_ADD
 from aisle.service.sql.stores import STORES_ALL
-from aisle.service.storage import Storage, Tx
+from aisle.service.states import NOTHING
+from aisle.service.storage import Row, Storage, Tx
 from aisle.service.times import moment
 from aisle.tuples import NamedTuple
 
 LEAST_DAYS = max(HISTORY_DAYS, HISTORIC_DAYS + 31)
 """Nothing younger goes: hosts that were away for so long still ask what the ledger knows of their writes, and lists of
 the log hold whole months of it."""
-PARTS = ("ledger", "log", "audit")
+_LEAST = {"changes": HISTORY_DAYS, "answers": KEYS_KEPT_DAYS}
+"""Parts of which younger ones go: who was away for longer reads all lists; hosts are told how long keys are kept."""
 
-_PRODUCTS, _ROWS = 20, 1000
+_PRODUCTS, _ROWS, _ORDERS = 20, 1000, 100
 _PAUSE_S = 0.01
 _DAY = 86400.0
 _KIND = "opening"
+_OPENINGS = "log_opening"
+"""The counter whose value is the number of a store's last opening balance: those before the first entry."""
 
 
 class Purged(NamedTuple):
-    """Rows that are gone; of the ledger, less those that took their place."""
+    """Rows that are gone; of ledger and log, less those that took their place."""
 
     ledger: int = 0
     log: int = 0
+    changes: int = 0
+    orders: int = 0
+    deliveries: int = 0
+    answers: int = 0
     audit: int = 0
 
 
-async def purge(storage: Storage, before: float, now: float, parts: tuple[str, ...] = PARTS) -> Purged:
+PARTS = Purged._fields
+
+
+class _Batch(NamedTuple):
+    """How many rows went at once, and whether there may be more."""
+
+    gone: int
+    more: bool
+
+
+_Step = Callable[[Storage, str, str], Coroutine[Any, Any, int]]
+"""What purges one part of a store, of what is older than a moment."""
+
+
+def least_days(part: str) -> int:
+    """Nothing of a part that is younger than so many days goes."""
+    return _LEAST.get(part, LEAST_DAYS)
+
+
+async def purge(storage: Storage, before: float, now: float, parts: Sequence[str] = PARTS) -> Purged:
     """Drop what is older than `before` (seconds since 1970).
 
     It may be ended at any moment and begun anew. Raises UsageError for a moment that is too near.
     """
-    if before > now - LEAST_DAYS * _DAY:
-        raise UsageError(f"Nothing that is younger than {LEAST_DAYS} days is purged.")
-    until, total = moment(before), Purged()
+    least = max(map(least_days, parts))
+    if before > now - least * _DAY:
+        raise UsageError(f"Nothing that is younger than {least} days is purged.")
+    until, gone = moment(before), dict.fromkeys(PARTS, 0)
     stores = [str(row[0]) for row in await storage.read(lambda tx: tx.all(STORES_ALL))]
     for store in (*stores, CHAIN):
-        ledger = await _ledger(storage, store, until) if "ledger" in parts and store != CHAIN else 0
-        log = await _log(storage, store, until) if "log" in parts and store != CHAIN else 0
-        audit = await _audit(storage, store, until) if "audit" in parts else 0
-        total = Purged(total.ledger + ledger, total.log + log, total.audit + audit)
-    return total
+        for part in parts:
+            if store != CHAIN or part in _OF_CHAIN:
+                gone[part] += await _STEPS[part](storage, store, until)
+    return Purged(**gone)
+
+
+async def _in_batches(storage: Storage, store: str, batch: Callable[[Tx], Coroutine[Any, Any, _Batch]]) -> int:
+    """Batch after batch, until one was the last; how many rows are gone. Between two of them others come in."""
+    gone, more = 0, True
+    while more:
+        dropped, more = await storage.write(batch, stores=[store])
+        gone += dropped
+        await asyncio.sleep(_PAUSE_S)
+    return gone
 
 
 async def _ledger(storage: Storage, store: str, until: str) -> int:
@@ -99,32 +144,127 @@ def _summed(store: str, products: list[str], until: str) -> Any:
 
 
 async def _log(storage: Storage, store: str, until: str) -> int:
-    """Entries go from the first on, without a gap: how many there are is told by the first and the last number."""
-    gone = 0
-    while True:
-        dropped: int = await storage.write(_oldest_dropped(store, until), stores=[store])
-        gone += dropped
-        if dropped < _ROWS:
-            return gone
-        await asyncio.sleep(_PAUSE_S)
+    return await _in_batches(storage, store, _opened(store, until))
 
 
-def _oldest_dropped(store: str, until: str) -> Any:
-    async def work(tx: Tx) -> int:
-        rows = await tx.all(sql.LOG_OLDEST, store, _ROWS)
-        old: list[int] = [row[0] for row in takewhile(lambda row: row[1] < until, rows)]
-        if old:
-            await tx.run(sql.LOG_DROP, store, old[-1])
-        return len(old)
+class _Opening(NamedTuple):
+    """What the entries of a product at a place sum up to, and the last of them."""
+
+    quantity: int
+    last: Row
+
+
+def _opened(store: str, until: str) -> Any:
+    """Puts opening balances in the place of the oldest entries that are none yet.
+
+    The log has no gaps, for how many entries there are is told by the first number and the last: openings stand one
+    behind the other before the first entry. What they need room for comes from the entries that go.
+    """
+
+    async def work(tx: Tx) -> _Batch:
+        row = await tx.one(COUNTER_VALUE, store, _OPENINGS)
+        opened = int(row[0]) if row else 0
+        oldest = await tx.all(sql.LOG_OLDEST, store, opened, _ROWS)
+        old = list(takewhile(lambda row: row[3] < until, oldest))
+        if not old:
+            return _Batch(0, False)
+        first, end = await tx.all(LOG_FIRST, store), int(old[-1][0])
+        known = await tx.all(sql.LOG_OPENINGS, store, list({row[2] for row in old}), opened)
+        kept = _summed_entries([*known, *old])
+        summed = [int(row[0]) for row in (*known, *old)]
+        start = int(first[0][0]) + len(summed) - len(kept)
+        moved = [row for row in await tx.all(sql.LOG_BEGINNING, store, start) if row[0] not in set(summed)]
+        await tx.run(sql.LOG_DROP, store, summed + [int(row[0]) for row in moved])
+        rows = [(row[1], row[2], row[3], row[4]) for row in moved] + [_opening(store, one) for one in kept]
+        free = (seq for seq in summed if seq >= start)
+        await tx.many(LOG_ADD, [_entry(store, seq, *row) for seq, row in zip(free, rows, strict=True)])
+        await tx.run(COUNTER_SET, store, _OPENINGS, end)
+        return _Batch(len(summed) - len(kept), len(old) == _ROWS)
 
     return work
 
 
-async def _audit(storage: Storage, store: str, until: str) -> int:
-    gone = 0
-    while True:
-        dropped = await storage.write(_query(sql.AUDIT_DROP, store, until, _ROWS), stores=[store])
-        gone += len(dropped)
-        if len(dropped) < _ROWS:
-            return gone
-        await asyncio.sleep(_PAUSE_S)
+def _summed_entries(rows: list[Row]) -> list[_Opening]:
+    """By product and place; what sums up to nothing is left out."""
+    sums: dict[tuple[str, str], _Opening] = {}
+    for row in rows:
+        item = json.loads(row[4], parse_float=Decimal)
+        key = str(row[2]), item.get("location_code", "")
+        before = sums[key].quantity if key in sums else 0
+        sums[key] = _Opening(before + int(Decimal(item.get("quantity", 0)) * ONE), row)
+    return [one for one in sums.values() if one.quantity]
+
+
+def _opening(store: str, opening: _Opening) -> tuple[int, str, str, str]:
+    """Its store's ordinal, product, moment, and the entry as JSON text; the place as the last entry had it."""
+    _seq, ordinal, product, created_on, text = opening.last
+    last, quantity = loaded(text), number(opening.quantity)
+    place = {name: last[name] for name in ("barcode", "location", "location_code") if name in last}
+    item = joined(
+        (
+            f'"product_number":{quoted(product)},"store_number":{quoted(store)}',
+            fragment(compact(place)),
+            f'"created_on":"{created_on}","moved_on":"{created_on}","quantity":{quantity},"source":"{_KIND}"',
+        )
+    )
+    return ordinal, product, created_on, item
+
+
+def _entry(store: str, seq: int, ordinal: int, product: str, created_on: str, item: str) -> tuple[object, ...]:
+    """A row of `stock_log`, in the order of `LOG_ADD`."""
+    return store, seq, ordinal, _KIND, product, "", None, NOTHING, created_on, created_on, item, "{}"
+
+
+async def _changes(storage: Storage, store: str, until: str) -> int:
+    """Changes go from the first on; how far is kept, so that who has read less is told to read all lists."""
+
+    async def work(tx: Tx) -> _Batch:
+        rows = await tx.all(sql.CHANGES_OLDEST, store, _ROWS)
+        old = list(takewhile(lambda row: row[1] < until, rows))
+        if old:
+            await tx.run(sql.CHANGES_DROP, store, old[-1][0])
+            await tx.run(COUNTER_SET, store, CHANGES_FORGOTTEN, old[-1][0])
+        return _Batch(len(old), len(old) == _ROWS)
+
+    return await _in_batches(storage, store, work)
+
+
+def _removed(old: str, removals: tuple[str, ...]) -> _Step:
+    """Rows that are over, with all that belongs to them."""
+
+    async def step(storage: Storage, store: str, until: str) -> int:
+        async def work(tx: Tx) -> _Batch:
+            numbers = [row[0] for row in await tx.all(old, store, until, _ORDERS)]
+            for statement in removals if numbers else ():
+                await tx.run(statement, store, numbers)
+            return _Batch(len(numbers), len(numbers) == _ORDERS)
+
+        return await _in_batches(storage, store, work)
+
+    return step
+
+
+def _dropped(statement: str) -> _Step:
+    """Rows that nothing belongs to."""
+
+    async def step(storage: Storage, store: str, until: str) -> int:
+        async def work(tx: Tx) -> _Batch:
+            gone = len(await tx.all(statement, store, until, _ROWS))
+            return _Batch(gone, gone == _ROWS)
+
+        return await _in_batches(storage, store, work)
+
+    return step
+
+
+_STEPS: dict[str, _Step] = {
+    "ledger": _ledger,
+    "log": _log,
+    "changes": _changes,
+    "orders": _removed(sql.ORDERS_OLD, sql.ORDER_REMOVALS),
+    "deliveries": _removed(sql.DELIVERIES_OLD, sql.DELIVERY_REMOVALS),
+    "answers": _dropped(sql.ANSWERS_DROP),
+    "audit": _dropped(sql.AUDIT_DROP),
+}
+_OF_CHAIN = frozenset({"changes", "answers", "audit"})
+"""Parts that the chain has, too."""

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from time import monotonic
 
-from aisle.errors import StorageError, UsageError
+from aisle.errors import StorageError
 
 Serve = Callable[[socket.socket, Callable[[], None], Callable[[Callable[[], None]], None]], None]
 """Serves at a socket: it calls its second argument when it is ready, and its third with what makes it leave."""
@@ -28,10 +28,12 @@ SHARED_FIGURES = "PROMETHEUS_MULTIPROC_DIR"
 
 log = logging.getLogger("aisle.service")
 
-_BACKLOG = 2048
-# A worker that dies at once is not started again at once, and, where none ever came up, not for ever. Once one has,
-# what keeps others from it passes: a database that comes back, say.
+# A worker that dies before it is ready is not started again at once, and where none ever came up because of what
+# waiting does not mend, not for ever. All else passes.
 _PAUSE = 1.0
+_LONGEST_PAUSE = 30.0
+CANNOT_START = 78
+"""The status of a worker that ends because of what waiting does not mend: a database of a newer program, say."""
 _MOST_VAIN_STARTS = 5
 _LAST_SECONDS = 30
 
@@ -39,15 +41,6 @@ DRAIN, LEAVE, RELOAD = b"d", b"l", b"r"
 """Commands: leave after a while in which it is known, leave at once, take the certificate anew."""
 
 _spawn = multiprocessing.get_context("spawn")
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that several processes take connections from. Raises UsageError."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
-    except OSError as problem:
-        raise UsageError(f"{host} port {port} cannot be listened at: {problem.strerror or problem}.") from problem
 
 
 def run_workers(
@@ -66,9 +59,9 @@ def run_workers(
 
     `ready` is called once, when one of them answers; `restarted` for each that died. Where `may_reload`, a command to
     reload is handed on to each of them.
-    Raises StorageError when none ever answers.
+    Raises StorageError when none ever answers, because of what waiting does not mend.
     """
-    crew = _Crew(serve, at, restarted)
+    crew = _Crew(serve, count, at, restarted)
     said, given = False, frozenset[bytes]()
     try:
         for _ in range(count):
@@ -105,7 +98,13 @@ class Commands:
 
     @contextmanager
     def by_signals(self, *, reloads: bool = False) -> Iterator[None]:
-        """SIGINT and SIGTERM command it to end meanwhile, SIGHUP to reload; where nothing can be, that ends it, too."""
+        """SIGINT and SIGTERM command it to end meanwhile, SIGHUP to reload; where nothing can be, that ends it, too.
+
+        Only the main thread hears them.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
         given = {signal.SIGINT: LEAVE, signal.SIGTERM: DRAIN, signal.SIGHUP: RELOAD if reloads else DRAIN}
         old = {one: signal.signal(one, lambda number, _: self.give(given[signal.Signals(number)])) for one in given}
         try:
@@ -139,12 +138,15 @@ class _Worker:
 
 
 class _Crew:
-    def __init__(self, serve: Serve, at: socket.socket, restarted: Callable[[], None]) -> None:
+    def __init__(self, serve: Serve, count: int, at: socket.socket, restarted: Callable[[], None]) -> None:
         self._restarted = restarted
         self._serve = serve
         self._at = at
         self._workers: list[_Worker] = []
+        self._count = count
         self._missing = 0
+        self._early = 0
+        """Workers in a row that ended before they were ready."""
         self._vain = 0
         self._has_answered = False
         self.next_start: float | None = None
@@ -173,14 +175,16 @@ class _Crew:
     def replace(self) -> None:
         """Count those that ended; start as many, when it is time."""
         for worker in [one for one in self._workers if not one.process.is_alive()]:
-            self._vain += not worker.ready and not self._has_answered
+            self._vain += worker.process.exitcode == CANNOT_START and not self._has_answered
             self._restarted()
             log.error("worker %d died (%s); another one takes its place", worker.process.pid or 0, worker.end)
             if self._vain >= _MOST_VAIN_STARTS:
                 raise StorageError("The workers end before they are ready; what they said stands above.")
             self._forget(worker)
             self._missing += 1
-            self.next_start = self.next_start or monotonic() + _PAUSE
+            self._early = 0 if worker.ready else self._early + 1
+            pause = min(_PAUSE * 2 ** min(self._early // self._count, 10), _LONGEST_PAUSE)
+            self.next_start = self.next_start or monotonic() + pause
         if self.next_start is not None and monotonic() >= self.next_start:
             for _ in range(self._missing):
                 self.start()

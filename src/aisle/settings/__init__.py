@@ -40,6 +40,9 @@ LARGE_QUANTITY = Decimal(1000)
 STUCK_MINUTES = Decimal(60)
 """So long nothing may happen to an order that somebody has begun."""
 
+KEEP_DAYS, KEEP_LONG_DAYS = Decimal(400), Decimal(800)
+"""So many days most of what grows with time is kept, and what is asked for late."""
+
 _FORMS = {
     "pools": (r"\s*(10|[1-9]) +\S.*", "'1 Shop': a number from 1 to 10 and a name"),
     "reasons": (r"\s*\d+\s*[+-]\s*\S.*", "'1 - Damaged' (takes from the stock) or '5 + Found' (adds to it)"),
@@ -133,6 +136,24 @@ class Settings(NamedTuple):
     """Where the id of an operation goes at a service that keeps no keys: `reference`, `source`, or `off`."""
     settle_seconds: Decimal = Decimal(120)
     """So long, at such a service, a request that nobody answered may still arrive; longer than any hop keeps one."""
+    keep_ledger_days: Decimal = KEEP_DAYS
+    """What `aisle purge` leaves of the ledger of a service; 0 keeps it for ever, here and below."""
+    keep_log_days: Decimal = KEEP_DAYS
+    """The same of the log."""
+    keep_changes_days: Decimal = Decimal(60)
+    """The same of the feed of changes."""
+    keep_orders_days: Decimal = KEEP_DAYS
+    """The same of finished orders, with their lines."""
+    keep_deliveries_days: Decimal = KEEP_DAYS
+    """The same of received deliveries, with their lines."""
+    keep_audit_days: Decimal = KEEP_LONG_DAYS
+    """The same of the audit."""
+    keep_operations_days: Decimal = Decimal(30)
+    """What a host keeps of operations that are over; at least 30, for a restored service may ask for them."""
+    keep_journal_days: Decimal = Decimal(35)
+    """The same of the journal, until it goes to the archive; at least 7."""
+    keep_archive_days: Decimal = KEEP_LONG_DAYS
+    """The same of the archive; its totals by day stay."""
     in_process: bool = False
     """Run the courier inside the session, for odd hosts."""
     kiosk: bool = False

@@ -32,7 +32,10 @@ NUMBER = "number"
 
 _TABLES = ("store", "device", "terminals")
 
-_OF_THE_HOST = ("base_url", "token_file", "token_header", "ca_file", "allow_plain_http", "time_zone")
+_OF_THE_HOST = (
+    *("base_url", "token_file", "token_header", "ca_file", "allow_plain_http", "time_zone"),
+    *(name for name in Settings._fields if name.startswith("keep_")),
+)
 """What one courier goes by for all terminals of a host."""
 
 _NOT_IN = {"store": ("store", "terminal"), "device": ("terminal", *_OF_THE_HOST)}

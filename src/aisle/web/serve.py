@@ -6,7 +6,6 @@ import asyncio
 import signal
 import ssl
 from collections.abc import Callable
-from pathlib import Path
 
 from aiohttp import web
 
@@ -14,17 +13,6 @@ from aisle.errors import UsageError
 from aisle.web.door import Door
 
 GRACE_S = 5.0
-
-
-def tls(certificate: Path, private_key: Path) -> ssl.SSLContext:
-    """What is needed for https. Raises UsageError for files that are none of that."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(certificate, private_key)
-    except (OSError, ValueError) as problem:
-        raise UsageError(f"{certificate} and {private_key} cannot be used for TLS: {problem}.") from problem
-    return context
 
 
 async def serve(

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def checks() -> tuple[tuple[str, Check], ...]:
     """What is looked at, in this order, and what looks at it."""
-    from aisle.cli.doctor import files, host, service, store, terminal
+    from aisle.cli.doctor import files, host, service, sizes, store, terminal
 
     return (
         ("python", host.python),
@@ -46,6 +46,7 @@ def checks() -> tuple[tuple[str, Check], ...]:
         ("cache", store.cache),
         ("outbox", store.outbox),
         ("journal", store.journal),
+        ("sizes", sizes.sizes),
         ("sessions", store.sessions),
         ("terminal", terminal.terminal),
         ("scanner", terminal.scanner),

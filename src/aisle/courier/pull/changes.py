@@ -30,6 +30,8 @@ class News(NamedTuple):
     """The service is an earlier copy of itself: what it was told since is not in it."""
     mark: str = ""
     """Which writes made the last changes before the cursor: others may come to the same one after a restore."""
+    forgotten: bool = False
+    """The service has forgotten changes that were not heard: all lists are to be read anew."""
 
 
 class _Page(NamedTuple):
@@ -38,6 +40,7 @@ class _Page(NamedTuple):
     more: bool
     restored: bool
     mark: str
+    forgotten: bool
 
 
 class ChangeFeed:
@@ -93,11 +96,12 @@ class ChangeFeed:
     async def _look(self, since: int, mark: str) -> News:
         found: dict[str, dict[str, None]] = {}
         more = True
-        restored = False
+        restored = forgotten = False
         known = self._known()
         while more:
             page = await self._page(since, mark, known)
             since, mark, more, restored = page.cursor, page.mark, page.more, restored or page.restored
+            forgotten = forgotten or page.forgotten
             for change in page.changes:
                 for topic in _topics_of(change):
                     keys = found.setdefault(topic, {})
@@ -105,7 +109,7 @@ class ChangeFeed:
                         keys["" if topic == RECOUNT else str(change.get("key"))] = None
         single = [Topic(topic, key) for topic, keys in found.items() if len(keys) <= BULK for key in keys]
         bulk = tuple(topic for topic, keys in found.items() if len(keys) > BULK)
-        return News(tuple(single), bulk, since, restored, mark)
+        return News(tuple(single), bulk, since, restored, mark, forgotten)
 
     async def _page(self, since: int | None, mark: str, known: Sequence[str]) -> _Page:
         """What changed since the cursor before; None asks for the last cursor alone."""
@@ -124,6 +128,7 @@ class ChangeFeed:
                 bool(body["more"]),
                 bool(body.get("restored") or body.get("unknown")),
                 str(body.get("mark") or ""),
+                bool(body.get("forgotten")),
             )
         except (ValueError, TypeError, KeyError) as error:
             raise AnswerError(f"The answer to list-changes cannot be read: {error!r}.") from error

@@ -35,6 +35,7 @@ from aisle.courier.topics import (
     ORDER,
     PERSON,
     PRODUCT,
+    RECOUNT,
     STORE,
     SURROUNDING,
     Topic,
@@ -365,6 +366,10 @@ class Refresher:
             self._table.hurry("people")
         if (news.single or news.bulk) and self._pull.now() - self._watched < WATCHED_S:
             self.want([Topic(LOG, "")])
+        if news.forgotten:
+            self._sync.ask_all()
+            self._table.hurry("people")
+            self.want([Topic(RECOUNT, "")])
         for topic in news.bulk:
             self._sync.ask(_STAGES_OF.get(topic, ()))
         self._feed.took(news)

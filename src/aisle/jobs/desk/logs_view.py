@@ -76,6 +76,7 @@ KINDS = {
     "in_hand": "logs.kind_in_hand",
     "finish": "logs.kind_finish",
     "late": "logs.kind_late",
+    "opening": "logs.kind_opening",
     SOURCE: "logs.kind_aisle",
 }
 """What the entries of each source are called."""

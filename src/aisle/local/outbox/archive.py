@@ -12,16 +12,45 @@ import apsw
 
 from aisle.jobs.codec import to_text
 from aisle.local.db import connect, fetch, fetch_one, migrate, transaction
+from aisle.tuples import NamedTuple
 
 DONE_DAYS = 30
 """So long an operation that is over stays: a service that lost its last days may have to be told again."""
 JOURNAL_DAYS = 35
 """So many days of the journal stay where a session can read them."""
+ARCHIVE_DAYS = 800
+"""So many days of events stay in the archive; its totals stay for ever."""
+_LEAST_JOURNAL_DAYS = 7
 BATCH = 200
 """Rows at once, so that no session waits for it."""
 DAY_S = 86400
 _AHEAD_S = DAY_S
 """What was noted so far in the future a wrong clock has noted: nothing behind it is young for that."""
+
+
+class Kept(NamedTuple):
+    """For how many days each is kept; 0 for ever."""
+
+    operations: float = DONE_DAYS
+    journal: float = JOURNAL_DAYS
+    archive: float = ARCHIVE_DAYS
+
+    def operations_before(self, now: float) -> float:
+        """Operations that were over before this go."""
+        return now - max(self.operations, DONE_DAYS) * DAY_S if self.operations else float("-inf")
+
+    def journal_before(self, now: float) -> float:
+        """The end of the youngest day that is archived: whole days of UTC."""
+        days = max(self.journal, _LEAST_JOURNAL_DAYS)
+        return (now - days * DAY_S) // DAY_S * DAY_S if self.journal else float("-inf")
+
+    def archive_before(self, now: float) -> float:
+        """Archived events from before this go; none that has just come from the journal."""
+        days = max(self.archive, self.journal + 1)
+        return (now - days * DAY_S) // DAY_S * DAY_S if self.archive else float("-inf")
+
+
+USUAL = Kept()
 
 _SCHEMA = """
 CREATE TABLE event (
@@ -127,9 +156,9 @@ def open_archive(folder: Path) -> apsw.Connection:
     return connection
 
 
-def prune(outbox: apsw.Connection, now: float, limit: int = BATCH) -> int:
+def prune(outbox: apsw.Connection, now: float, limit: int = BATCH, *, kept: Kept = USUAL) -> int:
     """Drops operations that have been over for long; how many."""
-    rows = fetch(outbox, _OVER, now - DONE_DAYS * DAY_S, limit, now + _AHEAD_S)
+    rows = fetch(outbox, _OVER, kept.operations_before(now), limit, now + _AHEAD_S)
     if not rows:
         return 0
     with transaction(outbox):
@@ -138,17 +167,14 @@ def prune(outbox: apsw.Connection, now: float, limit: int = BATCH) -> int:
     return len(rows)
 
 
-def closed_before(now: float) -> float:
-    """The end of the youngest day that is archived: whole days of UTC."""
-    return (now - JOURNAL_DAYS * DAY_S) // DAY_S * DAY_S
-
-
-def copy(outbox: apsw.Connection, archive: apsw.Connection, now: float, limit: int = BATCH) -> list[tuple[str, int]]:
+def copy(
+    outbox: apsw.Connection, archive: apsw.Connection, now: float, limit: int = BATCH, *, kept: Kept = USUAL
+) -> list[tuple[str, int]]:
     """Makes old events durable in the archive, with their jobs, sessions and totals; (session_id, seq) of each.
 
     Events of jobs that are still open stay, and so does the youngest of all.
     """
-    rows = fetch(outbox, _OLD, closed_before(now), limit, now + _AHEAD_S)
+    rows = fetch(outbox, _OLD, kept.journal_before(now), limit, now + _AHEAD_S)
     if not rows:
         return []
     jobs = fetch(outbox, _JOBS, to_text(list({row[2] for row in rows})))
@@ -162,28 +188,39 @@ def copy(outbox: apsw.Connection, archive: apsw.Connection, now: float, limit: i
     return [(str(row[0]), int(row[1])) for row in rows]
 
 
-def drop(outbox: apsw.Connection, moved: list[tuple[str, int]], now: float) -> None:
+def drop(outbox: apsw.Connection, moved: list[tuple[str, int]], now: float, *, kept: Kept = USUAL) -> None:
     """Takes out of the journal what is in the archive, and jobs that nothing speaks of any more."""
     with transaction(outbox):
         outbox.executemany("DELETE FROM event WHERE session_id = ? AND seq = ?", moved)
         outbox.execute(
             "DELETE FROM job WHERE closed < ? AND NOT EXISTS (SELECT 1 FROM event WHERE event.job_id = job.job_id)",
-            (closed_before(now),),
+            (kept.journal_before(now),),
         )
 
 
-def forget_sessions(outbox: apsw.Connection, now: float) -> None:
+def forget_sessions(outbox: apsw.Connection, now: float, *, kept: Kept = USUAL) -> None:
     """Drops sessions that were last seen long ago and that nothing speaks of; to be called when all is moved."""
-    old = fetch(outbox, _GONE, closed_before(now), DAY_S, now + _AHEAD_S)
+    old = fetch(outbox, _GONE, kept.journal_before(now), DAY_S, now + _AHEAD_S)
     if old:
         with transaction(outbox):
             outbox.executemany("DELETE FROM session WHERE session_id = ?", old)
 
 
-def is_due(outbox: apsw.Connection, now: float) -> bool:
+def is_due(outbox: apsw.Connection, now: float, *, kept: Kept = USUAL) -> bool:
     """Whether any event is old enough; asked before an archive is opened, or made."""
     row = fetch_one(outbox, "SELECT at FROM event WHERE at < ? ORDER BY seq LIMIT 1", now + _AHEAD_S)
-    return row is not None and float(row[0]) < closed_before(now)
+    return row is not None and float(row[0]) < kept.journal_before(now)
+
+
+def forget(archive: apsw.Connection, before: float, limit: int = BATCH) -> int:
+    """Drops a batch of what was archived of moments before this; how many events. Totals stay."""
+    rows = fetch(archive, "SELECT session_id, seq FROM event WHERE at < ? ORDER BY at LIMIT ?", before, limit)
+    if rows:
+        with transaction(archive):
+            archive.executemany("DELETE FROM event WHERE session_id = ? AND seq = ?", rows)
+            archive.execute("DELETE FROM job WHERE closed < ?", (before,))
+            archive.execute("DELETE FROM session WHERE ended < ?", (before,))
+    return len(rows)
 
 
 def totals(archive: apsw.Connection) -> list[tuple[str, str, str, int]]:

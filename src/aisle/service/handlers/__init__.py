@@ -35,6 +35,8 @@ EVERYONE = frozenset(ROLES) - {"metrics"}
 """All who work with the service; who may only read its figures does not."""
 BULK = 16 * MIB
 MOST_ITEMS = 50_000
+BULK_ROLES = frozenset({"integration", "admin"})
+"""Who loads stores and catalogues."""
 
 
 class Handler(NamedTuple):
@@ -52,10 +54,13 @@ class Handler(NamedTuple):
     guessed: bool = False
     """Whether it is worth guessing at, and therefore slow for each token."""
 
-    @property
-    def most_items(self) -> int:
+    def limit_of(self, role: str) -> int:
+        """How many bytes a body may have: who works on the floor sends nothing in bulk."""
+        return self.body_limit if role in BULK_ROLES else min(self.body_limit, MIB)
+
+    def most_items(self, role: str) -> int:
         """How many rows and lines one request may hold."""
-        return MOST_ITEMS if self.body_limit > MIB else MOST_ITEMS // 10
+        return MOST_ITEMS if self.limit_of(role) > MIB else MOST_ITEMS // 10
 
 
 _INTEGRATION: frozenset[Role] = frozenset({"integration", "admin"})

@@ -44,6 +44,7 @@ _RESULTS: dict[str, Schema] = {
             "more": {"type": "boolean"},
             "restored": {"type": "boolean"},
             "unknown": {"type": "array", "items": _TEXT},
+            "forgotten": {"type": "boolean", "description": "changes behind the cursor are gone; read all lists"},
         }
     ),
     "list-unknown-keys": _object({"unknown": {"type": "array", "items": _TEXT}}),

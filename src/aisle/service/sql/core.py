@@ -12,11 +12,14 @@ COUNTERS_TAKE = """
 COUNTER_ADD = """
     INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
     ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value"""
+COUNTER_SET = """
+    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
+    ON CONFLICT (store_number, name) DO UPDATE SET value = excluded.value"""
 COUNTER_VALUE = "SELECT value FROM counter WHERE store_number = $1 AND name = $2"
 
 CHANGE_MARK = """
-    INSERT INTO change (store_number, topic, change_key, seq) VALUES ($1, $2, $3, $4)
-    ON CONFLICT (store_number, topic, change_key) DO UPDATE SET seq = excluded.seq"""
+    INSERT INTO change (store_number, topic, change_key, seq, changed_on) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (store_number, topic, change_key) DO UPDATE SET seq = excluded.seq, changed_on = excluded.changed_on"""
 CHANGES_SINCE = """
     SELECT seq, topic, change_key FROM change WHERE store_number = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
 

@@ -1,4 +1,4 @@
-"""Statements on what is old: the ledger is summed up, log and audit are forgotten."""
+"""Statements on what is old: ledger and log are summed up, all else is forgotten."""
 
 LEDGER_PRODUCTS = """
     SELECT DISTINCT product_number FROM leg
@@ -13,9 +13,47 @@ LEDGER_SUMS = """
 LEDGER_DROP = """
     DELETE FROM leg
     WHERE store_number = $1 AND product_number = ANY($2) AND occurred_on < $3 AND recorded_on < $3"""
-LOG_OLDEST = "SELECT seq, created_on FROM stock_log WHERE store_number = $1 ORDER BY seq LIMIT $2"
-LOG_DROP = "DELETE FROM stock_log WHERE store_number = $1 AND seq <= $2"
+LOG_OLDEST = """
+    SELECT seq, ordinal, product_number, created_on, item FROM stock_log
+    WHERE store_number = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
+LOG_OPENINGS = """
+    SELECT seq, ordinal, product_number, created_on, item FROM stock_log
+    WHERE store_number = $1 AND product_number = ANY($2) AND seq <= $3"""
+LOG_BEGINNING = """
+    SELECT seq, ordinal, product_number, created_on, item FROM stock_log
+    WHERE store_number = $1 AND seq < $2 ORDER BY seq"""
+LOG_DROP = "DELETE FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
 AUDIT_DROP = """
     DELETE FROM audit WHERE store_number = $1 AND seq IN (
         SELECT a.seq FROM audit a WHERE a.store_number = $1 AND a.recorded_on < $2 ORDER BY a.seq LIMIT $3)
     RETURNING seq"""
+
+CHANGES_OLDEST = "SELECT seq, changed_on FROM change WHERE store_number = $1 ORDER BY seq LIMIT $2"
+CHANGES_DROP = "DELETE FROM change WHERE store_number = $1 AND seq <= $2"
+
+ORDERS_OLD = """
+    SELECT order_number FROM customer_order
+    WHERE store_number = $1 AND finished_on <> '' AND finished_on < $2 ORDER BY finished_on LIMIT $3"""
+# In this order, because of what refers to what.
+ORDER_REMOVALS = (
+    "DELETE FROM shipment_line WHERE store_number = $1 AND order_number = ANY($2)",
+    "DELETE FROM carried_pick WHERE store_number = $1 AND order_number = ANY($2)",
+    "DELETE FROM balance WHERE store_number = $1 AND order_number = ANY($2) AND order_number <> '' AND quantity = 0",
+    "DELETE FROM change WHERE store_number = $1 AND topic = 'order' AND change_key = ANY($2)",
+    "DELETE FROM order_line WHERE store_number = $1 AND order_number = ANY($2)",
+    "DELETE FROM customer_order WHERE store_number = $1 AND order_number = ANY($2)",
+)
+
+DELIVERIES_OLD = """
+    SELECT order_number FROM delivery
+    WHERE store_number = $1 AND status = 'received' AND updated_on < $2 ORDER BY updated_on LIMIT $3"""
+DELIVERY_REMOVALS = (
+    "DELETE FROM change WHERE store_number = $1 AND topic = 'delivery' AND change_key = ANY($2)",
+    "DELETE FROM delivery_line WHERE store_number = $1 AND order_number = ANY($2)",
+    "DELETE FROM delivery WHERE store_number = $1 AND order_number = ANY($2)",
+)
+
+ANSWERS_DROP = """
+    DELETE FROM idempotency WHERE store_number = $1 AND created_on < $2 AND request_key IN (
+        SELECT i.request_key FROM idempotency i WHERE i.store_number = $1 AND i.created_on < $2 LIMIT $3)
+    RETURNING request_key"""

@@ -304,6 +304,21 @@ _AUDIT = (
     "CREATE INDEX audit_age ON audit (recorded_on)",
 )
 
+# When a key changed last and an order was finished, so that what is old can be forgotten. Of what is there already
+# nobody knows it: it counts as of the store's last write.
+_AGES = (
+    "ALTER TABLE change ADD COLUMN changed_on TEXT NOT NULL DEFAULT ''",
+    """UPDATE change SET changed_on = COALESCE((
+        SELECT h.written_on FROM write_history h WHERE h.store_number = change.store_number
+        ORDER BY h.seq DESC LIMIT 1), '')""",
+    "ALTER TABLE customer_order ADD COLUMN finished_on TEXT NOT NULL DEFAULT ''",
+    """UPDATE customer_order SET finished_on = COALESCE((
+        SELECT h.written_on FROM write_history h WHERE h.store_number = customer_order.store_number
+        ORDER BY h.seq DESC LIMIT 1), '') WHERE is_active = 0""",
+    "CREATE INDEX customer_order_finished ON customer_order (store_number, finished_on) WHERE finished_on <> ''",
+    "CREATE INDEX delivery_received ON delivery (store_number, updated_on) WHERE status = 'received'",
+)
+
 # When something was said last that would be undone by what another host says again after a restore, and said before.
 _SAID = (
     """CREATE TABLE said_last (
@@ -341,5 +356,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _HISTORY,
     _CODES,
     _AUDIT,
+    _AGES,
     _SAID,
 )

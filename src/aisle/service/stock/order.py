@@ -104,6 +104,7 @@ class Order:
             pickup,
             sum(line.quantity for line in self.lines),
             sum(line.delivered for line in self.lines),
+            "" if self.is_active else ctx.now,
         )
         if last:
             ctx.later(sql.ORDER_SET, [row])

@@ -4,7 +4,19 @@ On SQLite a coroutine never really waits: the storage's thread, or for a short r
 end inside one transaction. An engine with a network between runs the same coroutine on the event loop.
 """
 
-from aisle.service.storage.base import Busy, Duplicate, Lost, Row, Statement, Storage, Tx, Unfit, Work, tables_of
+from aisle.service.storage.base import (
+    Busy,
+    Duplicate,
+    Lost,
+    Row,
+    Statement,
+    Storage,
+    Tx,
+    Unfit,
+    Unreachable,
+    Work,
+    tables_of,
+)
 from aisle.service.storage.engine import named_database, open_storage
 from aisle.service.storage.sqlite import SQLITE_FLOOR, SqliteStorage
 
@@ -19,6 +31,7 @@ __all__ = [
     "Storage",
     "Tx",
     "Unfit",
+    "Unreachable",
     "Work",
     "named_database",
     "open_storage",

@@ -19,7 +19,18 @@ Question = tuple[str, tuple[object, ...]]
 """A query and its parameters, lists as tuples."""
 
 
-GROWING = ("leg", "stock_log", "change", "write_history", "customer_order", "order_line", "idempotency", "audit")
+GROWING = (
+    "leg",
+    "stock_log",
+    "change",
+    "write_history",
+    "customer_order",
+    "order_line",
+    "delivery",
+    "delivery_line",
+    "idempotency",
+    "audit",
+)
 """Tables that grow with time."""
 
 _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
@@ -46,6 +57,10 @@ def grouped(statements: Iterable[Statement]) -> dict[str, list[Sequence[object]]
 
 class Busy(StorageError):
     """Another writer held the database for too long; nothing was changed and the same request may be sent again."""
+
+
+class Unreachable(StorageError):
+    """The database was not opened: its server does not answer, and may do so later."""
 
 
 class Lost(StorageError):

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from aisle.errors import StorageError
-from aisle.service.storage.base import GROWING, Busy, Lost, Work
+from aisle.service.storage.base import GROWING, Busy, Lost, Unreachable, Work
 from aisle.service.storage.postgres_schema import migrate
 from aisle.service.storage.postgres_tx import BROKEN, PostgresTx, gone, may_repeat, outside
 from aisle.service.storage.watch import Watch
@@ -66,7 +66,8 @@ class PostgresStorage:
     """A service database on a server, brought to the newest schema when it is opened.
 
     `dsn` is `postgresql://…` as libpq takes it; what it leaves out comes from the PG… variables and the password file.
-    Raises StorageError when the database cannot be reached, cannot be used, or is newer than this program.
+    Raises Unreachable when the server does not answer, StorageError when the database cannot be used, or is newer than
+    this program.
     """
 
     def __init__(self, dsn: str, *, readers: int = 4, writers: int = 4, patience: float = 5.0) -> None:
@@ -87,6 +88,8 @@ class PostgresStorage:
             self._end_thread()
             if isinstance(problem, StorageError) or not isinstance(problem, Exception):
                 raise
+            if gone(problem) or isinstance(problem, TimeoutError | asyncpg.TooManyConnectionsError):
+                raise Unreachable(f"{public_name(dsn)} cannot be reached: {_words(problem)}") from problem
             raise StorageError(f"{public_name(dsn)} cannot be used: {_words(problem)}") from problem
 
     @property
@@ -232,13 +235,13 @@ class PostgresStorage:
                 return
 
     async def _acquired(self, pool: asyncpg.Pool) -> Any:
-        """A connection of the pool. Raises TimeoutError, and Unreachable where the server does not answer in time."""
+        """A connection of the pool. Raises TimeoutError, and NoAnswer where the server does not answer in time."""
         began = monotonic()
         try:
             return await pool.acquire(timeout=max(self._patience, _CONNECT_SECONDS))
         except TimeoutError as problem:
             if pool.get_size() < pool.get_max_size():
-                raise Unreachable from problem
+                raise NoAnswer from problem
             raise
         finally:
             self.watch.waited("pool", monotonic() - began)
@@ -260,13 +263,13 @@ class PostgresStorage:
 
     def _failed(self, pool: asyncpg.Pool, problem: Exception) -> None:
         """Say what is lost, where the database is at fault and not the statement."""
-        if isinstance(problem, Unreachable) or (gone(problem) and not isinstance(problem, TimeoutError)):
+        if isinstance(problem, NoAnswer) or (gone(problem) and not isinstance(problem, TimeoutError)):
             self.watch.lost("reads", kind=type(problem).__name__)
         elif isinstance(problem, BROKEN):
             self.watch.lost("reads" if pool is self._readers else "writes", kind=type(problem).__name__)
 
 
-class Unreachable(TimeoutError):
+class NoAnswer(TimeoutError):
     """The server does not answer, though fewer connections are open than may be."""
 
 

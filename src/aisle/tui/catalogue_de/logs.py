@@ -60,6 +60,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.kind_in_hand": ("in der Hand", "In der Hand"),
     "logs.kind_finish": ("übergeben", "Übergeben"),
     "logs.kind_late": ("zu spät", "Zu spät: schon gezählt"),
+    "logs.kind_opening": ("Anfang", "Anfangsbestand"),
     "logs.kind_short": ("fehlt", "Fehlmenge"),
     "logs.kind_rejected": ("abgelehnt", "Auftrag abgelehnt"),
     "logs.kind_aisle": ("von Hand", "Von Hand"),

@@ -60,6 +60,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.kind_in_hand": ("in hand", "In the hand"),
     "logs.kind_finish": ("handed over", "Handed over"),
     "logs.kind_late": ("late", "Late: counted since"),
+    "logs.kind_opening": ("opening", "Opening balance"),
     "logs.kind_short": ("short", "Closed short"),
     "logs.kind_rejected": ("rejected", "Order rejected"),
     "logs.kind_aisle": ("by hand", "By hand"),

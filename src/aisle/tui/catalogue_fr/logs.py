@@ -64,6 +64,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.kind_in_hand": ("en main", "En main"),
     "logs.kind_finish": ("remis", "Remis au client"),
     "logs.kind_late": ("en retard", "En retard : déjà compté"),
+    "logs.kind_opening": ("initial", "Stock initial"),
     "logs.kind_short": ("manque", "Clos, manquant"),
     "logs.kind_rejected": ("rejet", "Commande rejetée"),
     "logs.kind_aisle": ("manuel", "À la main"),

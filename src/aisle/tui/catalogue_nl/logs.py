@@ -60,6 +60,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.kind_in_hand": ("in de hand", "In de hand"),
     "logs.kind_finish": ("meegegeven", "Meegegeven"),
     "logs.kind_late": ("te laat", "Te laat: al geteld"),
+    "logs.kind_opening": ("begin", "Beginsaldo"),
     "logs.kind_short": ("tekort", "Dicht met tekort"),
     "logs.kind_rejected": ("afwijzing", "Order afgewezen"),
     "logs.kind_aisle": ("zelf", "Met de hand"),

@@ -1,4 +1,4 @@
-"""Callers without a token that ask for nothing are not kept, shut nobody out, and do not fill the log."""
+"""Who connects and asks for nothing, or only drips, is not kept, shuts nobody out, and does not fill the log."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from ipaddress import IPv4Network, ip_network
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -19,9 +20,8 @@ import httpx
 import pytest
 import uvicorn
 
-from aisle.service.callers import Caller, Manners, Seldom
+from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
 from aisle.service.door import Door
-from aisle.service.parsers import callers
 
 SECONDS = 60
 LONGEST = 20_000
@@ -35,21 +35,13 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"ok"})
 
 
-@pytest.fixture(params=[False, True], ids=["plain", "quick"])
-def quick(request: pytest.FixtureRequest) -> bool:
-    """Which of uvicorn's parsers hears the callers."""
-    if request.param:
-        pytest.importorskip("httptools")
-    return bool(request.param)
-
-
 @contextmanager
-def serving(manners: Manners, *, quick: bool, app: Any = app) -> Iterator[tuple[int, uvicorn.Server]]:
-    """A server with these manners in a thread of its own, and its port."""
+def serving(limits: ConnectionLimits, app: Any = app) -> Iterator[tuple[int, uvicorn.Server]]:
+    """A server with these limits in a thread of its own, and its port."""
     config = uvicorn.Config(
         app,
         lifespan="off",
-        http=callers(manners, quick=quick),
+        http=limited(limits),
         ws="none",
         log_level="critical",
         h11_max_incomplete_event_size=LONGEST,
@@ -83,13 +75,13 @@ def ended(caller: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize("said", [b"", HALF, WHOLE[:-2]], ids=["nothing", "half a line", "a head without its end"])
-def test_who_does_not_send_a_head_in_time_is_left(said: bytes, quick: bool) -> None:
-    with serving(Manners(head_seconds=0.1), quick=quick) as (port, _), closing(connected(port, said)) as caller:
+def test_who_does_not_send_a_head_in_time_is_left(said: bytes) -> None:
+    with serving(ConnectionLimits(head_seconds=0.1)) as (port, _), closing(connected(port, said)) as caller:
         assert ended(caller) == b""
 
 
-def test_drops_of_a_head_or_of_a_body_that_nobody_wants_buy_no_time(quick: bool) -> None:
-    with serving(Manners(head_seconds=0.5), quick=quick) as (port, _):
+def test_drops_of_a_head_or_of_a_body_that_nobody_wants_buy_no_time() -> None:
+    with serving(ConnectionLimits(head_seconds=0.5)) as (port, _):
         for said in (HALF, WHOLE):
             with closing(connected(port, said)) as caller:
                 until = monotonic() + SECONDS
@@ -102,17 +94,93 @@ def test_drops_of_a_head_or_of_a_body_that_nobody_wants_buy_no_time(quick: bool)
                 pytest.fail("it was kept")
 
 
-def test_who_asks_is_answered_again_and_again_on_one_connection(quick: bool) -> None:
-    with serving(Manners(), quick=quick) as (port, server), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+def test_drops_of_a_body_buy_no_time_and_what_comes_quickly_does() -> None:
+    bodies = Bodies()
+    limits = ConnectionLimits(body_seconds=0.5, body_rate=1000)
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n"
+    with serving(limits, bodies) as (port, _):
+        with closing(connected(port, head)) as dripping:
+            assert ended_by(lambda: dripping.sendall(b"x"))
+        with closing(connected(port, head)) as slow:
+            for _ in range(10):
+                slow.sendall(b"x" * 500)
+                sleep(0.1)
+            assert answers(slow, 1) == [b"200"]
+    assert [len(body) for body in bodies.heard] == [5000]
+
+
+def ended_by(send: Callable[[], None]) -> bool:
+    """Whether the other side ends it, while something is sent now and then."""
+    until = monotonic() + SECONDS
+    while monotonic() < until:
+        try:
+            send()
+        except ConnectionError:
+            return True
+        sleep(0.02)
+    return False
+
+
+def test_who_is_not_answered_makes_no_room_for_others_but_who_drips_a_body_does() -> None:
+    bodies = Bodies(may=False)
+    with serving(ConnectionLimits(connections=3), bodies) as (port, _), ExitStack() as opened:
+        running = opened.enter_context(closing(connected(port, posted())))
+        until = monotonic() + SECONDS
+        while not bodies.heard:
+            assert monotonic() < until
+            sleep(0.01)
+        dripping = [opened.enter_context(closing(connected(port, posted()[:-1]))) for _ in range(5)]
+        for one in dripping[:3]:
+            assert ended(one) == b""
+        bodies.may.set()
+        assert answers(running, 1) == [b"200"]
+
+
+@pytest.mark.parametrize("proxies", [[], [ip_network("127.0.0.0/8")]], ids=["one address", "a proxy"])
+def test_an_address_has_so_many_connections_unless_it_is_a_proxy(proxies: list[IPv4Network]) -> None:
+    limits = ConnectionLimits(per_address=3, proxies=proxies)
+    with serving(limits) as (port, server), ExitStack() as opened:
+        idle = [opened.enter_context(closing(connected(port, HALF))) for _ in range(8)]
+        assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text == "ok"
+        if proxies:
+            until = monotonic() + SECONDS
+            while len(server.server_state.connections) < 8:
+                assert monotonic() < until
+                sleep(0.01)
+        else:
+            for one in idle[:5]:
+                assert ended(one) == b""
+
+
+def test_who_reads_no_answer_is_left() -> None:
+    async def long(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"connection", b"close")]})
+        for _ in range(400):
+            await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    with serving(ConnectionLimits(), long) as (port, server):
+        server.config.timeout_keep_alive = 0  # as soon as nothing is read for a moment
+        with closing(connected(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")):
+            until = monotonic() + SECONDS
+            while not server.server_state.total_requests and not server.server_state.connections:
+                sleep(0.01)
+            while server.server_state.connections:
+                assert monotonic() < until
+                sleep(0.01)
+
+
+def test_who_asks_is_answered_again_and_again_on_one_connection() -> None:
+    with serving(ConnectionLimits()) as (port, server), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         for _ in range(3):
             assert client.get("/", timeout=SECONDS).text == "ok"
             [caller] = server.server_state.connections
-            assert isinstance(caller, Caller)
+            assert isinstance(caller, LimitedConnection)
             assert caller._due is None  # the clock of a head runs for a head alone
 
 
-def test_those_that_ask_for_nothing_make_room_for_those_that_ask(quick: bool) -> None:
-    with serving(Manners(connections=3), quick=quick) as (port, _), ExitStack() as opened:
+def test_those_that_ask_for_nothing_make_room_for_those_that_ask() -> None:
+    with serving(ConnectionLimits(connections=3)) as (port, _), ExitStack() as opened:
         idle = [opened.enter_context(closing(connected(port, HALF))) for _ in range(8)]
         assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text == "ok"
         for caller in idle[:5]:
@@ -129,8 +197,8 @@ def test_those_that_ask_for_nothing_make_room_for_those_that_ask(quick: bool) ->
     ],
     ids=["an address", "a name", "a value", "many headers"],
 )
-def test_a_head_without_end_is_refused_as_soon_as_it_is_too_long(said: bytes, quick: bool) -> None:
-    with serving(Manners(), quick=quick) as (port, _), closing(connected(port)) as caller:
+def test_a_head_without_end_is_refused_as_soon_as_it_is_too_long(said: bytes) -> None:
+    with serving(ConnectionLimits()) as (port, _), closing(connected(port)) as caller:
         try:
             for at in range(0, len(said), 1000):
                 caller.sendall(said[at : at + 1000])
@@ -140,9 +208,9 @@ def test_a_head_without_end_is_refused_as_soon_as_it_is_too_long(said: bytes, qu
 
 
 @pytest.mark.parametrize("tail", [b"A: " + b"b" * 100_000, b"A: b\r\n" * 50_000], ids=["a value", "many headers"])
-def test_what_comes_behind_a_body_has_an_end_too(tail: bytes, quick: bool) -> None:
+def test_what_comes_behind_a_body_has_an_end_too(tail: bytes) -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
-    with serving(Manners(), quick=quick) as (port, server), closing(connected(port, head)) as caller:
+    with serving(ConnectionLimits()) as (port, server), closing(connected(port, head)) as caller:
         until = monotonic() + SECONDS
         try:
             for at in range(0, len(tail), 1000):
@@ -154,7 +222,7 @@ def test_what_comes_behind_a_body_has_an_end_too(tail: bytes, quick: bool) -> No
             return
 
 
-def test_a_header_behind_the_body_is_none(quick: bool) -> None:
+def test_a_header_behind_the_body_is_none() -> None:
     heard: list[list[bytes]] = []
 
     async def note(scope: Any, receive: Any, send: Any) -> None:
@@ -164,7 +232,7 @@ def test_a_header_behind_the_body_is_none(quick: bool) -> None:
         await app(scope, receive, send)
 
     head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
-    with serving(Manners(), quick=quick, app=note) as (port, _), closing(connected(port, head)) as caller:
+    with serving(ConnectionLimits(), app=note) as (port, _), closing(connected(port, head)) as caller:
         caller.sendall(b"Authorization: me\r\n\r\n")
         assert caller.recv(100).startswith(b"HTTP/1.1 200 OK")
     assert heard == [[b"host", b"transfer-encoding"]]
@@ -210,16 +278,12 @@ def posted(said: bytes = b"") -> bytes:
     return b"POST / HTTP/1.1\r\nHost: a\r\n" + said + b"Content-Length: 13\r\n\r\n" + BODY
 
 
-@pytest.mark.parametrize("parts", ["together", "byte by byte", "in two", "after an empty line"])
-def test_who_offers_another_protocol_is_heard_in_this_one(parts: str, quick: bool) -> None:
+@pytest.mark.parametrize("parts", ["together", "byte by byte", "in two"])
+def test_who_offers_another_protocol_is_heard_in_this_one(parts: str) -> None:
     said = posted(OFFER) + posted() + posted(OFFER)
-    if parts == "after an empty line":
-        if not quick:
-            pytest.skip("the plain parser takes none")
-        said = b"\r\n" + said
     step = {"byte by byte": 1, "in two": 40}.get(parts, len(said))
     bodies = Bodies()
-    with serving(Manners(), quick=quick, app=bodies) as (port, _), closing(connected(port)) as caller:
+    with serving(ConnectionLimits(), app=bodies) as (port, _), closing(connected(port)) as caller:
         caller.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for at in range(0, len(said), step):
             caller.sendall(said[at : at + step])
@@ -227,11 +291,11 @@ def test_who_offers_another_protocol_is_heard_in_this_one(parts: str, quick: boo
     assert bodies.heard == [BODY] * 3
 
 
-def test_a_body_in_parts_behind_an_offer_is_that_requests_own(quick: bool) -> None:
+def test_a_body_in_parts_behind_an_offer_is_that_requests_own() -> None:
     hidden = b"POST /hidden HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(hidden), hidden)
     bodies = Bodies()
-    with serving(Manners(), quick=quick, app=bodies) as (port, _), closing(connected(port)) as caller:
+    with serving(ConnectionLimits(), app=bodies) as (port, _), closing(connected(port)) as caller:
         caller.sendall(b"POST / HTTP/1.1\r\nHost: a\r\n" + OFFER + b"Transfer-Encoding: chunked\r\n\r\n")
         for at in range(0, len(chunked), 7):
             caller.sendall(chunked[at : at + 7])
@@ -246,10 +310,10 @@ def test_a_body_in_parts_behind_an_offer_is_that_requests_own(quick: bool) -> No
     ids=["no head", "no body"],
 )
 @pytest.mark.parametrize("before", [1, 3])
-def test_what_is_no_request_is_answered_in_its_turn(noise: bytes, before: int, quick: bool) -> None:
+def test_what_is_no_request_is_answered_in_its_turn(noise: bytes, before: int) -> None:
     bodies = Bodies(may=False)
     said = posted() * before + noise
-    with serving(Manners(), quick=quick, app=bodies) as (port, _), closing(connected(port, said)) as caller:
+    with serving(ConnectionLimits(), app=bodies) as (port, _), closing(connected(port, said)) as caller:
         caller.settimeout(0.1)
         with pytest.raises(TimeoutError):
             caller.recv(1)
@@ -261,9 +325,9 @@ def test_what_is_no_request_is_answered_in_its_turn(noise: bytes, before: int, q
     assert bodies.heard == [BODY] * before
 
 
-def test_a_whole_head_is_heard_however_long(quick: bool) -> None:
+def test_a_whole_head_is_heard_however_long() -> None:
     head = b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"b" * 30_000 + b"\r\n\r\n"
-    with serving(Manners(), quick=quick) as (port, _), closing(connected(port, head)) as caller:
+    with serving(ConnectionLimits()) as (port, _), closing(connected(port, head)) as caller:
         assert answers(caller, 1)[0] in (b"200", b"400")
 
 
@@ -280,72 +344,27 @@ CHUNKED = b"0\r\n\r\n"
     ],
     ids=["no host", "two hosts", "two lengths", "another coding"],
 )
-def test_what_others_may_read_in_another_way_is_refused(head: bytes, quick: bool) -> None:
-    with serving(Manners(), quick=quick, app=Door(app)) as (port, _), closing(connected(port, head)) as caller:
+def test_what_others_may_read_in_another_way_is_refused(head: bytes) -> None:
+    with serving(ConnectionLimits(), app=Door(app)) as (port, _), closing(connected(port, head)) as caller:
         assert caller.recv(100).startswith(b"HTTP/1.1 400 ")
 
 
-def test_nothing_is_carried_on_to_somebody_else(quick: bool) -> None:
+def test_nothing_is_carried_on_to_somebody_else() -> None:
     said = b"CONNECT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" + posted()
     bodies = Bodies()
-    with serving(Manners(), quick=quick, app=bodies) as (port, _), closing(connected(port, said)) as caller:
+    with serving(ConnectionLimits(), app=bodies) as (port, _), closing(connected(port, said)) as caller:
         assert answers(caller, 1) == [b"200"]
         assert ended(caller) == b""
     assert bodies.heard == [b""]
 
 
-class _Cycle:
-    """An answer on its way, as far as its writer looks at it; and what is written of it."""
-
-    def __init__(self) -> None:
-        self.transport: Any = self
-        self.response_started = False
-        self.said: list[bytes | str] = []
-        self.on_response: Callable[[], object] = lambda: self.said.append("ended")
-
-    def write(self, data: bytes) -> None:
-        """A part of it is sent."""
-        self.said.append(data)
-
-    def close(self) -> None:
-        """Nothing comes behind it."""
-        self.said.append("closed")
-
-
-@pytest.mark.parametrize(
-    ("parts", "sent"),
-    [
-        ([b"head", b"body"], [b"headbody", "ended"]),
-        ([b"head", b"body", b"more"], [b"headbody", b"more", "ended"]),
-        ([b"head", b"b" * 100_000], [b"head", b"b" * 100_000, "ended"]),
-        ([b"head", b"", b"late"], [b"head", b"late", "ended"]),
-        ([b"head"], [b"head", "ended"]),
-    ],
-)
-@pytest.mark.parametrize("closes", [False, True])
-def test_an_answer_is_sent_at_once_and_whole(parts: list[bytes], sent: list[bytes | str], *, closes: bool) -> None:
-    whole = pytest.importorskip("aisle.service.quick_callers")._Whole
-    cycle = _Cycle()
-    whole.of(cycle)
-    cycle.transport.write(b"go on")
-    assert cycle.said == [b"go on"]
-    cycle.response_started = True
-    for part in parts:
-        cycle.transport.write(part)
-    if closes:
-        cycle.transport.close()
-    cycle.on_response()
-    assert cycle.said == [b"go on", *sent[:-1], *(["closed"] if closes else []), "ended"]
-    assert cycle.transport is cycle
-
-
 def test_what_anybody_can_make_us_say_is_said_once_a_minute() -> None:
     now = 0.0
-    sieve = Seldom(lambda: now)
+    repeats = RepeatFilter(lambda: now)
 
     def said(text: str) -> str | None:
         record = logging.LogRecord("asyncio", logging.ERROR, "", 0, text, None, None)
-        return record.getMessage() if sieve.filter(record) else None
+        return record.getMessage() if repeats.filter(record) else None
 
     assert said("socket.accept() out of system resource") == "socket.accept() out of system resource"
     for _ in range(5):

@@ -1,0 +1,285 @@
+"""Connections with limits: who asks for nothing, or only drips, is not kept, so that nobody shuts others out.
+
+uvicorn by itself waits for a request for ever, and takes connections until no descriptor is left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import resource
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from time import monotonic
+
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from aisle.tuples import NamedTuple
+
+log = logging.getLogger("aisle.server")
+
+Network = IPv4Network | IPv6Network
+
+_MOST = 10_000
+LARGEST_BACKLOG = 2048
+_RESERVE = 100
+_ROUNDS = 4
+"""Rounds of taking connections that may pass before the first of them is counted."""
+_SHARE = 4
+"""One address gets this part of all connections at most, where nobody says."""
+
+
+class ConnectionLimits(NamedTuple):
+    """What one server allows those who connect to it."""
+
+    head_seconds: float = 15.0
+    """For the head of a request, from its first byte."""
+    body_seconds: float = 30.0
+    """For a body, and what `body_rate` allows besides."""
+    body_rate: int = 16 << 10
+    """Bytes of a body that buy one more second."""
+    connections: int = _MOST
+    per_address: int = 0
+    """Connections from one address; 0 for any number."""
+    proxies: Collection[Network] = ()
+    """Addresses that speak for many, so that `per_address` does not hold for them."""
+    backlog: int = LARGEST_BACKLOG
+    """Connections that are taken in a row."""
+
+
+def connection_limits(per_address: int | None = None, proxies: Collection[Network] = ()) -> ConnectionLimits:
+    """As many connections as this process has descriptors for, with some left for the database and files."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    connections, backlog = _MOST, LARGEST_BACKLOG
+    if limit != resource.RLIM_INFINITY:
+        backlog = max(1, min(LARGEST_BACKLOG, limit // 16))
+        spare = limit - min(_RESERVE, limit // 4) - _ROUNDS * backlog
+        connections = max(1, min(_MOST, spare))
+    share = max(1, connections // _SHARE) if per_address is None else per_address
+    return ConnectionLimits(connections=connections, per_address=share, proxies=proxies, backlog=backlog)
+
+
+def limited(limits: ConnectionLimits) -> type[H11Protocol]:
+    """The protocol that a server with these limits speaks."""
+    state = {"limits": limits, "by_address": Counter[str](), "unfinished": {}, "idle": {}}
+    return type("Connection", (LimitedConnection,), state)
+
+
+class LimitedConnection(H11Protocol):
+    """A connection whose requests have to come in time. `unfinished` and `idle` are those of its server that may be
+    closed when there are too many, those that wait for longest first."""
+
+    limits: ConnectionLimits
+    by_address: Counter[str]
+    unfinished: dict[LimitedConnection, None]
+    """Of whom a request, or the rest of one, is awaited."""
+    idle: dict[LimitedConnection, None]
+    """Who was answered and has asked for nothing since."""
+
+    _address = ""
+    _due: asyncio.TimerHandle | None = None
+    _body: RequestResponseCycle | None = None
+    """The request whose body is awaited."""
+    _began = 0.0
+    _received = 0
+    _unsent = 0
+    _unread: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """It has begun: where that is one too many, another one that is waited for goes."""
+        super().connection_made(transport)
+        self._address = self._limited_address()
+        self.by_address[self._address] += 1
+        self._await_head()
+        if len(self.connections) > self.limits.connections:
+            log.warning("Over %d connections: those that ask for nothing are closed.", self.limits.connections)
+            self._make_room(None)
+        elif self._address and 0 < self.limits.per_address < self.by_address[self._address]:
+            log.warning(
+                "Over %d connections from one address: those of it that ask for nothing are closed.",
+                self.limits.per_address,
+            )
+            self._make_room(self._address)
+
+    def data_received(self, data: bytes) -> None:
+        """Drops of a head, or of a body, buy no time."""
+        if self._body is not None:
+            self._received += len(data)
+        super().data_received(data)
+        self._look(heard=True)
+
+    def on_response_complete(self) -> None:
+        """An answer is out."""
+        super().on_response_complete()
+        self._look(heard=False)
+        if self.transport.is_closing() and self.transport.get_write_buffer_size():
+            self._watch_reader()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It has ended."""
+        self._forget()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self, event: object) -> None:
+        """What becomes of it is another protocol's business."""
+        self._forget()
+        super().handle_websocket_upgrade(event)  # type: ignore[arg-type]
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Nothing was asked for a while: it ends, also when nobody reads the last answer."""
+        if self.transport.get_write_buffer_size():
+            self._watch_reader()
+        else:
+            super().timeout_keep_alive_handler()
+
+    def pause_writing(self) -> None:
+        """Much of an answer waits for its reader."""
+        super().pause_writing()
+        self._watch_reader()
+
+    # What is awaited
+
+    def _look(self, *, heard: bool) -> None:
+        """See what is awaited now."""
+        cycle = self.cycle
+        if self.transport.is_closing() or self not in self.connections:
+            self._await_nothing()
+        elif cycle is None or cycle.response_complete:
+            if heard or self.conn.trailing_data[0]:
+                self._await_head()
+            else:
+                self._await_nothing()
+                self.idle[self] = None
+        elif cycle.more_body:
+            self._await_body(cycle)
+        else:
+            self._await_nothing()
+
+    def _await_head(self) -> None:
+        if self._due is None or self._body is not None:
+            self._await_nothing()
+            self.unfinished[self] = None
+            self._due = self.loop.call_later(self.limits.head_seconds, self._late)
+
+    def _await_body(self, cycle: RequestResponseCycle) -> None:
+        if self._body is not cycle:
+            self._await_nothing()
+            self.unfinished[self] = None
+            self._body, self._began, self._received = cycle, self.loop.time(), 0
+            self._due = self.loop.call_later(self.limits.body_seconds, self._late)
+
+    def _await_nothing(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        self._body = None
+        self.unfinished.pop(self, None)
+        self.idle.pop(self, None)
+
+    def _late(self) -> None:
+        now = self.loop.time()
+        if self._body is not None:
+            if self.flow.read_paused:  # it is not its sender who is slow
+                self._began += 1
+            until = self._began + self.limits.body_seconds + self._received / self.limits.body_rate
+            if now < until:
+                self._due = self.loop.call_at(until, self._late)
+                return
+        self._await_nothing()
+        self.transport.abort()
+
+    # Room
+
+    def _limited_address(self) -> str:
+        """Where it comes from; '' where the limit of an address does not hold."""
+        try:
+            address = ip_address(self.client[0].partition("%")[0]) if self.client else None
+        except ValueError:
+            return ""
+        if address is None:
+            return ""
+        address = getattr(address, "ipv4_mapped", None) or address
+        return "" if any(address in network for network in self.limits.proxies) else str(address)
+
+    def _make_room(self, address: str | None) -> None:
+        """Close the one of this address, or of any, that is waited for longest; this one where there is no other."""
+        for waiting in (self.unfinished, self.idle):
+            for one in waiting:
+                if one is not self and address in (None, one._address):
+                    one._close()
+                    return
+        self._close()
+
+    def _close(self) -> None:
+        self._await_nothing()
+        self.transport.abort()
+
+    def _forget(self) -> None:
+        self._await_nothing()
+        if self._unread is not None:
+            self._unread.cancel()
+        self.by_address[self._address] -= 1
+        if not self.by_address[self._address]:
+            del self.by_address[self._address]
+
+    # Readers
+
+    def _watch_reader(self) -> None:
+        if self._unread is None:
+            self._unsent = self.transport.get_write_buffer_size()
+            self._unread = self.loop.call_later(self.timeout_keep_alive, self._look_at_reader)
+
+    def _look_at_reader(self) -> None:
+        """Nothing of what waits was read in all that time: nobody is there."""
+        self._unread = None
+        unsent = self.transport.get_write_buffer_size()
+        if unsent and unsent == self._unsent:
+            self.transport.abort()
+        elif unsent:
+            self._watch_reader()
+        elif self.cycle is not None and self.cycle.response_complete and self in self.idle:
+            super().timeout_keep_alive_handler()
+
+
+_OFTEN = ("Over ", "Invalid HTTP", "socket.accept()", "Unsupported upgrade", "No supported WebSocket")
+_PERIOD = 60.0
+
+
+class RepeatFilter(logging.Filter):
+    """Lets what anybody can make a server say through once a minute, with how often it was left out before."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        super().__init__()
+        self._now = now
+        self._said: dict[str, tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether this is said."""
+        text = record.getMessage()
+        kind = next((often for often in _OFTEN if text.startswith(often)), None)
+        if kind is None:
+            return True
+        then, left_out = self._said.get(kind, (-_PERIOD, 0))
+        if self._now() - then < _PERIOD:
+            self._said[kind] = (then, left_out + 1)
+            return False
+        self._said[kind] = (self._now(), 0)
+        if left_out:
+            record.msg, record.args = f"{text} ({left_out} times more since it was said last)", None
+        return True
+
+
+@contextmanager
+def repeats_filtered() -> Iterator[None]:
+    """Nobody fills the log meanwhile."""
+    loggers = [logging.getLogger(name) for name in ("aisle.server", "uvicorn.error", "asyncio")]
+    repeats = RepeatFilter()
+    for logger in loggers:
+        logger.addFilter(repeats)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(repeats)

@@ -1,0 +1,165 @@
+"""An HTTP server in this process: uvicorn with limited connections, started and ended from here."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from aisle.errors import UsageError
+from aisle.server.certificates import renewed, take
+from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, limited
+
+_KEEP_ALIVE_SECONDS = 75
+
+
+def server_config(
+    app: ASGIApp,
+    limits: ConnectionLimits,
+    *,
+    longest_head: int,
+    certificate: Path | str | None = None,
+    private_key: Path | str | None = None,
+    finish_seconds: int,
+    **more: Any,
+) -> uvicorn.Config:
+    """What uvicorn is told: nothing of requests in its log; requests that run have `finish_seconds` when it ends."""
+    return uvicorn.Config(
+        app,
+        **{"lifespan": "off", "ws": "none", "proxy_headers": False, **more},
+        http=limited(limits),
+        backlog=limits.backlog,
+        h11_max_incomplete_event_size=longest_head,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=finish_seconds,
+        ssl_certfile=certificate,
+        ssl_keyfile=private_key,
+    )
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that several processes may take connections from. Raises UsageError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=LARGEST_BACKLOG)
+    except OSError as problem:
+        raise UsageError(f"{host} port {port} cannot be listened at: {problem.strerror or problem}.") from problem
+
+
+def url_of(sock: socket.socket, *, tls: bool) -> str:
+    """Where a socket is reached."""
+    host, port = sock.getsockname()[:2]
+    return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+class HttpServer(uvicorn.Server):
+    """uvicorn, but it says when it is ready, may say that it is leaving before it stops listening, takes a renewed
+    certificate on SIGHUP, and no signal kills what comes after."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        ready: Callable[[str], None],
+        *,
+        leaving: Callable[[], None] = lambda: None,
+        before_end: Callable[[], Awaitable[None]] | None = None,
+        drain_seconds: float = 0.0,
+        is_worker: bool = False,
+    ) -> None:
+        """`ready` hears the URL; `leaving` is called when it is told to leave, `before_end` when it listens no more.
+
+        Who starts a worker says whether a renewed certificate is good, and keeps signals from it when it ends.
+        """
+        super().__init__(config)
+        self._ready = ready
+        self._leaving = leaving
+        self._before_end = before_end
+        self._drain_seconds = drain_seconds
+        self._is_worker = is_worker
+        self._is_draining = False
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until it is told to leave."""
+        with asyncio.Runner(loop_factory=_Loop) as runner:
+            runner.run(self.serve(sockets))
+
+    def leave(self) -> None:
+        """Stop taking requests and finish those that run."""
+        self._leaving()
+        self.should_exit = True
+
+    def drain(self) -> None:
+        """Say that it is leaving, and leave a while later; at once when it is told again."""
+        if self._is_draining or not self._drain_seconds:
+            self.leave()
+            return
+        self._is_draining = True
+        self._leaving()
+        asyncio.get_running_loop().call_later(self._drain_seconds, self.leave)
+
+    def _reload(self) -> None:
+        certificate, private_key = Path(str(self.config.ssl_certfile)), self.config.ssl_keyfile
+        files = certificate, Path(str(private_key)) if private_key else None
+        assert self.config.ssl is not None
+        if self._is_worker or renewed(*files):
+            take(self.config.ssl, *files)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """See uvicorn.Server."""
+        await super().startup(sockets)
+        if self.started:
+            taken = next(one for server in self.servers for one in server.sockets)
+            self._ready(url_of(taken, tls=self.config.is_ssl))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """See uvicorn.Server."""
+        if self._before_end is not None:
+            for server in self.servers:
+                server.close()
+            await self._before_end()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """See uvicorn.Server."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        hang_up = self._reload if self.config.is_ssl else self.drain
+        signals = {signal.SIGINT: self.leave, signal.SIGTERM: self.drain, signal.SIGHUP: hang_up}
+        for one, obey in signals.items():
+            loop.add_signal_handler(one, obey)
+        try:
+            yield
+        finally:
+            for one in signals:
+                loop.remove_signal_handler(one)
+                if self._is_worker:
+                    signal.signal(one, signal.SIG_IGN)
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """A loop whose servers do not wait long for a caller to agree on keys, either; and callers wait in a long queue,
+    however few of them are taken from it in a row."""
+
+    async def create_server(self, protocol_factory: Any, *args: Any, **options: Any) -> asyncio.Server:
+        if options.get("ssl"):
+            options["ssl_handshake_timeout"] = ConnectionLimits().head_seconds
+        server = await super().create_server(protocol_factory, *args, **options)
+        for listener in server.sockets:
+            with socket.socket(fileno=os.dup(listener.fileno())) as same:
+                same.listen(LARGEST_BACKLOG)
+        return server
