@@ -15,6 +15,7 @@ from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import REASONS, OrderLine
 from aisle.service.stock.logs import LogWriter
 from aisle.service.stock.order import Order, release
+from aisle.service.stock.order_audit import note_order, settings_of
 from aisle.service.stock.reason import REJECTED, note_reason
 
 
@@ -32,7 +33,7 @@ async def reject_lines(ctx: Context, call: Call) -> bytes:
     if not order.is_active or order.is_rejected:
         raise conflict(f"Order {number} is {order.fulfilment}.", "order_number")
     ledger = Ledger(Book(ctx, ctx.here))
-    logs = LogWriter(ledger)
+    logs, before = LogWriter(ledger), settings_of(order, order.lines)
     later = await closed_later(ctx, [line for raw in call.body["lines"] if (line := _known(order, raw))])
     named: dict[int, OrderLine] = {}
     freed: dict[int, OrderLine] = {}
@@ -54,6 +55,7 @@ async def reject_lines(ctx: Context, call: Call) -> bytes:
     if freed:  # all at once: what is held for an order is read as a whole
         await release(ledger, order, freed.values())
     keep_said(ctx, LINE, [key_of(*line.key) for line in named.values()])
+    await note_order(ctx, order, before, order.lines)
     for line in named.values():
         await line.save(ctx, ledger.store)
     await order.save(ctx, ledger.store)

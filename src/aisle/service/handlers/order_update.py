@@ -19,6 +19,7 @@ from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import REASONS, OrderLine, check_ordered
 from aisle.service.stock.logs import LogWriter
 from aisle.service.stock.order import Order, finish_order, release_order
+from aisle.service.stock.order_audit import note_order, settings_of
 from aisle.service.stock.reason import keep_reason
 from aisle.service.stock.update import Rebased, order_pool, pick_to, rebased
 
@@ -45,8 +46,9 @@ async def update_customer_order(ctx: Context, call: Call) -> bytes:
         _refuse_news(order, body, pairs)
         return DONE
     ledger = Ledger(Book(ctx, ctx.here))
-    logs = LogWriter(ledger)
+    logs, before = LogWriter(ledger), settings_of(order, lines)
     rows = await _change(ledger, logs, order, body, pairs)
+    await note_order(ctx, order, before, lines)
     for line in order.lines:
         await line.save(ctx, ledger.store, last=True)
     await order.save(ctx, ledger.store, last=True)

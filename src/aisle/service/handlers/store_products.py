@@ -15,6 +15,7 @@ from aisle.service.handlers.products import known_products
 from aisle.service.sql import products as sql
 from aisle.service.stock.latest import SETTING, keep_said, key_of, said_later, superseded
 from aisle.service.times import moment_of_day, parsed
+from aisle.service.values import PRICES
 
 Body = dict[str, Any]
 
@@ -108,9 +109,17 @@ async def change(
     await _store(ctx, store, old, written)
 
 
+def _prices(data: Body) -> Body:
+    """What the audit says of a product that a store has not had."""
+    return {name: data[name] for name in sorted(PRICES) if name in data}
+
+
 async def _store(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], written: dict[str, Body]) -> None:
     new = [one for one in written if one not in old]
-    changes = [audit.Change("store product", one, old[one][1], written[one]) for one in written if one in old]
+    changes = [
+        audit.Change("store product", one, old[one][1] if one in old else {}, written[one] if one in old else own)
+        for one, own in ((one, _prices(data)) for one, data in written.items())
+    ]
     await audit.note(ctx, store.number, changes)
     seq = await ctx.take(store.number, "store_product", len(new)) if new else 0
     ids = {one: seq + n for n, one in enumerate(new)}
