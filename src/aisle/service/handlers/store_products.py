@@ -13,6 +13,7 @@ from aisle.service.context import Call, Context, Store
 from aisle.service.encode import compact, loaded, without_none
 from aisle.service.handlers.products import known_products
 from aisle.service.sql import products as sql
+from aisle.service.stock.latest import SETTING, keep_said, key_of, said_later, superseded
 from aisle.service.times import moment_of_day, parsed
 from aisle.service.values import PRICES
 
@@ -48,8 +49,26 @@ async def create_store_products(ctx: Context, call: Call) -> bytes:
 
 async def update_store_products(ctx: Context, call: Call) -> bytes:
     """Change the named fields of products at the store; one that was not ranged is ranged by it."""
-    await change(ctx, ctx.here, enumerate(call.body), "", levels=ctx.principal.role == "integration")
+    levels = ctx.principal.role == "integration"
+    if not levels:
+        await _keep_latest(ctx, call.body)
+    await change(ctx, ctx.here, enumerate(call.body), "", levels=levels)
     return DONE
+
+
+async def _keep_latest(ctx: Context, bodies: Iterable[Body]) -> None:
+    """Keep when each field was said. Raises Refusal (412) where it is said again after a restore, and another host has
+    said something later; what an integrator brings is brought again as a whole, and is no later word."""
+    said = {
+        key_of(body["product_number"], name): (f"[{index}].{name}", f"{name} of product {body['product_number']}")
+        for index, body in enumerate(map(without_none, bodies))
+        for name in body
+        if name != "product_number"
+    }
+    for key, said_on in (await said_later(ctx, SETTING, list(said))).items():
+        field, what = said[key]
+        raise superseded(ctx, what, said_on, field)
+    keep_said(ctx, SETTING, said)
 
 
 def _named(old: Body, said: Body) -> Body:
