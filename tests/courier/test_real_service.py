@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,23 @@ class Shop:
         self.service.close()
 
 
+class OtherHost(Shop):
+    """Another host of the same service."""
+
+    def __init__(self, first: Shop, root: Path) -> None:
+        self.time, self.service = first.time, first.service
+        self.home = Home(root, URL, STORE)
+        self.line = Flaky(self.service.app)
+        self.time.busy = lambda: first.line.in_flight + self.line.in_flight
+        self.desk = Desk(self.home.folder, self.time.clock)
+        self.reads = Reads(self.home, self.desk.db)
+
+    def close(self) -> None:
+        """Lets go of the host's own."""
+        self.reads.close()
+        self.desk.close()
+
+
 @pytest.fixture
 async def shop(aisle_home: Path) -> AsyncIterator[Shop]:
     shop = Shop(aisle_home)
@@ -150,6 +168,27 @@ async def test_who_is_removed_at_the_service_is_gone_here_within_seconds(shop: S
             answer = await client.extension("POST", path, body={"people": [said]})
             assert answer.is_success
         await shop.time.until(lambda: not shop.reads.query("person", {"user": said["user"]})[0], within_s=10)
+
+
+async def test_a_changed_role_and_a_removed_person_are_known_on_all_hosts_within_seconds(
+    shop: Shop, tmp_path: Path
+) -> None:
+    with closing(OtherHost(shop, tmp_path / "other")) as other:
+        async with shop.courier(), other.courier():
+            await shop.time.pass_(1)
+            person = next(one for one in shop.reads.query("people", {})[0] if one["role"] == "staff")
+            said = {name: person[name] for name in ("badge", "user", "name")}
+
+            def are(role: str) -> bool:
+                asked = (host.reads.query("clearing", {"user": said["user"]})[0][0] for host in (shop, other))
+                return all(row["role"] == role for row in asked)
+
+            assert are("staff")
+            for change, role in (({"role": "supervisor"}, "supervisor"), ({"is_active": False}, "")):
+                async with shop.client(straight=True) as client:
+                    body = {"people": [{**said, **change}]}
+                    assert (await client.extension("POST", f"/aisle/v1/stores/{STORE}/people", body=body)).is_success
+                await shop.time.until(partial(are, role), within_s=10)
 
 
 async def test_a_picked_order_is_picked_there_and_here(shop: Shop) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import apsw
 
 from aisle.jobs.base import Write
+from aisle.jobs.chain.store_product_fields import UPDATE
 from aisle.local.outbox.remainder import is_remainder
 from aisle.local.outbox.restores import restores
 from aisle.local.reads.reads import Reads
@@ -18,6 +19,7 @@ from aisle.service.gate import HISTORY_DAYS
 from aisle.service.retention import purge
 from tests.courier.kit import STORE, movement, update
 from tests.courier.test_cards import Own, count
+from tests.courier.test_settings import setting
 from tests.courier.test_sharing import based
 from tests.service.restores import put_back as put_back_in_place
 
@@ -265,4 +267,61 @@ async def test_what_a_service_goes_on_refusing_is_for_a_person_in_the_end(aisle_
         (refused,) = world.host.reads.query("refusals", asked)[0]
         assert refused["left"] == {}, "it is no rest of another one"
         assert not is_remainder(world.op(picked))
+    world.close()
+
+
+async def said_by_another(world: Own, **fields: int) -> None:
+    """Another host, or a supervisor at one, says something of P1."""
+    async with world.client() as client:
+        await client.update_store_products(STORE, [{"product_number": "P1", **fields}])
+
+
+async def least(world: Own) -> int:
+    """The `min` of P1 at the service."""
+    (row,) = await world.rows("list-store-products-stock", store_number=STORE, product_number="P1")
+    return int(row.get("min") or 0)
+
+
+async def test_a_setting_that_another_host_said_later_stands_and_a_person_hears_of_it(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        copy = copy_of(world, aisle_home)
+        (late,) = await world.send(setting({"min": Decimal(3)}, min=""))
+        assert await least(world) == 3
+    put_back(world, aisle_home, copy)
+    await world.host.time.pass_(5 * 3600)
+    await said_by_another(world, min=9)
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        for _ in range(5):
+            await world.work()
+        assert await least(world) == 9
+        assert world.op(late).state == "rejected"
+        assert "changed later" in world.op(late).last_error
+        (refused,) = world.host.reads.query("refusals", {"operation": UPDATE, "since": ""})[0]
+        assert refused["op_id"] == late
+    world.close()
+
+
+async def test_a_setting_is_said_again_though_what_it_was_based_on_is_lost(aisle_home: Path) -> None:
+    """The other host has not come back yet, or never does."""
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await said_by_another(world, min=5)
+        await world.courier.catch_up()
+        copy = copy_of(world, aisle_home)
+        await said_by_another(world, min=7)
+        await world.courier.catch_up()
+        (op_id,) = await world.send(setting({"min": Decimal(9)}, min="7"))
+        assert await least(world) == 9
+    put_back(world, aisle_home, copy)
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        for _ in range(5):
+            await world.work()
+        assert await least(world) == 9
+        assert world.op(op_id).state == "done"
     world.close()

@@ -7,7 +7,7 @@ import pytest
 from aisle.jobs.view import Detail, Frame, ListWindow
 from aisle.local.host.home import Home
 from tests.local import goods
-from tests.local.test_session import BARCODES, _writer, at, home, say
+from tests.local.test_session import BARCODES, _writer, at, home, say, told
 
 __all__ = ["home"]
 
@@ -50,3 +50,29 @@ def test_a_list_leaves_its_quantity_out(home: Home) -> None:
         assert isinstance(view, ListWindow)
         stock = {row.key: row.cells[1].id for row in view.rows}
         assert (stock["P1"], stock["P2"]) == ("lookup.about", "raw")
+
+
+PAGES: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "move": (("move",), "place.unnamed_at", "place.unnamed"),
+    "count": (("count",), "place.unnamed_at", "place.unnamed"),
+    "locations": (("?A-1",), "", "place.unnamed"),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_place_is_called_empty_by_a_service_that_names_none(home: Home, page: str) -> None:
+    way, verdict, note = PAGES[page]
+    with _writer(home) as cache:
+        cache.put_stock([goods.stock(f"P{n}", 20, places={}) for n in (1, 2, 3)])
+    with at(home, user="U1") as session:
+        if not way[0].startswith("?"):
+            menu = [choice.id for choice in session._frame().view.choices]
+            way = (str(menu.index(f"home.{page}") + 1), "A-1")
+        frame = say(session, *way)
+        assert told(frame)[1] in (verdict, "")
+        texts = [line.text for line in frame.view.lines]  # type: ignore[union-attr]
+        said = {text.id for text in texts} | {
+            value.id for text in texts for _, value in text.args if hasattr(value, "id")
+        }
+        assert note in said
+        assert not {"move.note_empty", "count.note_empty", "browse.nothing"} & said

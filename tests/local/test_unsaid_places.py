@@ -113,3 +113,12 @@ def test_what_an_order_has_at_such_a_place_is_in_no_hand_and_not_missing(
     assert found["kept"] == [{"location_code": "A-1", "quantity": None}]
     assert not _asked(reads, "product", product_number="P1").get("in_hand")
     assert reads.query("impossible", {}) == ([], 0)
+
+
+def test_a_service_that_names_no_place_of_any_goods_is_told_from_a_place_with_nothing(
+    outbox: Outbox, cache: Cache, reads: Reads
+) -> None:
+    cache.put_stock([stock("P1", 20)])
+    assert _asked(reads, "place", location_code="A-1")["unnamed"]
+    _put(cache, {"quantity": 5})
+    assert not _asked(reads, "place", location_code="B-1")["unnamed"]

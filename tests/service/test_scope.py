@@ -43,7 +43,7 @@ OF_ALL_STORES = {
     "stores.STORES_ALL",
 }
 # They go by the age of rows, whosever they are; the gate runs them after its answer, for nobody.
-OF_NOBODY = {"core.ANSWERS_FORGET", "core.FAILURES_FORGET", "core.HISTORY_FORGET"}
+OF_NOBODY = {"core.ANSWERS_FORGET", "core.FAILURES_FORGET", "core.HISTORY_FORGET", "core.SAID_FORGET"}
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (
     core.ANSWER_KEEP,

@@ -121,3 +121,75 @@ async def test_settings_people_and_pins_of_a_store_are_audited_without_any_pin(w
     ]
     assert levels[-1] == (5, 6)
     assert "471" not in str(found)
+
+
+async def test_what_is_decided_about_an_order_is_audited_and_what_is_picked_is_not(world: World) -> None:
+    await world.count("P1", "A1", stock_pool_1=9)
+    lines = [{"product_number": "P1", "quantity": 4}, {"product_number": "P2", "quantity": 1}]
+    for number in ("O1", "O2"):
+        await world.order(number, *lines)
+    asked = {"subject": "order"}
+    async with world.open_client(world.token("staff")) as staff:
+        for said in (
+            {"is_claimed": True},
+            {"order_lines": [{"line_number": 1, "product_number": "P1", "picked_quantity": 2}]},
+            {"is_claimed": False},
+            {"is_claimed": True},
+        ):
+            body = {"orders": {"order_number": "O1", **said}}
+            headers = {"Aisle-App-User": "anna"}
+            answer = await world.send("PUT", "/stores/S1/orders/customerorder", body, client=staff, headers=headers)
+            assert answer.status_code == 200
+        assert await entries(world, OF_STORE, **asked) == [], "that is work"
+        body = {"orders": {"order_number": "O1", "is_claimed": True}}
+        headers = {"Aisle-App-User": "ben"}
+        await world.send("PUT", "/stores/S1/orders/customerorder", body, client=staff, headers=headers)
+    await world.update(
+        "O1", {"line_number": 1, "product_number": "P1", "quantity": 3, "pickup_date": "2026-12-24"}, is_claimed=False
+    )
+    reason = {"rejection_reason_code": "7"}
+    rejected = {"order_number": "O1", "lines": [{"line_number": 2, "is_rejected": True, **reason}]}
+    await world.post("/aisle/v1/stores/S1/line-rejections", rejected)
+    await world.update("O2", is_rejected=True, rejection_reason_code="7")
+    await world.update("O2", is_rejected=False)
+    await world.update("O1", is_active=False)
+    assert await entries(world, OF_STORE, **asked) == [
+        ("order", "O1", {"claimed_by": "anna"}, {"claimed_by": "ben"}),
+        (
+            "order",
+            "O1",
+            {"claimed_by": "ben", "line 1 quantity": 4},
+            {"line 1 quantity": 3, "line 1 pickup_date": "2026-12-24"},
+        ),
+        (
+            "order",
+            "O1",
+            {"line 2 is_rejected": False},
+            {"line 2 is_rejected": True, "line 2 rejection_reason_code": "7"},
+        ),
+        ("order", "O2", {"is_rejected": False}, {"is_rejected": True, **reason}),
+        ("order", "O2", {"is_rejected": True, **reason}, {"is_rejected": False}),
+        ("order", "O1", {"is_active": True}, {"is_active": False}),
+    ]
+    await world.post("/stores/S1/orders/customerorders", {"orders": []}, query={"flush": True})
+    assert (await entries(world, OF_STORE, **asked))[-1] == ("order", "*", {"orders": 2}, {})
+
+
+async def test_locations_new_products_and_first_prices_are_audited(world: World) -> None:
+    places = "/aisle/v1/locations"
+    place = {"store_number": "S1", "location_code": "Z9", "location_order": 5, "tags": ["cold"]}
+    for said in (place, place, {**place, "location_order": 7, "default_stock_pool": "2"}):
+        await world.post(places, {"locations": [said]})
+    assert (await entries(world, OF_STORE, subject="location"))[-2:] == [
+        ("location", "Z9", {}, {"location_order": 5, "tags": ["cold"]}),
+        ("location", "Z9", {"location_order": 5}, {"location_order": 7, "default_stock_pool": 2}),
+    ]
+    await world.post("/products", {"products": [{"product_number": "P9", "product_name": "New", "price": 4}]})
+    assert (await entries(world, AUDIT, subject="product"))[-1] == (
+        "product",
+        "P9",
+        {},
+        {"product_name": "New", "price": 4},
+    )
+    await world.post("/products/prices", {"products": [{"product_number": "P9", "store_number": "S1", "price": 3}]})
+    assert (await entries(world, OF_STORE, subject="store product"))[-1] == ("store product", "P9", {}, {"price": 3})

@@ -1,4 +1,4 @@
-"""`aisle audit`: who changed prices, settings, people, PINs and tokens, from what to what."""
+"""`aisle audit`: who changed prices, settings, orders, people, PINs and tokens, from what to what."""
 
 from __future__ import annotations
 

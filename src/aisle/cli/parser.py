@@ -218,17 +218,18 @@ def _purge(commands: _Commands[Parser]) -> None:
     purge.add_argument(
         "--before", metavar="TIME", help="a day or moment, or so many days ago: 400d (default: as keep_…_days are set)"
     )
-    parts = ("ledger", "log", "changes", "orders", "deliveries", "answers", "audit", "archive")
+    parts = ("ledger", "log", "changes", "orders", "deliveries", "answers", "audit", "outbox", "archive")
     purge.add_argument("--only", action="append", choices=parts, help="this alone (default: all)")
     purge.add_argument("--database", metavar="URL", help="as for aisle serve (default: the embedded store's)")
 
 
 def _audit(commands: _Commands[Parser]) -> None:
-    text = "Who changed prices, settings, people, PINs and tokens, when, from what to what."
+    text = "Who changed prices, settings, orders, locations, people, PINs and tokens, when, from what to what."
     audit = _command(commands, "audit", "audit:run", text)
     audit.add_argument("--chain", action="store_true", help="catalogue, stores and tokens instead of the store")
     audit.add_argument("--since", metavar="TIME", help="from this day or moment on, for instance 2026-11-26T18:00")
-    audit.add_argument("--subject", choices=("product", "store product", "store", "person", "token"))
+    subjects = ("product", "store product", "store", "location", "order", "person", "token")
+    audit.add_argument("--subject", choices=subjects)
     form = audit.add_mutually_exclusive_group()
     form.add_argument("--csv", action="store_true", help="for a spreadsheet, with a header")
     form.add_argument("--json", action="store_true", help="one JSON object a line")

@@ -1,4 +1,4 @@
-"""The audit: who changed a price, a setting, a person, a PIN or a token, when, from what to what."""
+"""The audit: who changed a price, setting, order, location, person, PIN or token, when, from what to what."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aisle.service.sql import core
 from aisle.service.storage import Tx
 from aisle.tuples import NamedTuple
 
-Subject = Literal["product", "store product", "store", "person", "token"]
+Subject = Literal["product", "store product", "store", "location", "order", "person", "token"]
 COMMAND = "command line"
 """The token's name of what was changed on the machine that holds the database."""
 

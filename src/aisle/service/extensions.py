@@ -5,6 +5,7 @@ Written down like operations of the contract, so that routes, checks and the Ope
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from pydantic import TypeAdapter
 
 from aisle.contract.models import RequestModel
 from aisle.contract.operation import Param
+from aisle.service import audit
 from aisle.service.amounts import plain, whole_number
 from aisle.service.answers import DONE, against_rule, dumps, malformed
 from aisle.service.context import CHAIN, CHANGES_FORGOTTEN, Call, Context
@@ -95,6 +97,7 @@ async def _write_locations(ctx: Context, store_number: str, bodies: list[tuple[i
     known: dict[str, tuple[int, int, int | None, str, str]] = {row[0]: tuple(row[1:]) for row in rows}
     new = [code for code in codes if code not in known]
     first = await ctx.take(store.number, "location", len(new)) if new else 0
+    before = {code: _told_of(known.get(code)) for code in codes}
     known |= {code: (first + n, 0, None, "[]", "") for n, code in enumerate(new)}
     for index, body in bodies:
         code, field = body["location_code"], f"locations[{index}]"
@@ -107,6 +110,8 @@ async def _write_locations(ctx: Context, store_number: str, bodies: list[tuple[i
         tags = compact(body["tags"]) if "tags" in body else tags
         known[code] = (seq, order, pool, tags, body.get("carrier_code", carrier))
         ctx.changed(store.number, "location", code)
+    changes = [audit.Change("location", code, before[code], _told_of(known[code])) for code in codes]
+    await audit.note(ctx, store.number, changes)
     await ctx.tx.many(
         location_sql.PLACE_SET,
         [
@@ -114,6 +119,15 @@ async def _write_locations(ctx: Context, store_number: str, bodies: list[tuple[i
             for code, (seq, order, pool, tags, carrier) in known.items()
         ],
     )
+
+
+def _told_of(row: tuple[int, int, int | None, str, str] | None) -> dict[str, Any]:
+    """What the audit says of a location."""
+    if row is None:
+        return {}
+    _seq, order, pool, tags, carrier = row
+    said = {"location_order": order, "default_stock_pool": pool, "tags": json.loads(tags), "carrier_code": carrier}
+    return {name: value for name, value in said.items() if value not in (None, "", [])}
 
 
 async def list_changes(ctx: Context, call: Call) -> bytes:

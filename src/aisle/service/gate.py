@@ -292,6 +292,7 @@ class Gate:
             await tx.run(core.ANSWERS_FORGET, moment(now - KEYS_KEPT_DAYS * 86400))
             yesterday = moment(now - _ENDED_KEPT_S)
             await tx.run(core.HISTORY_FORGET, moment(now - HISTORY_DAYS * 86400))
+            await tx.run(core.SAID_FORGET, moment(now - HISTORY_DAYS * 86400))
             await tx.run(core.FAILURES_FORGET, yesterday, moment(now))
             await tx.run(core.ACCESS_STORES_FORGET, yesterday)
             await tx.run(core.ACCESSES_FORGET, yesterday)

@@ -13,7 +13,7 @@ import secrets
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
 from decimal import Decimal
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import Any
 
 from aisle.errors import UsageError
@@ -105,15 +105,36 @@ async def _in_batches(storage: Storage, store: str, batch: Callable[[Tx], Corout
 
 
 async def _ledger(storage: Storage, store: str, until: str) -> int:
+    """A few products at a time; one that has many legs by itself, and a part of them at a time."""
     gone, last = 0, ""
+    while found := await storage.read(_query(sql.LEDGER_PRODUCTS, store, last, until, _PRODUCTS)):
+        several = [str(product) for product, count in found if count <= _ROWS // _PRODUCTS]
+        if several:
+            gone += await _sum_up(storage, store, several, until, until)
+        for product in (str(row[0]) for row in found if row[0] not in several):
+            gone += await _ledger_of(storage, store, product, until)
+        last = str(found[-1][0])
+    return gone
+
+
+async def _ledger_of(storage: Storage, store: str, product: str, until: str) -> int:
+    """From the oldest leg on. What was summed up so far is among the oldest the next time."""
+    gone, before = 0, ""
     while True:
-        found = await storage.read(_query(sql.LEDGER_PRODUCTS, store, last, until, _PRODUCTS))
-        products = [str(row[0]) for row in found]
-        if not products:
+        row = await storage.read(_query(sql.LEDGER_STEP, store, product, until, _ROWS))
+        step = str(row[0][0]) if row else until
+        if step == before:  # so many sums are left that no further leg was among the oldest
+            step = until
+        gone += await _sum_up(storage, store, [product], step, until)
+        if step == until:
             return gone
-        gone += await storage.write(_summed(store, products, until), stores=[store])
-        last = products[-1]
-        await asyncio.sleep(_PAUSE_S)
+        before = step
+
+
+async def _sum_up(storage: Storage, store: str, products: list[str], step: str, until: str) -> int:
+    gone: int = await storage.write(_summed(store, products, step, until), stores=[store])
+    await asyncio.sleep(_PAUSE_S)
+    return gone
 
 
 def _query(statement: str, *args: object) -> Any:
@@ -123,19 +144,20 @@ def _query(statement: str, *args: object) -> Any:
     return work
 
 
-def _summed(store: str, products: list[str], until: str) -> Any:
-    """Sums the old legs of some products up; those of a product that were summed up before, and no more, stay."""
+def _summed(store: str, products: list[str], step: str, until: str) -> Any:
+    """Sums the old legs of some products up, those that happened by `step`; those of a product that were summed up
+    before, and no more, stay."""
 
     async def work(tx: Tx) -> int:
         by_product: defaultdict[str, list[Any]] = defaultdict(list)
-        for row in await tx.all(sql.LEDGER_SUMS, store, products, until):
+        for row in await tx.all(sql.LEDGER_SUMS, store, products, step, until):
             by_product[row[0]].append(row)
         rows = {name: sums for name, sums in by_product.items() if any(row[6] > 1 or not row[5] for row in sums)}
         if not rows:
             return 0
         op_id, sums = f"{until}-{secrets.token_hex(6)}", [row for each in rows.values() for row in each]
         kept = [row for row in sums if row[5]]
-        await tx.run(sql.LEDGER_DROP, store, list(rows), until)
+        await tx.run(sql.LEDGER_DROP, store, list(rows), step, until)
         legs = [(store, op_id, n, _KIND, *row[:5], row[5], row[7], row[8]) for n, row in enumerate(kept)]
         await tx.many(LEG_ADD, legs)
         return sum(int(row[6]) for row in sums) - len(kept)
@@ -230,14 +252,16 @@ async def _changes(storage: Storage, store: str, until: str) -> int:
 
 
 def _removed(old: str, removals: tuple[str, ...]) -> _Step:
-    """Rows that are over, with all that belongs to them."""
+    """Rows that are over, with all that belongs to them: no more of them at once than have few lines together."""
 
     async def step(storage: Storage, store: str, until: str) -> int:
         async def work(tx: Tx) -> _Batch:
-            numbers = [row[0] for row in await tx.all(old, store, until, _ORDERS)]
+            found = await tx.all(old, store, until, _ORDERS)
+            lines = accumulate(int(row[1]) for row in found)
+            numbers = [row[0] for n, (row, upto) in enumerate(zip(found, lines, strict=True)) if not n or upto <= _ROWS]
             for statement in removals if numbers else ():
                 await tx.run(statement, store, numbers)
-            return _Batch(len(numbers), len(numbers) == _ORDERS)
+            return _Batch(len(numbers), len(numbers) < len(found) or len(found) == _ORDERS)
 
         return await _in_batches(storage, store, work)
 

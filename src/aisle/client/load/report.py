@@ -162,11 +162,15 @@ class LoadReport(NamedTuple):
     resumed: bool = False
     where: str = ""
     """The service, in words."""
+    lost: tuple[str, ...] = ()
+    """Files of which the service has lost again what it had taken: it was put back from an earlier copy meanwhile."""
+    unasked: str = ""
+    """Why it could not be asked whether it has."""
 
     @property
     def ok(self) -> bool:
-        """Whether every row of every file was loaded."""
-        return not self.bad
+        """Whether every row of every file was loaded, and is still there."""
+        return not self.bad and not self.lost
 
     def lines(self) -> list[str]:
         """The report as plain lines for a person: the files with their notes, then the bad rows, then what to do."""
@@ -180,6 +184,14 @@ class LoadReport(NamedTuple):
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
         if self.bad:
             lines.append("Correct the rows named above and load again: nothing is doubled, no stock is counted twice.")
+        if self.lost:
+            lines.append(
+                "The service was put back from an earlier copy while this load ran: what it had taken of"
+                f" {', '.join(map(clean, self.lost))} is gone again, or some of it. Load again: nothing is doubled, no"
+                " stock is counted twice."
+            )
+        if self.unasked:
+            lines.append(f"Whether the service still has what it took could not be asked: {ended(clean(self.unasked))}")
         return lines
 
     def _where_line(self) -> str:

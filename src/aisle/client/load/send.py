@@ -39,6 +39,7 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
+from aisle.client.load.confirmed import Confirmed, lost_meanwhile
 from aisle.client.load.kept_stock import KeptStock
 from aisle.client.load.known import compare
 from aisle.client.load.loaded_stock import LoadedStock, marked
@@ -126,8 +127,9 @@ async def load(
     before = (
         None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
     )
+    confirmed = Confirmed(client)
     for table in found:
-        run = _File(table, client, name.id, before, strict, progress or _nothing, sleep)
+        run = _File(table, client, name.id, before, confirmed, strict, progress or _nothing, sleep)
         is_whole = False
         try:
             await run.send_all()
@@ -142,8 +144,10 @@ async def load(
                 cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, where))
         if stopped:
             break
+    lost, unasked = await lost_meanwhile(confirmed)
     end(kept)
-    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), stopped, name.is_resumed, where)
+    of_load = stopped, name.is_resumed, where, lost, unasked
+    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), *of_load)
 
 
 def _nothing(_: Progress) -> None:
@@ -163,6 +167,7 @@ class _File:
         client: Core,
         load_id: str,
         before: LoadedStock | None,
+        confirmed: Confirmed,
         strict: bool,
         progress: Callable[[Progress], None],
         sleep: Callable[[float], Awaitable[None]],
@@ -171,6 +176,7 @@ class _File:
         self._table = table
         self._target = TARGETS[table.name]
         self._client = client
+        self._confirmed = confirmed
         self._strict = strict
         self._progress = progress
         self._sleep = sleep
@@ -356,7 +362,7 @@ class _File:
                 await self._sleep(wait)
             wait = min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
             try:
-                answer = await self._post(batch[0].store, body, more)
+                answer = await self._post(batch, body, more)
             except TransportError as error:
                 problem = str(error)
             else:
@@ -367,15 +373,21 @@ class _File:
         where = f"{self._table.name}:{batch[0].line}"
         raise LoadError(f"{problem} Stopped at {where}. Load again later: it goes on, and doubles nothing.")
 
-    async def _post(self, store: str, body: bytes, more: str) -> Answer:
-        target = self._target
+    async def _post(self, batch: Sequence[Record], body: bytes, more: str) -> Answer:
+        target, store = self._target, batch[0].store
         parts = (target.operation.encode(), store.encode(), self._key.encode(), more.encode(), body)
-        headers = {"Idempotency-Key": f"load-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:48]}"}
+        key = f"load-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:48]}"
+        headers = {"Idempotency-Key": key}
         if target.operation.startswith(EXTENSIONS):
             path = target.operation.replace("{store_number}", encode_segment(store) if store else "")
-            return await self._client.extension("POST", path, headers=headers, body=body)
-        values = {"store_number": store} if store else {}
-        return await self._client.request(target.operation, path=values, query=target.query, headers=headers, body=body)
+            answer = await self._client.extension("POST", path, headers=headers, body=body)
+        else:
+            at = {"store_number": store} if store else {}
+            query = target.query
+            answer = await self._client.request(target.operation, path=at, query=query, headers=headers, body=body)
+        if classify(answer) is Fate.ACCEPTED and target.operation != PEOPLE_PATH:  # the service keeps no key of PINs
+            self._confirmed.keep(self._table.name, _scope_of(batch), key, answer)
+        return answer
 
     def _refuse(self, rows: int, *bad: BadRow) -> None:
         self._rows += rows
@@ -404,6 +416,11 @@ def _was_carried_out(answer: Answer) -> bool:
 def _store_of(record: Record) -> str:
     """The store that a record is for: that of its path, or of its body where the path has none."""
     return record.store or ("" if "store_name" in record.body else str(record.body.get("store_number") or ""))
+
+
+def _scope_of(batch: Sequence[Record]) -> str:
+    """The store that the key of a batch is kept for: that of its path, or the first that rows name; '' for none."""
+    return batch[0].store or min(filter(None, map(_named_store, batch)), default="")
 
 
 def _named_store(record: Record) -> str:

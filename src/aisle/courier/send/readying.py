@@ -56,7 +56,8 @@ class Readying:
         if features is None:
             return None
         orders = None if features.changes else await self._look_before_all(op, features)
-        if op.operation == SETTINGS and op.first_sent_at is None:
+        is_again = op.replayed_at is not None and features.known_keys  # the service knows what was said later
+        if op.operation == SETTINGS and op.first_sent_at is None and not is_again:
             return await self._look_at_settings(op)
         if features.idempotency:
             return None

@@ -186,6 +186,8 @@ class Counting(NamedTuple):
     blind: bool = False
     asked: int = 0
     """Counts that were ordered and that nobody has made."""
+    unnamed: bool = False
+    """The service has not said of any goods at which place they lie."""
 
     @property
     def item(self) -> Item | None:
@@ -245,7 +247,9 @@ def opened(state: Counting, row: Mapping[str, Any]) -> Counting:
     partly = total > read and not state.only
     unsaid = bool(row.get("unsaid"))
     lying = total if partly else read
-    return state._replace(items=items, default=pool_of(row), partly=partly, lying=lying, unsaid=unsaid)
+    unnamed = bool(row.get("unnamed"))
+    state = state._replace(items=items, default=pool_of(row), partly=partly, lying=lying)
+    return state._replace(unsaid=unsaid, unnamed=unnamed)
 
 
 def _items(product: Mapping[str, Any], place: str, default: int) -> list[Item]:

@@ -247,7 +247,7 @@ def _at_place(state: Counting, row: Mapping[str, Any] | None) -> Result:
     if state.only:
         return _only(state)
     products = state.lying
-    id_ = "count.at_place" if products else "count.at_empty_place"
+    id_ = "count.at_place" if products else "place.unnamed_at" if state.unnamed else "count.at_empty_place"
     return _began(state, msg(id_, place=state.place, count=products))
 
 

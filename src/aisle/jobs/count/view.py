@@ -167,7 +167,7 @@ def _count(state: Counting) -> Step:
     if item:
         lines += [Line("product", counting.named(state, state.at)), Line("quantity", _quantity(state, item))]
     elif not state.items:
-        lines.append(Line("note", msg("count.note_empty")))
+        lines.append(Line("note", msg("place.unnamed" if state.unnamed else "count.note_empty")))
     elif state.blind:
         lines.append(Line("note", msg("count.note_blind")))
     elif not state.partly and not any(item.missing for item in state.items):

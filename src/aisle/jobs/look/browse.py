@@ -202,6 +202,7 @@ def _place(row: Mapping[str, Any]) -> Place:
         tags=tuple(str(tag) for tag in row.get("tags") or ()),
         lying=tuple(_lying(one) for one in row["products"]),
         total=int(row["total"]),
+        unnamed=bool(row.get("unnamed")),
         before=str(row.get("before") or ""),
         after=str(row.get("after") or ""),
     )

@@ -50,6 +50,8 @@ class Place(NamedTuple):
     after: str
     total: int = 0
     """How many products there are in all."""
+    unnamed: bool = False
+    """The service has not said of any goods at which place they lie."""
 
 
 class Way(NamedTuple):

@@ -71,7 +71,7 @@ def _lines(state: Browse, place: Place | None) -> tuple[Line, ...]:
     if place is None:
         return (Line("place", raw(state.code)), Line("note", msg("browse.unknown")))
     count, shown = max(place.total, len(place.lying)), len(place.lying)
-    told = msg("browse.products", count=count) if count else msg("browse.nothing")
+    told = msg("browse.products", count=count) if count else msg("place.unnamed" if place.unnamed else "browse.nothing")
     about = [raw(", ".join(place.tags))] if place.tags else []
     if place.pool:
         about.append(msg("browse.pool", pool=_pool(state, str(place.pool))))

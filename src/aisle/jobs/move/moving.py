@@ -215,6 +215,8 @@ class Moving(NamedTuple):
     """What it was opened for; it closes when that is moved."""
     limit: Decimal = LARGE_QUANTITY
     """So many are asked about where the books are silent."""
+    unnamed: bool = False
+    """The service has not said of any goods at which place they lie."""
 
     @property
     def cart(self) -> bool:

@@ -46,6 +46,8 @@ def at_place(state: Moving, row: Mapping[str, Any] | None) -> Result:
     meaning, state = state.pending, shelf.refreshed(state._replace(pending=None), row)
     if meaning is not None:
         return product(state, meaning)
+    if state.unnamed and not state.lying:
+        return told(state, GOOD, "place.unnamed_at", place=state.place)
     return told(state, GOOD, "move.at_place", place=state.place, count=state.lying)
 
 

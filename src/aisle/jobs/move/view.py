@@ -202,7 +202,8 @@ def _taking(state: Moving, part: Part | None) -> tuple[Line, ...]:
         lines.append(Line("note", msg("move.note_hand", count=len(state.hand), quantity=quantity)))
     elif state.place and state.known and not state.order:
         here = state.lying if state.partly else sum(_lies(each) for each in state.shelf)
-        lines.append(Line("note", msg("move.note_lying", count=here) if here else msg("move.note_empty")))
+        empty = msg("place.unnamed" if state.unnamed else "move.note_empty")
+        lines.append(Line("note", msg("move.note_lying", count=here) if here else empty))
     if state.to_pool:
         source, target = _named(state, state.from_pool), _named(state, state.to_pool)
         lines.append(Line("note", msg("move.note_pools", source=source, target=target)))

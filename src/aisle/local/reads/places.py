@@ -107,7 +107,8 @@ def _is_asked(each: Step, words: Sequence[str], aisle: str | None) -> bool:
 def place(cache: apsw.Connection, goods: Goods, walk: Walk, args: Mapping[str, Json]) -> Result:
     """One place with everything on it, and its neighbours in the order of feet (`before`, `after`; empty at an end).
 
-    `unsaid`: the service has not said of anything how much there is.
+    `unsaid`: the service has not said of anything how much there is; `unnamed`: it has not said of any goods at which
+    place they lie.
     `total` and `quantity` are of all of it; `products` are those by name, `size` of them at most where that is given,
     or the `product_number` alone that is asked about.
     """
@@ -131,6 +132,7 @@ def place(cache: apsw.Connection, goods: Goods, walk: Walk, args: Mapping[str, J
         **itself,
         "tags": itself["tags"] or tags,
         "unsaid": not fetch(cache, "SELECT 1 FROM stock LIMIT 1"),
+        "unnamed": not fetch(cache, "SELECT 1 FROM place_tally LIMIT 1"),
         "total": sums["products"],
         "quantity": sums["quantity"],
         "products": [{name: value for name, value in row.items() if name != "tags"} for row in rows],

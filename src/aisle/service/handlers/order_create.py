@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from typing import Any
 
+from aisle.service import audit
 from aisle.service.amounts import goods, whole_number
 from aisle.service.answers import DONE, against_rule, conflict
 from aisle.service.context import Call, Context, Store
@@ -66,7 +67,9 @@ async def _create(ctx: Context, call: Call, by_store: dict[str, list[tuple[int, 
 async def _flush(ledger: Ledger) -> None:
     """Take every order of the store away; goods held for them become free first. The ledger keeps what happened."""
     ctx, store = ledger.ctx, ledger.store
-    for (number,) in await ctx.tx.all(sql.ORDER_NUMBERS, store):
+    numbers = await ctx.tx.all(sql.ORDER_NUMBERS, store)
+    await audit.note(ctx, store, [audit.Change("order", "*", {"orders": len(numbers)}, {})] if numbers else [])
+    for (number,) in numbers:
         order = await Order.load(ctx, store, number)
         if order is not None and order.is_active:
             await release_order(ledger, order)

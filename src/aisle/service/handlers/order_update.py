@@ -14,10 +14,12 @@ from aisle.service.order_text import changed_item
 from aisle.service.sql import orders as sql
 from aisle.service.stock.book import Book, Place
 from aisle.service.stock.claim import claim, end_claim
+from aisle.service.stock.latest import LINE, closed_later, keep_said, key_of
 from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import REASONS, OrderLine, check_ordered
 from aisle.service.stock.logs import LogWriter
 from aisle.service.stock.order import Order, finish_order, release_order
+from aisle.service.stock.order_audit import note_order, settings_of
 from aisle.service.stock.reason import keep_reason
 from aisle.service.stock.update import Rebased, order_pool, pick_to, rebased
 
@@ -44,8 +46,9 @@ async def update_customer_order(ctx: Context, call: Call) -> bytes:
         _refuse_news(order, body, pairs)
         return DONE
     ledger = Ledger(Book(ctx, ctx.here))
-    logs = LogWriter(ledger)
+    logs, before = LogWriter(ledger), settings_of(order, lines)
     rows = await _change(ledger, logs, order, body, pairs)
+    await note_order(ctx, order, before, lines)
     for line in order.lines:
         await line.save(ctx, ledger.store, last=True)
     await order.save(ctx, ledger.store, last=True)
@@ -214,8 +217,12 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
         _set_quantity(line, said, field, whole=whole)
     raw, left = await _rebased(ledger, line, raw, field, whole=whole) if based else Rebased(raw, 0)
     _refuse_rejected(line, raw, field)
-    others = line.picked_by
+    if ledger.ctx.replay and await closed_later(ledger.ctx, [line]):  # a pick that is said again does not open it
+        raw = {name: value for name, value in raw.items() if name not in REASONS} | {"is_picked": line.is_picked}
+    others, was_closed = line.picked_by, line.is_picked
     raised = await pick_to(ledger, logs, line, raw, field, place, pool)
+    if _closes(raw) and (line.short or (was_closed and not line.is_picked)):
+        keep_said(ledger.ctx, LINE, [key_of(*line.key)])
     if not raised and not based:
         # Nothing was taken, so these say what is planned and not where goods came from.
         line.stock_pool = pool or line.stock_pool
@@ -227,6 +234,11 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
     if ledger.ctx.replay is not None:
         return [{"line_number": line.line_number, "carried": plain(left)}]
     return [line.as_answer() | {"left": plain(left)} | ({"picked_username": others} if others else {})]
+
+
+def _closes(raw: Body) -> bool:
+    """Whether an update says more than what was picked: that the line is closed short or open again, or why."""
+    return "is_picked" in raw or any(name in raw for name in REASONS)
 
 
 async def _rebased(ledger: Ledger, line: OrderLine, raw: Body, field: str, *, whole: bool) -> Rebased:

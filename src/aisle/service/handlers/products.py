@@ -23,6 +23,7 @@ from aisle.service.sql.stock import STOCK_COUNT_ONE
 from aisle.service.text import search_key
 from aisle.service.times import parsed
 from aisle.service.tokens import enter
+from aisle.service.values import PRICES
 
 Body = dict[str, Any]
 
@@ -129,7 +130,10 @@ async def keep(ctx: Context, known: dict[str, Body], written: dict[str, Body]) -
     await audit.note(
         ctx,
         CHAIN,
-        [audit.Change("product", number, known[number], item) for number, item in changed.items() if number in known],
+        [
+            audit.Change("product", number, known.get(number, {}), item if number in known else _first(item))
+            for number, item in changed.items()
+        ],
     )
     await ctx.tx.many(sql.PRODUCT_SET, [_row(item, ctx.now) for item in changed.values()])
     await ctx.tx.run(sql.CODES_DROP, list(changed))
@@ -137,6 +141,11 @@ async def keep(ctx: Context, known: dict[str, Body], written: dict[str, Body]) -
     count(ctx, len(changed.keys() - known.keys()))
     for number in changed:
         ctx.changed(CHAIN, "product", number)
+
+
+def _first(item: Body) -> Body:
+    """What the audit says of a product that is new: what it is called, and its prices."""
+    return {name: item[name] for name in ("product_name", "barcode", *sorted(PRICES)) if item.get(name)}
 
 
 def count(ctx: Context, more: int) -> None:

@@ -13,7 +13,9 @@ from aisle.service.context import Call, Context, Store
 from aisle.service.encode import compact, loaded, without_none
 from aisle.service.handlers.products import known_products
 from aisle.service.sql import products as sql
+from aisle.service.stock.latest import SETTING, keep_said, key_of, said_later, superseded
 from aisle.service.times import moment_of_day, parsed
+from aisle.service.values import PRICES
 
 Body = dict[str, Any]
 
@@ -47,8 +49,26 @@ async def create_store_products(ctx: Context, call: Call) -> bytes:
 
 async def update_store_products(ctx: Context, call: Call) -> bytes:
     """Change the named fields of products at the store; one that was not ranged is ranged by it."""
-    await change(ctx, ctx.here, enumerate(call.body), "", levels=ctx.principal.role == "integration")
+    levels = ctx.principal.role == "integration"
+    if not levels:
+        await _keep_latest(ctx, call.body)
+    await change(ctx, ctx.here, enumerate(call.body), "", levels=levels)
     return DONE
+
+
+async def _keep_latest(ctx: Context, bodies: Iterable[Body]) -> None:
+    """Keep when each field was said. Raises Refusal (412) where it is said again after a restore, and another host has
+    said something later; what an integrator brings is brought again as a whole, and is no later word."""
+    said = {
+        key_of(body["product_number"], name): (f"[{index}].{name}", f"{name} of product {body['product_number']}")
+        for index, body in enumerate(map(without_none, bodies))
+        for name in body
+        if name != "product_number"
+    }
+    for key, said_on in (await said_later(ctx, SETTING, list(said))).items():
+        field, what = said[key]
+        raise superseded(ctx, what, said_on, field)
+    keep_said(ctx, SETTING, said)
 
 
 def _named(old: Body, said: Body) -> Body:
@@ -89,9 +109,17 @@ async def change(
     await _store(ctx, store, old, written)
 
 
+def _prices(data: Body) -> Body:
+    """What the audit says of a product that a store has not had."""
+    return {name: data[name] for name in sorted(PRICES) if name in data}
+
+
 async def _store(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], written: dict[str, Body]) -> None:
     new = [one for one in written if one not in old]
-    changes = [audit.Change("store product", one, old[one][1], written[one]) for one in written if one in old]
+    changes = [
+        audit.Change("store product", one, old[one][1] if one in old else {}, written[one] if one in old else own)
+        for one, own in ((one, _prices(data)) for one, data in written.items())
+    ]
     await audit.note(ctx, store.number, changes)
     seq = await ctx.take(store.number, "store_product", len(new)) if new else 0
     ids = {one: seq + n for n, one in enumerate(new)}

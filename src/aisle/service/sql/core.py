@@ -32,6 +32,15 @@ HISTORY_FORGET = """
     DELETE FROM write_history WHERE written_on < $1 AND seq < (
         SELECT c.value FROM counter c WHERE c.store_number = write_history.store_number AND c.name = 'change')"""
 
+SAID_SET = """
+    INSERT INTO said_last (store_number, subject, item_key, said_on) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (store_number, subject, item_key) DO UPDATE
+    SET said_on = CASE WHEN excluded.said_on > said_last.said_on THEN excluded.said_on ELSE said_last.said_on END"""
+SAID_LATER = """
+    SELECT item_key, said_on FROM said_last
+    WHERE store_number = $1 AND subject = $2 AND item_key = ANY($3) AND said_on > $4"""
+SAID_FORGET = "DELETE FROM said_last WHERE said_on < $1"
+
 ACCESS_BY_HASH = """
     SELECT token_id, token_hash, name, role, all_stores, expires_on, revoked_on, last_used_on, parent_id
     FROM token WHERE token_hash = $1"""

@@ -1,18 +1,22 @@
 """Statements on what is old: ledger and log are summed up, all else is forgotten."""
 
 LEDGER_PRODUCTS = """
-    SELECT DISTINCT product_number FROM leg
+    SELECT product_number, count(*) FROM leg
     WHERE store_number = $1 AND product_number > $2 AND occurred_on < $3
-    ORDER BY product_number LIMIT $4"""
+    GROUP BY product_number ORDER BY product_number LIMIT $4"""
+# When the leg happened that so many are older than.
+LEDGER_STEP = """
+    SELECT occurred_on FROM leg WHERE store_number = $1 AND product_number = $2 AND occurred_on < $3
+    ORDER BY occurred_on LIMIT 1 OFFSET $4"""
 LEDGER_SUMS = """
     SELECT product_number, location_code, pool, order_number, line_number, CAST(SUM(quantity) AS BIGINT), count(*),
         max(recorded_on), max(occurred_on)
     FROM leg
-    WHERE store_number = $1 AND product_number = ANY($2) AND occurred_on < $3 AND recorded_on < $3
+    WHERE store_number = $1 AND product_number = ANY($2) AND occurred_on <= $3 AND recorded_on < $4
     GROUP BY product_number, location_code, pool, order_number, line_number"""
 LEDGER_DROP = """
     DELETE FROM leg
-    WHERE store_number = $1 AND product_number = ANY($2) AND occurred_on < $3 AND recorded_on < $3"""
+    WHERE store_number = $1 AND product_number = ANY($2) AND occurred_on <= $3 AND recorded_on < $4"""
 LOG_OLDEST = """
     SELECT seq, ordinal, product_number, created_on, item FROM stock_log
     WHERE store_number = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
@@ -32,7 +36,7 @@ CHANGES_OLDEST = "SELECT seq, changed_on FROM change WHERE store_number = $1 ORD
 CHANGES_DROP = "DELETE FROM change WHERE store_number = $1 AND seq <= $2"
 
 ORDERS_OLD = """
-    SELECT order_number FROM customer_order
+    SELECT order_number, total_lines FROM customer_order
     WHERE store_number = $1 AND finished_on <> '' AND finished_on < $2 ORDER BY finished_on LIMIT $3"""
 # In this order, because of what refers to what.
 ORDER_REMOVALS = (
@@ -45,8 +49,10 @@ ORDER_REMOVALS = (
 )
 
 DELIVERIES_OLD = """
-    SELECT order_number FROM delivery
-    WHERE store_number = $1 AND status = 'received' AND updated_on < $2 ORDER BY updated_on LIMIT $3"""
+    SELECT d.order_number, (
+        SELECT count(*) FROM delivery_line dl WHERE dl.store_number = $1 AND dl.order_number = d.order_number)
+    FROM delivery d
+    WHERE d.store_number = $1 AND d.status = 'received' AND d.updated_on < $2 ORDER BY d.updated_on LIMIT $3"""
 DELIVERY_REMOVALS = (
     "DELETE FROM change WHERE store_number = $1 AND topic = 'delivery' AND change_key = ANY($2)",
     "DELETE FROM delivery_line WHERE store_number = $1 AND order_number = ANY($2)",

@@ -319,6 +319,18 @@ _AGES = (
     "CREATE INDEX delivery_received ON delivery (store_number, updated_on) WHERE status = 'received'",
 )
 
+# When something was said last that would be undone by what another host says again after a restore, and said before.
+_SAID = (
+    """CREATE TABLE said_last (
+        store_number TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        item_key TEXT NOT NULL,
+        said_on TEXT NOT NULL,
+        PRIMARY KEY (store_number, subject, item_key)
+    )""",
+    "CREATE INDEX said_last_age ON said_last (said_on)",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -345,4 +357,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _CODES,
     _AUDIT,
     _AGES,
+    _SAID,
 )

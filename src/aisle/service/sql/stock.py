@@ -147,3 +147,9 @@ SINGLE_STOCK = """
     LEFT JOIN balance b ON b.store_number = sp.store_number AND b.product_number = sp.product_number
     LEFT JOIN location l ON l.store_number = b.store_number AND l.location_code = b.location_code
     WHERE sp.store_number = $1 AND sp.product_number = $2"""
+
+# When goods were picked for a line, or put back, after a moment.
+PICKED_LATER = """
+    SELECT max(occurred_on) FROM leg
+    WHERE store_number = $1 AND product_number = $2 AND occurred_on > $3 AND order_number = $4 AND line_number = $5
+        AND kind IN ('pick', 'unpick')"""

@@ -108,6 +108,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.answer_first": ("Erst wählen", "Erst antworten, dann {what:~} scannen"),
     "move.refused": ("Abgelehnt!", "Abgelehnt: {why:~}", "Der Dienst lehnt die Umlagerung von {label:~} ab: {why:~}"),
     "move.at_place": ("An {place}", "An {place}: laut Buch {count:Artikel|Artikel}"),
+    "place.unnamed_at": ("An {place}", "An {place}: der Dienst sagt nicht, wo Ware liegt"),
+    "place.unnamed": ("Nicht gesagt", "Dienst sagt es nicht", "Der Dienst sagt nicht, wo Ware liegt."),
     "move.from_again": ("Von wo?", "Den Platz scannen, von dem es kommt"),
     "move.from_order": ("Auftrag {order}", "Auftrag {order} hat {count:Artikel|Artikel}; scannen, welcher"),
     "move.no_order": ("Kein Auftrag", "Auftrag {order} ist zu oder nicht hier"),

@@ -112,6 +112,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.answer_first": ("Choose first", "Answer first, then scan {what:~}"),
     "move.refused": ("Not moved!", "Not moved: {why:~}", "The service refused to move {label:~}: {why:~}"),
     "move.at_place": ("At {place}", "At {place}: {count:product|products} by the books"),
+    "place.unnamed_at": ("At {place}", "At {place}: the service does not say where goods lie"),
+    "place.unnamed": ("Not said", "Service does not say", "The service does not say where goods lie."),
     "move.from_again": ("From where?", "Scan the place that it comes from"),
     "move.from_order": ("Order {order}", "Order {order} has {count:product|products}; scan which"),
     "move.no_order": ("No such order", "Order {order} is closed or not here"),

@@ -121,6 +121,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.answer_first": ("Choisir avant", "Répondre d'abord, puis scanner {what:~}"),
     "move.refused": ("Pas déplacé !", "Pas déplacé : {why:~}", "Le serveur a refusé de déplacer {label:~} : {why:~}"),
     "move.at_place": ("À {place}", "À {place} : {count:article|articles} en théorie"),
+    "place.unnamed_at": ("À {place}", "À {place} : le serveur ne dit pas où sont les articles"),
+    "place.unnamed": ("Non indiqué", "Serveur muet", "Le serveur ne dit pas où sont les articles."),
     "move.from_again": ("D'où ?", "Scanner l'emplacement de départ"),
     "move.from_order": ("Cde {order}", "La commande {order} a {count:article|articles} ; scanner lequel"),
     "move.no_order": ("Pas de cde", "La commande {order} est clôturée ou pas ici"),

@@ -118,6 +118,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.answer_first": ("Kies eerst", "Eerst antwoorden, dan {what:~} scannen"),
     "move.refused": ("Niet gedaan!", "Niet gedaan: {why:~}", "De server weigerde {label:~} te verplaatsen: {why:~}"),
     "move.at_place": ("Op {place}", "Op {place}: {count:artikel|artikelen} volgens systeem"),
+    "place.unnamed_at": ("Op {place}", "Op {place}: de dienst zegt niet waar goederen liggen"),
+    "place.unnamed": ("Niet gezegd", "Dienst zegt het niet", "De dienst zegt niet waar goederen liggen."),
     "move.from_again": ("Vanwaar?", "Scan de plek waar het vandaan komt"),
     "move.from_order": ("Order {order}", "Order {order} heeft {count:artikel|artikelen}; scan welke"),
     "move.no_order": ("Geen order zo", "Order {order} is afgesloten of niet hier"),
