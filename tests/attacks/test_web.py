@@ -78,7 +78,7 @@ def test_a_crowd_that_drips_heads_and_bodies_shuts_no_visitor_out(
             one = opened.enter_context(closing(socket.create_connection(("127.0.0.1", port), SECONDS)))
             one.sendall(FORM.replace(b"{port}", b"%d" % port) if number % 2 else HEAD)
             crowd.append(one)
-        slowest = 0.0
+        took = []
         for _ in range(tries(3, 30)):
             for one in crowd:
                 try:
@@ -88,8 +88,9 @@ def test_a_crowd_that_drips_heads_and_bodies_shuts_no_visitor_out(
             began = monotonic()
             with httpx.Client() as visitor:
                 assert 'name="pin"' in visitor.get(url, timeout=SECONDS).text
-            slowest = max(slowest, monotonic() - began)
-        assert slowest < 1 or os.getloadavg()[0] > 2 * (os.cpu_count() or 1), "on a machine that has nothing else to do"
+            took.append(monotonic() - began)
+        assert min(took) < 1, took
+        assert max(took) < ConnectionLimits().head_seconds / 2, "none waited until others were late"
         assert said.stat().st_size < 2_000, said.read_text()
 
 
@@ -105,7 +106,7 @@ def test_a_crowd_that_never_agrees_on_keys_shuts_no_visitor_out(
             one.sendall(b"" if number % 2 else b"\x16\x03\x01\x02\x00\x01")
         began = monotonic()
         assert shown(url) == certificate
-        assert monotonic() - began < 10
+        assert monotonic() - began < ConnectionLimits().head_seconds / 2
         with httpx.Client(verify=False) as visitor:
             assert 'name="pin"' in visitor.get(url, timeout=SECONDS).text
         assert said.stat().st_size < 2_000, said.read_text()
