@@ -314,5 +314,6 @@ def _web(commands: _Commands[Parser]) -> None:
         default=[],
         help="address of that proxy, whose X-Forwarded-For is believed; else wrong tries by it count as one person's",
     )
+    _add_per_address(web)
     web.add_argument("--language", choices=LANGUAGES, help="what people read; else that of the environment")
     add_settings(web)
