@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -66,12 +67,18 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leaves out what is marked `full`, unless AISLE_FULL=1 asks for it (`python -m tests.full`).
 
+    Of a test marked `sampled(n)` every n-th case stays in the default run; the others are marked `full`.
     In the default run a test with processes of its own, which may starve on a crowded machine, has one more try; the
     closing line counts it, and the summary says where it was.
     """
+    for item in items:
+        if _is_sampled_out(item):
+            item.add_marker(pytest.mark.full)
+    items[:] = _interleaved(items)
     if os.environ.get("AISLE_FULL") == "1":
         return
     for item in items:
@@ -79,6 +86,37 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.skip(reason="a long run; AISLE_FULL=1 asks for it"))
+
+
+def _interleaved(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the items with those that wait at a terminal spread evenly between the modules of the others.
+
+    A worker of pytest-xdist is given items that follow each other: without this, one worker would do all the waiting.
+    """
+    at_terminals = [item for item in items if item.get_closest_marker("pty")]
+    waiting = set(at_terminals)
+    modules = [list(module) for _, module in groupby((i for i in items if i not in waiting), _module_of)]
+    result: list[pytest.Item] = []
+    for number, module in enumerate(modules):
+        first, last = (len(at_terminals) * n // len(modules) for n in (number, number + 1))
+        result += [*module, *at_terminals[first:last]]
+    return result or at_terminals
+
+
+def _module_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
+
+
+def _is_sampled_out(item: pytest.Item) -> bool:
+    """Tell whether `sampled(n)` leaves this case to the long runs.
+
+    The indices of a case's parameters are added up, so that each value of each parameter stays in some case; the
+    length of the test's name is added, so that not all tests of a module leave out the same values.
+    """
+    marker = item.get_closest_marker("sampled")
+    if marker is None or not isinstance(item, pytest.Function):
+        return False
+    return (sum(item.callspec.indices.values()) + len(item.originalname)) % int(marker.args[0]) != 0
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 
 from aisle.local.host.home import Home
 from aisle.local.outbox.archive import open_archive
+from aisle.local.outbox.outbox import open_outbox
 from aisle.settings import DEMO_STORE, EMBEDDED
 from tests.cli.test_doors import api, run
 
@@ -21,7 +22,7 @@ def test_what_is_old_goes(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "purge", "--before", "400d", *nowhere)[0] == 2
     api(capsys, "list-stores")
     nothing = "Rows that are gone: 0 of the ledger, 0 of the log, 0 of the changes, 0 of the orders, "
-    nothing += "0 of the deliveries, 0 of the answers, 0 of the audit, 0 of the archive.\n"
+    nothing += "0 of the deliveries, 0 of the answers, 0 of the audit, 0 of the outbox, 0 of the archive.\n"
     for said in ((), ("--before", "400d")):
         assert run(capsys, "purge", *said)[::2] == (0, nothing)
     assert run(capsys, "purge", "--before", "70d", "--only", "changes")[0] == 0
@@ -41,11 +42,20 @@ def test_each_part_is_kept_as_it_is_set(capsys: pytest.CaptureFixture[str], aisl
     assert "keep_log_days is too near: nothing of the log that is younger than 121 days" in err
 
 
-def test_the_archive_of_the_host_goes_too(capsys: pytest.CaptureFixture[str], aisle_home: Path) -> None:
-    api(capsys, "list-stores")
+def test_outbox_and_archive_of_a_host_go_where_no_service_is(
+    capsys: pytest.CaptureFixture[str], aisle_home: Path
+) -> None:
+    assert run(capsys, "purge", "--only", "log")[0] == 2
     folder = Home(aisle_home, EMBEDDED, DEMO_STORE).folder
     with closing(open_archive(folder)) as archive:
         for at in (1.0, time.time() - 86400.0 * 500):
             archive.execute("INSERT INTO event VALUES (?, 1, '', ?, '', '', '', '', '', '', '', '')", (str(at), at))
     assert "1 of the archive" in run(capsys, "purge")[2]
     assert "1 of the archive" in run(capsys, "purge", "--before", "400d")[2]
+    with closing(open_outbox(folder)) as outbox:
+        old, now = time.time() - 86400.0 * 40, time.time()
+        for n, at in enumerate((old, now), 1):
+            outbox.execute("INSERT INTO event VALUES (?, 's', '', ?, '', '', '', '', '', '', '', '')", (n, at))
+    assert "1 of the outbox, 0 of the archive" in run(capsys, "purge")[2]
+    with closing(open_archive(folder)) as archive:
+        assert archive.execute("SELECT at FROM event").fetchall() == [(old,)]

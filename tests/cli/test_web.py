@@ -10,7 +10,7 @@ import pytest
 from aisle.cli import main
 from aisle.cli.parser import build
 from aisle.cli.web import _handed_on, _start
-from aisle.web.signed import Person
+from aisle.web.sign_ins import Person
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_what_is_not_safe_is_not_served(
 def test_without_the_extra_it_says_what_to_install(
     aisle_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    monkeypatch.setitem(sys.modules, "websockets", None)
     assert main(["web"]) == 1
     assert "pip install 'aisle[web]'" in capsys.readouterr().err
 

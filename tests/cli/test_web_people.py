@@ -14,8 +14,8 @@ import pytest
 from aisle.cli.web_people import People, Staff, named
 from aisle.client import Client
 from aisle.settings import Loaded, load
-from aisle.web.door import Told
-from aisle.web.signed import Person
+from aisle.web.app import SignInError
+from aisle.web.sign_ins import Person
 from tests.unit.client_service import Reply, Service, reply
 
 PEOPLE = [
@@ -111,22 +111,22 @@ async def test_nobody_is_ended_where_no_people_are_kept(desk: Desk) -> None:
         desk.says(said)
         assert await desk.people.still() is None
     desk.says(reply(404, {}))
-    assert await desk.people.check("fred", "2468") == Told("web.no_people")
+    assert await desk.people.check("fred", "2468") == SignInError("web.no_people")
 
 
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (reply(403, {}), Told("web.wrong", wrong=True)),
-        (reply(422, {}), Told("web.wrong", wrong=True)),
-        (reply(429, {}), Told("web.later")),
-        (reply(200, {**FRED, "role": "staff"}), Told("web.not_you", wrong=True)),
-        (reply(200, {"name": "Fred"}), Told("web.no_answer")),
-        (reply(200, [FRED]), Told("web.no_answer")),
-        (reply(200, b"<html>"), Told("web.no_answer")),
-        (reply(502, b"<html>"), Told("web.no_answer")),
+        (reply(403, {}), SignInError("web.wrong", wrong=True)),
+        (reply(422, {}), SignInError("web.wrong", wrong=True)),
+        (reply(429, {}), SignInError("web.later")),
+        (reply(200, {**FRED, "role": "staff"}), SignInError("web.not_you", wrong=True)),
+        (reply(200, {"name": "Fred"}), SignInError("web.no_answer")),
+        (reply(200, [FRED]), SignInError("web.no_answer")),
+        (reply(200, b"<html>"), SignInError("web.no_answer")),
+        (reply(502, b"<html>"), SignInError("web.no_answer")),
     ],
 )
-async def test_what_an_answer_to_a_sign_in_says(desk: Desk, answer: Reply, told: Told) -> None:
+async def test_what_an_answer_to_a_sign_in_says(desk: Desk, answer: Reply, told: SignInError) -> None:
     desk.says(listed(*PEOPLE), answer)
     assert await desk.people.check("fred", "2468") == told

@@ -61,6 +61,7 @@ def headers_only(home: Home) -> None:
         cache.put_orders([goods.order("4199", total_lines=2)], lines_known=False, read_began=1.0)
 
 
+@pytest.mark.sampled(2)
 @every
 def test_back_lands_on_the_step_that_was_left(home: Home, way: str) -> None:
     with begin(home, way) as session:
@@ -74,6 +75,7 @@ def test_back_lands_on_the_step_that_was_left(home: Home, way: str) -> None:
             assert frame.view == before
 
 
+@pytest.mark.sampled(2)
 @every
 def test_what_stands_behind_a_question_mark_is_found_or_an_empty_page_waits_for_it(home: Home, way: str) -> None:
     with begin(home, way) as session:
@@ -93,6 +95,7 @@ def test_what_stands_behind_a_question_mark_is_found_or_an_empty_page_waits_for_
         assert session.take(BACK, 0.0).view == before
 
 
+@pytest.mark.sampled(2)
 @every
 def test_an_empty_page_keeps_the_scan_that_it_was_opened_for(home: Home, way: str) -> None:
     """The job below hears nothing of it."""
@@ -104,6 +107,7 @@ def test_an_empty_page_keeps_the_scan_that_it_was_opened_for(home: Home, way: st
         assert session.take(BACK, 0.0).view == before
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith(WORDS_OF_THEIR_OWN)], indirect=True)
 def test_words_that_a_job_has_no_use_for_are_found_and_back_lands_on_the_step(home: Home, way: str) -> None:
     with begin(home, way) as session:
@@ -121,6 +125,7 @@ def test_words_that_a_job_has_no_use_for_are_found_and_back_lands_on_the_step(ho
         assert (frame.view.name.partition(".")[0], told(frame)[0]) == (step_of(way).partition(".")[0], WRONG)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", [way for way in WAYS if lasts(way) and not way.startswith(LOOKS)], indirect=True)
 def test_after_a_kill_the_look_stands_again_and_back_lands_on_the_step(home: Home, way: str) -> None:
     with begin(home, way) as session:
@@ -134,6 +139,7 @@ def test_after_a_kill_the_look_stands_again_and_back_lands_on_the_step(home: Hom
             assert session.take(BACK, 0.0).view == before
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", [way for way in WAYS if not lasts(way)], indirect=True)
 def test_a_page_that_holds_no_work_begins_at_home_after_a_kill(home: Home, way: str) -> None:
     with begin(home, way) as session:
@@ -145,6 +151,7 @@ def test_a_page_that_holds_no_work_begins_at_home_after_a_kill(home: Home, way: 
         assert session._frame().view.name == "home"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", [way for way in WAYS if way.startswith(LOOKS) and way != "browse.list"], indirect=True)
 def test_a_look_in_a_look_takes_its_place_and_back_leads_to_the_job(home: Home, way: str) -> None:
     with at(home, user="U1") as session:

@@ -31,6 +31,7 @@ from tests.local.test_session_codes import (
 __all__ = ["home"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 @pytest.mark.parametrize(
     ("code", "many"),
@@ -56,6 +57,7 @@ def test_a_multiplier_counts_however_its_sign_is_written(home: Home, ms: int, co
         assert counted(scan(code)) == many
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ms", [0, 6])
 @pytest.mark.parametrize(
     "code",
@@ -153,6 +155,7 @@ def test_a_full_width_number_chooses(home: Home) -> None:
         "30" + "12",
     ],
 )
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("job", ["count", "pick"])
 def test_a_label_without_a_net_quantity_is_asked(home: Home, job: str, label: str) -> None:
     with at(home) as session:
@@ -261,6 +264,7 @@ def sent(session: Session, data: bytes, ms: float) -> Frame:
     return frame
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 @pytest.mark.parametrize("key", KEYS)
 def test_a_key_inside_gs1_data_is_a_separator_or_refused(home: Home, key: str, ms: int) -> None:
@@ -275,6 +279,7 @@ def test_a_key_inside_gs1_data_is_a_separator_or_refused(home: Home, key: str, m
             assert key == "F8" or told(frame)[1] == "input.no_gs", (key, tail)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 @pytest.mark.parametrize("key", [key for key in KEYS if key not in ("NUL", "C1")])
 def test_a_key_inside_another_code_makes_it_unknown(home: Home, key: str, ms: int) -> None:
@@ -304,6 +309,7 @@ def test_an_answer_of_the_terminal_inside_a_code_is_none_of_it(home: Home, answe
 CONTROLS = "\x01\x05\x06\x07\x0b\x0c\x0e\x11\x13\x15\x1a\x1c\x1f"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ms", [0, 6])
 @pytest.mark.parametrize("control", CONTROLS)
 def test_a_control_in_a_plain_code_is_refused_and_around_it_is_padding(home: Home, ms: int, control: str) -> None:

@@ -149,6 +149,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 def test_a_pick_takes_every_form_of_a_code(home: Home, ms: int) -> None:
     with at(home) as session:
@@ -223,6 +224,7 @@ def test_every_job_knows_every_form(home: Home, job: str, code: str) -> None:
         assert told(frame)[0] != WRONG or "Honey" in said(frame), "a delivery that does not have it names it"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 @pytest.mark.parametrize("sign", ["~", "|", "\x1b[19~", "^]", "{GS}", "<GS>", "\\x1d", "␝", "\x1d"])
 def test_a_count_takes_twelve_whatever_a_scanner_sends_for_fnc1(home: Home, sign: str, ms: int) -> None:
@@ -233,6 +235,7 @@ def test_a_count_takes_twelve_whatever_a_scanner_sends_for_fnc1(home: Home, sign
         assert counted(scan(f"]C1010{EAN}10LOT7{sign}3012")) == 24
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 def test_where_no_separator_comes_nothing_is_counted(home: Home, ms: int) -> None:
     with at(home) as session:
@@ -246,6 +249,7 @@ def test_where_no_separator_comes_nothing_is_counted(home: Home, ms: int) -> Non
         assert counted(scan(EAN)) == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 def test_pounds_are_kilograms(home: Home, ms: int) -> None:
     with at(home) as session:
@@ -465,6 +469,7 @@ def test_a_weight_that_is_the_number_of_something_is_asked_about(home: Home, typ
         assert (told(scan(typed)) == (ASK, "session.is_number")) is is_number
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 @pytest.mark.parametrize("form", ["AISLE:R", "aisle:r", "]C0AISLE:R"])
 def test_a_printed_letter_answers(home: Home, ms: int, form: str) -> None:

@@ -60,7 +60,7 @@ def every_row(request: pytest.FixtureRequest) -> Converted:
     return found
 
 
-@pytest.fixture(params=["look_alike", "real"])
+@pytest.fixture(params=["look_alike", pytest.param("real", marks=pytest.mark.full)])
 def converted(request: pytest.FixtureRequest) -> Converted:
     found: Converted = request.getfixturevalue(request.param)
     return found
@@ -83,6 +83,7 @@ def test_the_loader_reads_every_row(every_row: Converted) -> None:
     }
 
 
+@pytest.mark.full
 def test_the_real_data_make_a_large_shop(real: Converted) -> None:
     assert real.facts.products >= 60_000
     assert real.facts.places == 1_050
@@ -90,6 +91,7 @@ def test_the_real_data_make_a_large_shop(real: Converted) -> None:
     assert real.facts.order_lines == 397_924 + 7
 
 
+@pytest.mark.full
 def test_known_dirt_of_the_real_data_is_found_and_explained(real: Converted) -> None:
     counts = {heading: len(rows) for heading, rows in real.facts.notes.items()}
     assert counts["Repeated barcodes: the first row is the product"] == 13
@@ -220,6 +222,7 @@ def test_the_walk_goes_up_one_alley_and_down_the_next() -> None:
     assert codes == ["R1.0", "R2.0", "R3.0", "M3.0", "M2.0", "M1.0", "L1.0", "L2.0", "L3.0"]
 
 
+@pytest.mark.full
 def test_real_alleys_are_walked_without_jumps(real: Converted) -> None:
     bins = {place.code: place for place in sources.bins(real.data)}
     walk = [bins[row["location_code"]] for row in real.rows("locations.csv")]

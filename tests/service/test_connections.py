@@ -153,7 +153,10 @@ def test_an_address_has_so_many_connections_unless_it_is_a_proxy(proxies: list[I
 
 
 def test_who_reads_no_answer_is_left() -> None:
+    asked = threading.Event()
+
     async def long(scope: Any, receive: Any, send: Any) -> None:
+        asked.set()
         await send({"type": "http.response.start", "status": 200, "headers": [(b"connection", b"close")]})
         for _ in range(400):
             await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": True})
@@ -162,9 +165,8 @@ def test_who_reads_no_answer_is_left() -> None:
     with serving(ConnectionLimits(), long) as (port, server):
         server.config.timeout_keep_alive = 0  # as soon as nothing is read for a moment
         with closing(connected(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")):
+            assert asked.wait(SECONDS)
             until = monotonic() + SECONDS
-            while not server.server_state.total_requests and not server.server_state.connections:
-                sleep(0.01)
             while server.server_state.connections:
                 assert monotonic() < until
                 sleep(0.01)

@@ -218,7 +218,7 @@ def _purge(commands: _Commands[Parser]) -> None:
     purge.add_argument(
         "--before", metavar="TIME", help="a day or moment, or so many days ago: 400d (default: as keep_…_days are set)"
     )
-    parts = ("ledger", "log", "changes", "orders", "deliveries", "answers", "audit", "archive")
+    parts = ("ledger", "log", "changes", "orders", "deliveries", "answers", "audit", "outbox", "archive")
     purge.add_argument("--only", action="append", choices=parts, help="this alone (default: all)")
     purge.add_argument("--database", metavar="URL", help="as for aisle serve (default: the embedded store's)")
 
@@ -314,5 +314,6 @@ def _web(commands: _Commands[Parser]) -> None:
         default=[],
         help="address of that proxy, whose X-Forwarded-For is believed; else wrong tries by it count as one person's",
     )
+    _add_per_address(web)
     web.add_argument("--language", choices=LANGUAGES, help="what people read; else that of the environment")
     add_settings(web)

@@ -1,4 +1,5 @@
-"""`aisle purge`: what is old leaves the service's database and this host's archive, while they are in use."""
+"""`aisle purge`: what is old leaves the service's database and this host's outbox and archive, while
+they are in use."""
 
 from __future__ import annotations
 
@@ -14,27 +15,69 @@ from pathlib import Path
 from aisle.cli.compose import home_of
 from aisle.errors import UsageError
 from aisle.local.host.home import Home
-from aisle.local.outbox.archive import JOURNAL_DAYS, forget, open_archive, path_of
+from aisle.local.outbox.archive import DONE_DAYS, JOURNAL_DAYS, Kept, forget, open_archive, path_of, tidy
+from aisle.local.outbox.outbox import open_outbox
 from aisle.service.factory import open_service
 from aisle.service.gate import KEYS_KEPT_DAYS
 from aisle.service.retention import PARTS, least_days, purge
 from aisle.service.storage import named_database
 from aisle.settings import EMBEDDED, Loaded, Settings, load
 
-ARCHIVE = "archive"
+OUTBOX, ARCHIVE = "outbox", "archive"
+OF_HOST = {OUTBOX: DONE_DAYS, ARCHIVE: JOURNAL_DAYS}
+"""Parts of this host, of which its courier does the same by itself; nothing younger goes."""
 _DAY = 86400.0
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Purges, and says what is gone."""
     now, loaded = time.time(), load({})
-    home = Home(loaded.root, EMBEDDED, "")
-    database = named_database(arguments.database) if arguments.database else home.service_db
-    if isinstance(database, Path) and not database.exists():
-        raise UsageError(f"There is no service database at {database}.")
     before = _moment(arguments.before, now) if arguments.before else None
-    asked = {part: _before(part, before, loaded.settings, now) for part in arguments.only or (*PARTS, ARCHIVE)}
+    database = _database(arguments, loaded)
+    parts = arguments.only or ((*PARTS, *OF_HOST) if database else OF_HOST)
+    asked = {part: _before(part, before, loaded.settings, now) for part in parts}
     _check(asked, now, is_said=before is not None)
+    gone = _service(database, asked, now) if database else {}
+    folder = home_of(loaded).folder
+    if asked.get(OUTBOX):
+        gone[OUTBOX] = _outbox(folder, now, (now - asked[OUTBOX]) / _DAY)
+    if asked.get(ARCHIVE):
+        gone[ARCHIVE] = _archive(folder, asked[ARCHIVE])
+    told = ", ".join(f"{count} of the {part}" for part, count in gone.items())
+    print(f"Rows that are gone: {told or 'none'}.", file=sys.stderr)
+    return 0
+
+
+def _database(arguments: argparse.Namespace, loaded: Loaded) -> Path | str | None:
+    """The service's database; None where only this host's own files are to be purged. Raises UsageError."""
+    named = arguments.database
+    database = named_database(named) if named else Home(loaded.root, EMBEDDED, "").service_db
+    if not isinstance(database, Path) or database.exists():
+        return database
+    if named or any(part in PARTS for part in arguments.only or ()):
+        raise UsageError(f"There is no service database at {database}.")
+    return None
+
+
+def _before(part: str, said: float | None, settings: Settings, now: float) -> float:
+    """Before which moment a part is purged; 0.0 for never."""
+    if said is not None:
+        return said
+    name = "keep_operations_days" if part == OUTBOX else f"keep_{part}_days"
+    days = float(getattr(settings, name, KEYS_KEPT_DAYS))
+    return now - days * _DAY if days else 0.0
+
+
+def _check(asked: Mapping[str, float], now: float, *, is_said: bool) -> None:
+    """Nothing is purged where a part cannot be. Raises UsageError."""
+    for part, before in asked.items():
+        least = OF_HOST.get(part) or least_days(part)
+        if before > now - least * _DAY:
+            what = "--before" if is_said else f"keep_{part}_days"
+            raise UsageError(f"{what} is too near: nothing of the {part} that is younger than {least} days is purged.")
+
+
+def _service(database: Path | str, asked: Mapping[str, float], now: float) -> dict[str, int]:
     gone = {}
     service = open_service(database)
     try:
@@ -42,35 +85,25 @@ def run(arguments: argparse.Namespace) -> int:
             gone[part] = asyncio.run(purge(service.storage, asked[part], now, [part]))[PARTS.index(part)]
     finally:
         service.close()
-    if asked.get(ARCHIVE):
-        gone[ARCHIVE] = _archive(loaded, asked[ARCHIVE])
-    told = ", ".join(f"{count} of the {part}" for part, count in gone.items())
-    print(f"Rows that are gone: {told or 'none'}.", file=sys.stderr)
-    return 0
+    return gone
 
 
-def _before(part: str, said: float | None, settings: Settings, now: float) -> float:
-    """Before which moment a part is purged; 0.0 for never."""
-    if said is not None:
-        return said
-    days = float(getattr(settings, f"keep_{part}_days", KEYS_KEPT_DAYS))
-    return now - days * _DAY if days else 0.0
-
-
-def _check(asked: Mapping[str, float], now: float, *, is_said: bool) -> None:
-    """Nothing is purged where a part cannot be. Raises UsageError."""
-    for part, before in asked.items():
-        least = JOURNAL_DAYS if part == ARCHIVE else least_days(part)
-        if before > now - least * _DAY:
-            what = "--before" if is_said else f"keep_{part}_days"
-            raise UsageError(f"{what} is too near: nothing of the {part} that is younger than {least} days is purged.")
-
-
-def _archive(loaded: Loaded, before: float) -> int:
-    """What this host has archived of its journal; a courier does the same by itself."""
-    folder, gone = home_of(loaded).folder, 0
-    if not path_of(folder).exists():
+def _outbox(folder: Path, now: float, days: float) -> int:
+    """What this host has done with and noted long ago; of the journal it goes to the archive."""
+    if not (folder / "outbox.db").exists():
         return 0
+    kept, gone = Kept(days, max(days, JOURNAL_DAYS), 0), 0
+    with closing(open_outbox(folder)) as outbox:
+        while moved := tidy(folder, outbox, now, kept):
+            gone += moved
+    return gone
+
+
+def _archive(folder: Path, before: float) -> int:
+    """What this host has archived of its journal."""
+    gone = 0
+    if not path_of(folder).exists():
+        return gone
     with closing(open_archive(folder)) as archive:
         while dropped := forget(archive, before):
             gone += dropped

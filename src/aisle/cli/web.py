@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,7 @@ from aisle.tui.catalogue import Voice
 from aisle.web.address import Network, is_loopback, network
 
 if TYPE_CHECKING:
-    from aisle.web.signed import Person
+    from aisle.web.sign_ins import Person
 
 _HANDED_ON = ("store", "base_url", "token_file", "ca_file", "language")
 """What the command line says of settings goes to each session; all else it finds where this process found it."""
@@ -34,31 +33,35 @@ def run(arguments: argparse.Namespace) -> int:
     """Serves until it is told to stop."""
     _must_be_there()
     from aisle.server.certificates import tls_context
-    from aisle.web.door import Door, Ways
+    from aisle.server.connections import connection_limits
+    from aisle.server.http_server import listening
+    from aisle.web.app import Hooks, WebApp
     from aisle.web.serve import serve
 
     _must_fit(arguments)
     proxies = _proxies(arguments.proxy)
     loaded = settings_of(arguments)
     load_client(loaded)
-    context = None
-    if arguments.certificate:
-        context = tls_context(Path(arguments.certificate), Path(arguments.private_key))
+    certificate = Path(arguments.certificate) if arguments.certificate else None
+    private_key = Path(arguments.private_key) if arguments.private_key else None
+    if certificate:
+        tls_context(certificate, private_key)
     origin = (arguments.origin or "").rstrip("/")
     language = language_of(loaded.settings) or ENGLISH
     people = People(loaded)
-    ways = Ways(
+    hooks = Hooks(
         check=people.check,
         still=people.still,
         start=partial(_start, _handed_on(arguments), dict(os.environ)),
         words=lambda id_: Voice(language=language).say(msg(id_)),
         language=language,
     )
-    secure = context is not None or origin.startswith("https:")
-    door = partial(Door, ways, secure=secure, origin=origin, proxies=proxies)
+    web = WebApp(hooks, secure=bool(certificate) or origin.startswith("https:"), origin=origin, proxies=proxies)
+    limits = connection_limits(arguments.connections_per_address, proxies)
     follow = partial(follow_lifeline, os.environ)
     try:
-        asyncio.run(serve(door, arguments.host, arguments.port, context, _told, follow))
+        with listening(arguments.host, arguments.port) as sock:
+            serve(web, sock, limits, _told, follow, certificate, private_key)
     finally:
         people.close()
     return 0
@@ -71,8 +74,8 @@ def _told(url: str) -> None:
 def _must_be_there() -> None:
     """Raises AisleError where the extra is not installed."""
     try:
-        import aiohttp  # noqa: F401
         import textual_serve  # noqa: F401
+        import websockets  # noqa: F401
     except ImportError as missing:
         raise AisleError(f"{missing.name} is not installed; 'aisle web' needs it: pip install 'aisle[web]'.") from None
 
@@ -88,6 +91,9 @@ def _must_fit(arguments: argparse.Namespace) -> None:
             f"On {arguments.host} others could read PINs: give a certificate, or allow plain HTTP behind a proxy of"
             " your own."
         )
+    per_address = arguments.connections_per_address
+    if per_address is not None and per_address < 0:
+        raise UsageError(f"--connections-per-address {per_address} is no number of them; 0 is for any number.")
     origin = urlsplit((arguments.origin or "http://localhost").rstrip("/"))
     if origin.scheme not in ("http", "https") or not origin.netloc or origin.path or origin.query or origin.fragment:
         raise UsageError(f"--origin {arguments.origin} is none; it looks like https://store.example.")
@@ -115,7 +121,7 @@ def _handed_on(arguments: argparse.Namespace) -> list[str]:
 
 def _start(options: Sequence[str], environ: Mapping[str, str], person: Person) -> Any:
     """A session of this person, on the terminal that is called after him; his token goes to it by its pipe alone."""
-    from aisle.web.screen import Start
+    from aisle.web.app_process import Start
 
     who = (f"--user={person.user}", f"--called={person.name}", f"--terminal=web-{person.user}")
     kept = lifeline_fd()

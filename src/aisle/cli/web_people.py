@@ -22,8 +22,8 @@ from aisle.tuples import NamedTuple
 if TYPE_CHECKING:
     from aisle.client import Client
     from aisle.settings import Loaded
-    from aisle.web.door import Told
-    from aisle.web.signed import Person
+    from aisle.web.app import SignInError
+    from aisle.web.sign_ins import Person
 
 T = TypeVar("T")
 Opens = Callable[[], AbstractAsyncContextManager["Client"]]
@@ -62,14 +62,14 @@ class People:
         self._thread = threading.Thread(target=self._loop.run_forever, name="aisle-people", daemon=True)
         self._thread.start()
 
-    async def check(self, who: str, pin: str) -> Person | Told:
+    async def check(self, who: str, pin: str) -> Person | SignInError:
         """Who that is, if the service knows the PIN and the person is a supervisor of the store."""
-        from aisle.web.door import Told
+        from aisle.web.app import SignInError
 
         try:
             return await self._there(self._check(who, pin))
         except AisleError:
-            return Told("web.no_answer")
+            return SignInError("web.no_answer")
 
     async def still(self) -> frozenset[str] | None:
         """The users of all supervisors of the store; None as long as nobody says who they are."""
@@ -94,9 +94,9 @@ class People:
     async def _there(self, work: Coroutine[Any, Any, T]) -> T:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
-    async def _check(self, who: str, pin: str) -> Person | Told:
-        from aisle.web.door import Told
-        from aisle.web.signed import Person
+    async def _check(self, who: str, pin: str) -> Person | SignInError:
+        from aisle.web.app import SignInError
+        from aisle.web.sign_ins import Person
 
         async with self._client() as client:
             try:
@@ -104,12 +104,12 @@ class People:
             except ClientError:
                 people = ()  # this host may not ask, or not now: the name goes on as it is
             if people is None:
-                return Told("web.no_people")
+                return SignInError("web.no_people")
             signed = await sign_in(client, self._loaded.settings.store, named(people, who), pin, door=WEB_DOOR)
         if isinstance(signed, NotSignedIn):
-            return Told("web.later") if signed.later else Told("web.wrong", wrong=True)
+            return SignInError("web.later") if signed.later else SignInError("web.wrong", wrong=True)
         if not signed.is_supervisor:
-            return Told("web.not_you", wrong=True)
+            return SignInError("web.not_you", wrong=True)
         return Person(signed.user, signed.name, signed.token, time.time() + signed.seconds)
 
     async def _people(self) -> Sequence[Staff] | None:

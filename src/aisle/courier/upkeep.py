@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Awaitable, Callable
-from contextlib import closing
 
 import apsw
 
@@ -87,21 +86,7 @@ class Upkeep:
 
     def tidy(self) -> int:
         """Moves one batch of what is old out of the outbox, or out of the archive; how many rows."""
-        now, kept = self._clock(), self._kept
-        gone = archive.prune(self._outbox, now, kept=kept)
-        is_due = archive.is_due(self._outbox, now, kept=kept)
-        if not is_due and not (kept.archive and archive.path_of(self._home.folder).exists()):
-            return gone
-        with closing(archive.open_archive(self._home.folder)) as old:
-            moved = archive.copy(self._outbox, old, now, kept=kept) if is_due else []
-            if moved:
-                archive.drop(self._outbox, moved, now, kept=kept)
-            elif is_due:
-                archive.forget_sessions(self._outbox, now, kept=kept)
-            forgotten = archive.forget(old, kept.archive_before(now))
-            if moved or forgotten:
-                checkpoint(old, truncate=True)
-        return gone + len(moved) + forgotten
+        return archive.tidy(self._home.folder, self._outbox, self._clock(), self._kept)
 
     def checkpoint(self, *, alone: bool = False) -> None:
         """Moves both logs into their databases; alone, it leaves none behind."""

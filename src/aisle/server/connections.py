@@ -243,7 +243,15 @@ class LimitedConnection(H11Protocol):
             super().timeout_keep_alive_handler()
 
 
-_OFTEN = ("Over ", "Invalid HTTP", "socket.accept()", "Unsupported upgrade", "No supported WebSocket")
+_OFTEN = (
+    "Over ",
+    "Invalid HTTP",
+    "socket.accept()",
+    "Unsupported upgrade",
+    "No supported WebSocket",
+    "opening handshake failed",
+    "Fatal error: protocol.",
+)
 _PERIOD = 60.0
 
 

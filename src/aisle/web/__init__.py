@@ -1,5 +1,5 @@
-"""The same screens in a browser: textual-serve's page and packets, behind a door of our own.
+"""The same screens in a browser, by textual-serve's page.
 
-`door` answers requests, `address` says where they come from, `signed` knows who is signed in, `screen` is one session's
-process, `pages` is what is sent besides the screen itself, `serve` listens.
+`app` answers requests, `address` says where they come from, `sign_ins` knows who is signed in, `app_process` is one
+session's process, `pages` is what is sent besides the screen itself, `serve` listens.
 """

@@ -1,49 +1,59 @@
-"""The door on a socket, until somebody ends it."""
+"""The web application on a socket, until somebody ends it."""
 
 from __future__ import annotations
 
-import asyncio
-import signal
-import ssl
+import socket
 from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
-from aiohttp import web
+from aisle.server.connections import ConnectionLimits, repeats_filtered
+from aisle.server.http_server import HttpServer, server_config
+from aisle.server.websockets import HEARTBEAT_S, LimitedWebSocket
+from aisle.web.app import WebApp
 
-from aisle.errors import UsageError
-from aisle.web.door import Door
+GRACE_S: Final = 5
+LONGEST_HEAD: Final = 32 << 10
+MESSAGE_BYTES: Final = 1 << 20
+"""Bytes of a message of the browser at most: a large paste."""
 
-GRACE_S = 5.0
+
+def http_server(
+    web: WebApp,
+    limits: ConnectionLimits,
+    ready: Callable[[str], None],
+    certificate: Path | None = None,
+    private_key: Path | None = None,
+) -> HttpServer:
+    """The server of an application; every session has ended when it has."""
+    config = server_config(
+        web.app,
+        limits,
+        longest_head=LONGEST_HEAD,
+        certificate=certificate,
+        private_key=private_key,
+        finish_seconds=GRACE_S,
+        lifespan="on",
+        ws=LimitedWebSocket,
+        ws_max_size=MESSAGE_BYTES,
+        ws_ping_interval=HEARTBEAT_S,
+        ws_ping_timeout=HEARTBEAT_S,
+    )
+    return HttpServer(config, ready, before_end=web.end_screens)
 
 
-async def serve(
-    door: Callable[[], Door],
-    host: str,
-    port: int,
-    context: ssl.SSLContext | None,
+def serve(
+    web: WebApp,
+    sock: socket.socket,
+    limits: ConnectionLimits,
     ready: Callable[[str], None],
     follow: Callable[[Callable[[], None]], object],
+    certificate: Path | None = None,
+    private_key: Path | None = None,
 ) -> None:
-    """Serves until SIGINT, SIGTERM or what `follow` waits for; every session has ended then.
-
-    `ready` hears the URL when requests are answered. Raises UsageError for an address that cannot be listened at.
-    """
-    loop, over = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, over.set)
-    runner = web.AppRunner(door().app, access_log=None, handle_signals=False, shutdown_timeout=GRACE_S)
-    await runner.setup()
-    try:
-        try:
-            await web.TCPSite(runner, host, port, ssl_context=context).start()
-        except OSError as problem:
-            raise UsageError(f"Nobody can listen at {host}, port {port}: {problem.strerror}.") from problem
-        name, taken = runner.addresses[0][:2]
-        ready(f"{'https' if context else 'http'}://{f'[{name}]' if ':' in name else name}:{taken}")
-
-        def leave() -> None:
-            loop.call_soon_threadsafe(over.set)
-
-        follow(leave)
-        await over.wait()
-    finally:
-        await runner.cleanup()
+    """Serve until SIGINT, SIGTERM or what `follow` waits for. A certificate is taken anew on SIGHUP, which ends it
+    where there is none."""
+    with repeats_filtered():
+        server = http_server(web, limits, ready, certificate, private_key)
+        follow(server.leave)
+        server.run([sock])

@@ -6,12 +6,13 @@ time: it is durable in the archive before it leaves the journal, and a move that
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 
 from aisle.jobs.codec import to_text
-from aisle.local.db import connect, fetch, fetch_one, migrate, transaction
+from aisle.local.db import checkpoint, connect, fetch, fetch_one, migrate, transaction
 from aisle.tuples import NamedTuple
 
 DONE_DAYS = 30
@@ -221,6 +222,24 @@ def forget(archive: apsw.Connection, before: float, limit: int = BATCH) -> int:
             archive.execute("DELETE FROM job WHERE closed < ?", (before,))
             archive.execute("DELETE FROM session WHERE ended < ?", (before,))
     return len(rows)
+
+
+def tidy(folder: Path, outbox: apsw.Connection, now: float, kept: Kept = USUAL) -> int:
+    """Moves one batch of what is old out of the outbox of a home folder, or out of its archive; how many rows."""
+    gone = prune(outbox, now, kept=kept)
+    due = is_due(outbox, now, kept=kept)
+    if not due and not (kept.archive and path_of(folder).exists()):
+        return gone
+    with closing(open_archive(folder)) as old:
+        moved = copy(outbox, old, now, kept=kept) if due else []
+        if moved:
+            drop(outbox, moved, now, kept=kept)
+        elif due:
+            forget_sessions(outbox, now, kept=kept)
+        forgotten = forget(old, kept.archive_before(now))
+        if moved or forgotten:
+            checkpoint(old, truncate=True)
+    return gone + len(moved) + forgotten
 
 
 def totals(archive: apsw.Connection) -> list[tuple[str, str, str, int]]:

@@ -1,4 +1,4 @@
-"""The door of `aisle web`: who gets a cookie, who gets a screen, and what ends it. The screens are a small program."""
+"""`aisle web`: who gets a cookie, who gets a screen, and what ends it. The screens are a small program."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from http.cookies import SimpleCookie
+from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp import ClientResponse, ClientSession, ClientWebSocketResponse, CookieJar, WSMsgType, WSServerHandshakeError
+from yarl import URL
 
-from aisle.web import pages
+from aisle.server.connections import ConnectionLimits
+from aisle.server.http_server import listening
+from aisle.web import pages, serve
 from aisle.web.address import network, sender
-from aisle.web.door import ELSEWHERE, ENDED, Door, Told, Ways
-from aisle.web.screen import Start
-from aisle.web.signed import IDLE_S, LONGEST_S, TRIES, TRIES_S, Person, SignIns, Tries
+from aisle.web.app import ELSEWHERE, ENDED, Hooks, SignInError, WebApp
+from aisle.web.app_process import Start
+from aisle.web.serve import http_server
+from aisle.web.sign_ins import IDLE_S, LONGEST_S, TRIES, TRIES_S, FailedAttempts, Person, SignIns
 
 ANN = Person("ann", "Ann Bell")
 ORIGIN = "http://127.0.0.1"
@@ -61,11 +65,13 @@ class House:
         self.rounds = asyncio.Semaphore(0)
         self.surprise: Exception | None = None
 
-    async def check(self, who: str, pin: str) -> Person | Told:
+    async def check(self, who: str, pin: str) -> Person | SignInError:
         self.asked.append((who, pin))
         if who == "away":
-            return Told("web.no_answer")
-        return Person(who, "Ann Bell") if (who in self.let_in and pin == "2468") else Told("web.wrong", wrong=True)
+            return SignInError("web.no_answer")
+        return (
+            Person(who, "Ann Bell") if (who in self.let_in and pin == "2468") else SignInError("web.wrong", wrong=True)
+        )
 
     async def still(self) -> set[str] | None:
         self.rounds.release()
@@ -76,15 +82,46 @@ class House:
     def start(self, person: Person) -> Start:
         return Start([sys.executable, "-c", APP, person.user], {})
 
-    def door(self, **options: Any) -> Door:
-        ways = Ways(self.check, self.still, self.start, lambda id_: f"<{id_}>", "en")
-        return Door(ways, **{"secure": False, "clock": self.clock, "check_s": 0.01, **options})
+    def web(self, **options: Any) -> WebApp:
+        hooks = Hooks(self.check, self.still, self.start, lambda id_: f"<{id_}>", "en")
+        return WebApp(hooks, **{"secure": False, "clock": self.clock, "check_s": 0.01, **options})
 
     @asynccontextmanager
-    async def open(self, **options: Any) -> AsyncIterator[TestClient[Any, Any]]:
-        server = TestServer(self.door(**options).app, host="127.0.0.1")
-        async with TestClient(server) as client:
-            yield client
+    async def open(self, limits: ConnectionLimits | None = None, **options: Any) -> AsyncIterator[Visitor]:
+        ready = asyncio.Event()
+        server = http_server(self.web(**options), limits or ConnectionLimits(), lambda url: ready.set())
+        with listening("127.0.0.1", 0) as sock:
+            port = sock.getsockname()[1]
+            serving = asyncio.create_task(server.serve([sock]))
+            await ready.wait()
+            try:
+                async with ClientSession(f"http://127.0.0.1:{port}", cookie_jar=CookieJar(unsafe=True)) as session:
+                    yield Visitor(session, port)
+            finally:
+                server.leave()
+                await serving
+
+
+class Visitor:
+    """A browser's requests and cookies."""
+
+    def __init__(self, session: ClientSession, port: int) -> None:
+        self._session = session
+        self.port = port
+        self.ws_connect = session.ws_connect
+
+    async def get(self, path: str, **options: Any) -> ClientResponse:
+        return await self._whole(await self._session.get(path, **options))
+
+    async def post(self, path: str, **options: Any) -> ClientResponse:
+        return await self._whole(await self._session.post(path, **options))
+
+    async def _whole(self, answer: ClientResponse) -> ClientResponse:
+        await answer.read()
+        return answer
+
+    def make_url(self, path: str) -> URL:
+        return URL(f"http://127.0.0.1:{self.port}{path}")
 
 
 @pytest.fixture
@@ -92,16 +129,16 @@ def house() -> House:
     return House()
 
 
-def origin(client: TestClient[Any, Any]) -> str:
+def origin(client: Visitor) -> str:
     return str(client.make_url("/")).rstrip("/")
 
 
-async def sign_in(client: TestClient[Any, Any], who: str = "ann", pin: str = "2468", **headers: str) -> Any:
+async def sign_in(client: Visitor, who: str = "ann", pin: str = "2468", **headers: str) -> Any:
     told = {"Origin": origin(client), **headers}
     return await client.post("/sign-in", data={"who": who, "pin": pin}, headers=told, allow_redirects=False)
 
 
-async def screen(client: TestClient[Any, Any], **headers: str) -> ClientWebSocketResponse:
+async def screen(client: Visitor, **headers: str) -> ClientWebSocketResponse:
     told = {"Origin": origin(client), **headers}
     return await client.ws_connect("/ws?width=100&height=7", headers=told)
 
@@ -194,7 +231,7 @@ async def test_wrong_tries_wait_and_a_service_that_is_away_is_not_one(house: Hou
 async def test_many_tries_at_once_are_no_more_than_one_by_one(house: House) -> None:
     known = house.check
 
-    async def slow(who: str, pin: str) -> Person | Told:
+    async def slow(who: str, pin: str) -> Person | SignInError:
         await asyncio.sleep(0.01)  # so that the others come in meanwhile
         return await known(who, pin)
 
@@ -272,6 +309,42 @@ async def test_a_screen_has_its_size_what_is_typed_and_an_end(house: House) -> N
         assert 'name="pin"' in await (await client.get("/")).text(), "whoever leaves the app is signed out"
 
 
+FLOOD = """
+import pathlib, sys
+print("__GANGLION__", flush=True)
+try:
+    for _ in range(400):
+        sys.stdout.buffer.write(b"D" + (100_000).to_bytes(4, "big") + b"x" * 100_000)
+    sys.stdout.buffer.flush()
+    sys.stdin.buffer.read()
+finally:
+    pathlib.Path(sys.argv[1]).touch()
+"""
+
+
+@pytest.mark.parametrize("program", [FLOOD, FLOOD.replace("400", "0")], ids=["much to read", "nothing to read"])
+async def test_the_session_of_a_browser_that_is_gone_without_a_word_ends(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    ended = tmp_path / "ended"
+    monkeypatch.setattr(serve, "HEARTBEAT_S", 0.2)
+    house.start = lambda person: Start([sys.executable, "-c", program, str(ended)], {})  # type: ignore[method-assign]
+    async with house.open() as client:
+        cookie = SimpleCookie((await sign_in(client)).headers["Set-Cookie"])["aisle"].value
+        head = (
+            f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{client.port}\r\nOrigin: {origin(client)}\r\nCookie: aisle={cookie}"
+        )
+        head += "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13"
+        head += "\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.port)
+        writer.write(head.encode())
+        assert (await reader.readline()).startswith(b"HTTP/1.1 101")
+        async with asyncio.timeout(60):
+            while not ended.exists():  # noqa: ASYNC110 - it happens in another process
+                await asyncio.sleep(0.05)
+        writer.close()
+
+
 async def test_another_screen_of_a_person_ends_the_first(house: House) -> None:
     async with house.open() as client:
         await sign_in(client)
@@ -284,15 +357,15 @@ async def test_another_screen_of_a_person_ends_the_first(house: House) -> None:
         assert await read(second) == b"Dx"
 
 
-async def _sign_out(client: TestClient[Any, Any], house: House) -> None:
+async def _sign_out(client: Visitor, house: House) -> None:
     await client.post("/sign-out", headers={"Origin": origin(client)}, allow_redirects=False)
 
 
-async def _rights_end(client: TestClient[Any, Any], house: House) -> None:
+async def _rights_end(client: Visitor, house: House) -> None:
     house.let_in.clear()
 
 
-async def _nothing_typed(client: TestClient[Any, Any], house: House) -> None:
+async def _nothing_typed(client: Visitor, house: House) -> None:
     house.clock.now += IDLE_S
 
 
@@ -374,7 +447,7 @@ def test_a_sign_in_lasts_while_it_is_used_and_a_shift_at_most() -> None:
 
 def test_addresses_wait_each_for_itself_and_are_forgotten() -> None:
     clock = Clock()
-    tries = Tries(clock)
+    tries = FailedAttempts(clock)
     for number in range(TRIES):
         assert tries.wait("a") == 0
         last = tries.begin("a", "Ann" if number % 2 else "ann")

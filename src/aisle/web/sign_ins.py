@@ -32,7 +32,7 @@ class Person(NamedTuple):
     """When it ends, in seconds since 1970."""
 
 
-class Signed:
+class BrowserSession:
     """One sign-in, in one browser."""
 
     def __init__(self, person: Person, now: float) -> None:
@@ -50,34 +50,34 @@ class SignIns:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._by_hash: dict[str, Signed] = {}
+        self._by_hash: dict[str, BrowserSession] = {}
 
     def begin(self, person: Person) -> str:
         """The value of a new cookie for this person."""
         self._forget()
         value = secrets.token_urlsafe(32)
-        self._by_hash[_hashed(value)] = Signed(person, self._clock())
+        self._by_hash[_hashed(value)] = BrowserSession(person, self._clock())
         return value
 
-    def of(self, value: str) -> Signed | None:
+    def of(self, value: str) -> BrowserSession | None:
         """The sign-in that a cookie stands for, while it counts."""
         signed = self._by_hash.get(_hashed(value))
         return signed if signed and signed.holds(self._clock()) else None
 
-    def holds(self, signed: Signed) -> bool:
+    def holds(self, signed: BrowserSession) -> bool:
         """Whether it still counts."""
         return signed.holds(self._clock())
 
-    def touch(self, signed: Signed) -> None:
+    def touch(self, signed: BrowserSession) -> None:
         """Something was typed."""
         signed.seen = self._clock()
 
-    def end(self, signed: Signed) -> None:
-        """Signed out."""
+    def end(self, signed: BrowserSession) -> None:
+        """BrowserSession out."""
         signed.ended = True
         self._forget()
 
-    def people(self) -> list[Signed]:
+    def people(self) -> list[BrowserSession]:
         """Those that count."""
         self._forget()
         return list(self._by_hash.values())
@@ -94,7 +94,7 @@ class Try(NamedTuple):
     who: str
 
 
-class Tries:
+class FailedAttempts:
     """Wrong tries by address: a person's own lock is the service's, this one is for whoever tries many people.
 
     A try counts as a wrong one from its begin, so that no number of them at once is more than so many one by one.

@@ -1,0 +1,135 @@
+"""Strangers at the web pages: whatever they keep open or drip, a visitor gets the page, and the log stays small."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+
+import httpx
+import pytest
+
+from aisle.server import connections
+from aisle.server.connections import ConnectionLimits
+from tests.lengths import tries
+from tests.terminal.lifeline import Lifeline
+from tests.web.test_app import House
+
+SECONDS = 60
+CROWD = 1_100
+HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "
+FORM = (
+    b"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+    b"Content-Length: 4000\r\n\r\nwho="
+)
+HANDSHAKE = (
+    b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+)
+
+
+@contextmanager
+def serving(home: Path, descriptors: int = 1024) -> Iterator[tuple[str, Path]]:
+    """`aisle web` as a process that may have so many descriptors; its address, and what it says."""
+    said = home.parent / "said"
+    command = f"ulimit -n {descriptors}; exec {sys.executable} -m aisle web --port 0"
+    fd = int(os.environ["AISLE_LIFELINE_FD"])
+    with said.open("wb") as errors:
+        process = subprocess.Popen(["/bin/sh", "-c", command], stderr=errors, pass_fds=[fd])
+    try:
+        until = monotonic() + SECONDS
+        while "serves at " not in said.read_text() or not said.read_text().endswith("\n"):
+            assert process.poll() is None, said.read_text()
+            assert monotonic() < until, said.read_text()
+            sleep(0.05)
+        yield said.read_text().split()[-1], said
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(SECONDS)
+
+
+@pytest.fixture
+def descriptors() -> Iterator[None]:
+    """Enough of them here for a crowd."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = CROWD + 500
+    if before[1] != resource.RLIM_INFINITY and before[1] < needed:
+        pytest.skip(f"this process may not have {needed} descriptors")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(needed, before[0]), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_crowd_that_drips_heads_and_bodies_shuts_no_visitor_out(
+    aisle_home: Path, lifeline: Lifeline, descriptors: None
+) -> None:
+    with serving(aisle_home) as (url, said), ExitStack() as opened:
+        port = int(url.rpartition(":")[2])
+        crowd = []
+        for number in range(CROWD):
+            one = opened.enter_context(closing(socket.create_connection(("127.0.0.1", port), SECONDS)))
+            one.sendall(FORM.replace(b"{port}", b"%d" % port) if number % 2 else HEAD)
+            crowd.append(one)
+        slowest = 0.0
+        for _ in range(tries(3, 30)):
+            for one in crowd:
+                try:
+                    one.send(b"x")
+                except OSError:
+                    continue
+            began = monotonic()
+            with httpx.Client() as visitor:
+                assert 'name="pin"' in visitor.get(url, timeout=SECONDS).text
+            slowest = max(slowest, monotonic() - began)
+        assert slowest < 1 or os.getloadavg()[0] > 2 * (os.cpu_count() or 1), "on a machine that has nothing else to do"
+        assert said.stat().st_size < 2_000, said.read_text()
+
+
+def test_handshakes_that_are_none_fill_no_log(aisle_home: Path, lifeline: Lifeline) -> None:
+    with serving(aisle_home) as (url, said):
+        port = int(url.rpartition(":")[2])
+        for number in range(tries(60, 1_000)):
+            key = b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+            parts = [key, b"", b"Sec-WebSocket-Key: x\r\n", key + b"X: " + b"y" * 9_000 + b"\r\n"][number % 4]
+            with closing(socket.create_connection(("127.0.0.1", port), SECONDS)) as one:
+                one.sendall(HANDSHAKE + parts + b"\r\n")
+                try:
+                    assert not one.recv(100).startswith(b"HTTP/1.1 101")
+                except ConnectionError:
+                    continue
+        assert said.stat().st_size < 5_000, said.read_text()
+
+
+async def test_a_form_that_drips_is_closed_and_one_that_is_too_large_is_refused() -> None:
+    house = House()
+    async with house.open(ConnectionLimits(body_seconds=0.3)) as client:
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.port)
+        writer.write(FORM.replace(b"{port}", b"%d" % client.port))
+        async with asyncio.timeout(SECONDS):
+            try:
+                while not reader.at_eof():
+                    writer.write(b"x")
+                    await writer.drain()
+                    await asyncio.sleep(0.02)
+                    if reader.exception():
+                        break
+            except ConnectionError:
+                pass
+        writer.close()
+        origin = str(client.make_url("/")).rstrip("/")
+        answer = await client.post("/sign-in", data={"who": "x" * 5_000}, headers={"Origin": origin})
+        assert answer.status == 413
+    assert not house.asked
+
+
+def test_one_place_has_the_limits_of_every_server() -> None:
+    limits = connections.connection_limits()
+    assert 0 < limits.per_address < limits.connections
+    assert limits.connections < resource.getrlimit(resource.RLIMIT_NOFILE)[0]
