@@ -1,4 +1,4 @@
-"""`python -m tests.full [api | faults | restores | scans | killed] [PATHS…]`: the long runs of a default run's tests."""
+"""Long runs of the tests: `python -m tests.full [api | faults | restores | scans | killed] [PATHS…]`."""
 
 from __future__ import annotations
 
