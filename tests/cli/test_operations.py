@@ -79,7 +79,7 @@ def test_options_and_settings_in_the_text_are_those_that_there_are() -> None:
 
 def test_all_files_of_the_folder_are_told_and_there() -> None:
     text = _text()
-    told = {name for name in re.findall(r"src/aisle/service/deploy/(\S+)", _blocks("sh"))}
+    told = set(re.findall(r"src/aisle/service/deploy/(\S+)", _blocks("sh")))
     found = {path for name in told for path in DEPLOY.glob(name)}
     assert found == set(DEPLOY.iterdir())
     assert all(list(DEPLOY.glob(name)) for name in told)
