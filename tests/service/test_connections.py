@@ -172,6 +172,26 @@ def test_who_reads_no_answer_is_left() -> None:
                 sleep(0.01)
 
 
+def test_those_that_hardly_read_make_room_for_those_that_ask() -> None:
+    async def long(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/":
+            await app(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(400):
+            await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    with serving(ConnectionLimits(connections=3), long) as (port, server), ExitStack() as opened:
+        for _ in range(3):
+            opened.enter_context(closing(connected(port, b"GET /long HTTP/1.1\r\nHost: a\r\n\r\n")))
+        until = monotonic() + SECONDS
+        while sum(one.flow.write_paused for one in server.server_state.connections if one.flow) < 3:
+            assert monotonic() < until
+            sleep(0.01)
+        assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text == "ok"
+
+
 def test_who_asks_is_answered_again_and_again_on_one_connection() -> None:
     with serving(ConnectionLimits()) as (port, server), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         for _ in range(3):

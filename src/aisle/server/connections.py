@@ -63,13 +63,13 @@ def connection_limits(per_address: int | None = None, proxies: Collection[Networ
 
 def limited(limits: ConnectionLimits) -> type[H11Protocol]:
     """The protocol that a server with these limits speaks."""
-    state = {"limits": limits, "by_address": Counter[str](), "unfinished": {}, "idle": {}}
+    state = {"limits": limits, "by_address": Counter[str](), "unfinished": {}, "idle": {}, "unread": {}}
     return type("Connection", (LimitedConnection,), state)
 
 
 class LimitedConnection(H11Protocol):
-    """A connection whose requests have to come in time. `unfinished` and `idle` are those of its server that may be
-    closed when there are too many, those that wait for longest first."""
+    """A connection whose requests have to come in time. `unfinished`, `idle` and `unread` are those of its server that
+    may be closed when there are too many, those that are waited for longest first."""
 
     limits: ConnectionLimits
     by_address: Counter[str]
@@ -77,6 +77,8 @@ class LimitedConnection(H11Protocol):
     """Of whom a request, or the rest of one, is awaited."""
     idle: dict[LimitedConnection, None]
     """Who was answered and has asked for nothing since."""
+    unread: dict[LimitedConnection, None]
+    """Of whom it is awaited that more of an answer is read."""
 
     _address = ""
     _due: asyncio.TimerHandle | None = None
@@ -138,6 +140,11 @@ class LimitedConnection(H11Protocol):
         """Much of an answer waits for its reader."""
         super().pause_writing()
         self._watch_reader()
+
+    def resume_writing(self) -> None:
+        """Most of it was read."""
+        super().resume_writing()
+        self.unread.pop(self, None)
 
     # What is awaited
 
@@ -205,7 +212,7 @@ class LimitedConnection(H11Protocol):
 
     def _make_room(self, address: str | None) -> None:
         """Close the one of this address, or of any, that is waited for longest; this one where there is no other."""
-        for waiting in (self.unfinished, self.idle):
+        for waiting in (self.unfinished, self.idle, self.unread):
             for one in waiting:
                 if one is not self and address in (None, one._address):
                     one._close()
@@ -218,6 +225,7 @@ class LimitedConnection(H11Protocol):
 
     def _forget(self) -> None:
         self._await_nothing()
+        self.unread.pop(self, None)
         if self._unread is not None:
             self._unread.cancel()
         self.by_address[self._address] -= 1
@@ -227,6 +235,7 @@ class LimitedConnection(H11Protocol):
     # Readers
 
     def _watch_reader(self) -> None:
+        self.unread[self] = None
         if self._unread is None:
             self._unsent = self.transport.get_write_buffer_size()
             self._unread = self.loop.call_later(self.timeout_keep_alive, self._look_at_reader)
@@ -239,8 +248,10 @@ class LimitedConnection(H11Protocol):
             self.transport.abort()
         elif unsent:
             self._watch_reader()
-        elif self.cycle is not None and self.cycle.response_complete and self in self.idle:
-            super().timeout_keep_alive_handler()
+        else:
+            self.unread.pop(self, None)
+            if self.cycle is not None and self.cycle.response_complete and self in self.idle:
+                super().timeout_keep_alive_handler()
 
 
 _OFTEN = (
