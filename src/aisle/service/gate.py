@@ -35,6 +35,7 @@ from aisle.service.sql import core
 from aisle.service.storage import Busy, Lost, Statement, Storage, Tx, Unfit
 from aisle.service.times import Clock, moment
 from aisle.service.tokens import arrive, entrance, hashed, not_entered
+from aisle.service.turns import Turn, Turns
 from aisle.service.zones import HOST, Zones
 
 log = logging.getLogger("aisle.service")
@@ -64,6 +65,7 @@ class Gate:
         self._strangers = Buckets(rates.stranger)
         self._bytes = Buckets(rates.token_bytes if rates.token else 0)
         self._sign_ins = Buckets(rates.sign_in)
+        self._turns = Turns()
         self._doorstep = Doorstep()
         self._zones = zones
 
@@ -148,8 +150,20 @@ class Gate:
     async def _write(
         self, operation: Operation, request: Request, heads: Mapping[str, str], asked: Asked, notes: dict[str, Any]
     ) -> tuple[Principal, Answer]:
+        async with self._turns.turn() as turn:
+            return await self._write_in_turn(operation, request, heads, asked, notes, turn)
+
+    async def _write_in_turn(
+        self,
+        operation: Operation,
+        request: Request,
+        heads: Mapping[str, str],
+        asked: Asked,
+        notes: dict[str, Any],
+        turn: Turn,
+    ) -> tuple[Principal, Answer]:
         errand = Errand(hashed(asked.secret), operation.name, asked.call.path.get("store_number"))
-        raw, body = await self._taken(operation, request, heads, asked, errand, notes)
+        raw, body = await self._taken(operation, request, heads, asked, errand, notes, turn)
         what = (request.method, request.scope["path"], request.scope["query_string"], raw)
         print_ = wire.fingerprint(*what, heads) if asked.key else ""
         call = await self._prepared(operation, asked, asked.call._replace(body=body))
@@ -186,6 +200,7 @@ class Gate:
         asked: Asked,
         errand: Errand,
         notes: dict[str, Any],
+        turn: Turn,
     ) -> tuple[bytes, Any]:
         """The body of a write, as it came and as plain values, taken from those alone who may ask for it."""
 
@@ -209,7 +224,9 @@ class Gate:
                 self._count(operation, guest.token_id)
             self._bytes.check(known.token_id)
             handler, took = operation.handler, partial(self._bytes.charge, known.token_id)
-            raw = await wire.read_body(request.receive, heads, handler.limit_of(known.role), took)
+            begin = partial(turn.begin, known.token_id)
+            raw = await wire.read_body(request.receive, heads, handler.limit_of(known.role), took, begin)
+            await turn.carry_out()
             # What was lost on its way must not take away what it would have named.
             needed = asked.call.query.get("flush", False)
             most = handler.most_items(known.role)
