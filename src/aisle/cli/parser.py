@@ -70,6 +70,13 @@ def _serve(commands: _Commands[Parser]) -> None:
         "--rate", type=float, default=300.0, help="requests a second for each token, 0 for any number (default: 300)"
     )
     parser.add_argument(
+        "--rate-bytes",
+        type=float,
+        default=8.0 * (1 << 20),
+        metavar="BYTES",
+        help="bytes of bodies a second for each token, 0 for any number, as with --rate 0 (default: 8 MiB)",
+    )
+    parser.add_argument(
         "--access-log", metavar="FILE", help="a line of JSON for each request, without secrets; - for standard error"
     )
     parser.add_argument(

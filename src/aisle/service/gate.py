@@ -27,7 +27,7 @@ from aisle.service.answers import JSON, PROBLEM, Refusal, forbidden, malformed
 from aisle.service.asked import Answer, Asked, Operation
 from aisle.service.context import Call, Context, Principal
 from aisle.service.doorstep import Doorstep, Errand, Guest
-from aisle.service.limits import Buckets, Rates
+from aisle.service.limits import KEYS_KEPT_DAYS, Buckets, Rates
 from aisle.service.once import once
 from aisle.service.reach import reach
 from aisle.service.scope import ScopedTx
@@ -40,7 +40,6 @@ from aisle.service.zones import HOST, Zones
 
 log = logging.getLogger("aisle.service")
 
-KEYS_KEPT_DAYS = 30
 # So long a host may be away and still be told whether the database was put back from an earlier copy meanwhile.
 HISTORY_DAYS = 60
 # A token's last use is noted at most so often, so that reading does not come to writing each time.
@@ -55,9 +54,17 @@ class Gate:
     """Carries operations out over a storage."""
 
     def __init__(
-        self, storage: Storage, clock: Clock, rates: Rates, zones: Zones = HOST, *, lenient: bool = False
+        self,
+        storage: Storage,
+        clock: Clock,
+        rates: Rates,
+        zones: Zones = HOST,
+        *,
+        lenient: bool = False,
+        keys_days: int = KEYS_KEPT_DAYS,
     ) -> None:
         self.storage = storage
+        self._keys_days = keys_days
         self.lenient = lenient
         """Whether parameters that an operation does not have are ignored."""
         self.clock = clock
@@ -306,7 +313,7 @@ class Gate:
 
         async def note(tx: Tx) -> None:
             await tx.run(core.ACCESS_USED, principal.token_id, moment(now))
-            await tx.run(core.ANSWERS_FORGET, moment(now - KEYS_KEPT_DAYS * 86400))
+            await tx.run(core.ANSWERS_FORGET, moment(now - self._keys_days * 86400))
             yesterday = moment(now - _ENDED_KEPT_S)
             await tx.run(core.HISTORY_FORGET, moment(now - HISTORY_DAYS * 86400))
             await tx.run(core.SAID_FORGET, moment(now - HISTORY_DAYS * 86400))
