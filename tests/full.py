@@ -1,4 +1,4 @@
-"""`python -m tests.full [api | faults | scans | killed] [PATHS…]`: the long runs that a default run leaves out."""
+"""Long runs of the tests: `python -m tests.full [api | faults | restores | scans | killed] [PATHS…]`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ KILLED = ["tests/local/test_killed_session.py", "tests/faults/test_killed_courie
 NAMED = {
     "api": ["-s", "tests/service/test_fuzz.py"],
     "faults": ["-m", "full", "tests/faults", KILLED[0], KILLED[2]],
+    "restores": ["tests/faults/test_restores.py"],
     "scans": ["-m", "full", "tests/local/test_scan_lines.py"],
     "killed": ["-m", "full", "-k", "in_the_middle or between", *KILLED],
 }
@@ -19,11 +20,12 @@ NAMED = {
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the named tests, else those marked `full`; the exit status of pytest."""
+    """Run the named tests, all tests of the paths, or those marked `full`. Return the exit status of pytest."""
     os.environ["AISLE_FULL"] = "1"
     if arguments and arguments[0] in NAMED:
         return int(pytest.main([*NAMED[arguments[0]], *arguments[1:]]))
-    return int(pytest.main(["-m", "full", *arguments]))
+    has_paths = any(not argument.startswith("-") for argument in arguments)
+    return int(pytest.main([*([] if has_paths else ["-m", "full"]), *arguments]))
 
 
 if __name__ == "__main__":

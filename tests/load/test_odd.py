@@ -75,7 +75,7 @@ async def test_a_container_is_on_no_delivery_that_the_service_has(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "cell", ["5 kg", "5%", "5 %", "5 Stk", "5 st.", "(5)", "5-", "\u22125", "1/2", "\u00bd", "1e3", "5 pcs"]
+    "cell", ["5 kg", "5%", "5 %", "5 Stk", "5 st.", "(5)", "5.-", "\u22125", "1/2", "\u00bd", "1e3", "5 pcs"]
 )
 @pytest.mark.parametrize("name", ["stock.csv", "prices.csv"])
 def test_a_figure_with_words_or_signs_is_refused(cell: str, name: str, write: Write, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Files as spreadsheets write them: what is sure is undone and told, what is not is refused by row."""
 
 from collections.abc import Callable
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.client.load.notation import Notation
+from aisle.client.load.notation import YEARS_AHEAD, Notation
 from aisle.client.load.read import Left, Record, records, tables, unknown_files
 from aisle.client.load.report import LoadError
 from aisle.code_forms import right_digit
@@ -459,6 +460,10 @@ def prices(write: Write, folder: Path, *cells: str, separator: str = ";") -> Fou
         (("0.125", "1.234"), ("0.125", "1.234")),
         ((" 1,10 ", "'2,20", '=""3,30""'), ("1.10", "2.20", "3.30")),
         (("-0", "+7"), ("0", "7")),
+        (("5-", "5", "0-"), ("-5", "5", "0")),
+        (("1.234,50-", "7,5"), ("-1234.50", "7.5")),
+        (("1,234.50-", "€ 2.20-", "3 - "), ("-1234.50", "-2.20", "-3")),
+        ((f"1{NBSP}234,50-", "12,5- EUR"), ("-1234.50", "-12.5")),
     ],
 )
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -484,7 +489,7 @@ def test_numbers_are_read_as_the_file_writes_them(
         (("1.5E+3",), [2]),
         (("12,34,56",), [2]),
         (("1.10.2026",), [2]),
-        (("5-",), [2]),
+        (("5,-", "5.-", "5--", "-5-", "+5-", "5-7", "-"), [2, 3, 4, 5, 6, 7, 8]),
         (("ca. 5",), [2]),
     ],
 )
@@ -562,6 +567,13 @@ def dates(write: Write, folder: Path, *cells: str) -> Found:
         (("05/05/2026",), ("2026-05-05",)),
         ((" 2026-11-27 ",), ("2026-11-27",)),
         (("2026-11-27T08:00:00Z",), ("2026-11-27T08:00:00Z",)),
+        (("27.11.26", "5.6.27"), ("2026-11-27", "2027-06-05")),
+        (("27.11.26 18:30",), ("2026-11-27T18:30:00",)),
+        (("27/11/26", "05/06/26"), ("2026-11-27", "2026-06-05")),
+        (("11/27/26", "05/06/26 6:30 PM"), ("2026-11-27", "2026-05-06T18:30:00")),
+        (("27-11-2026", "05-06-26"), ("2026-11-27", "2026-06-05")),
+        (("27-11-99", "05-06-26"), ("1999-11-27", "2026-06-05")),
+        (("05/05/26",), ("2026-05-05",)),
     ],
 )
 def test_dates_of_a_local_spreadsheet(
@@ -581,6 +593,11 @@ def test_dates_of_a_local_spreadsheet(
         (("46353",), [2]),
         (("46353,25",), [2]),
         (("27-11-26",), [2]),
+        (("05/06/26",), [2]),
+        (("27-11-26", "26-11-27", "05-06-26"), [2, 3, 4]),
+        (("27.11.26", "27-11-26"), [3]),
+        (("27/11/26", "11/27/26", "05/06/26"), [4]),
+        (("31.02.26", "00.00.00", "13/13/26", "27.11.6", "27.11.026"), [2, 3, 4, 5, 6]),
         (("13/13/2026",), [2]),
     ],
 )
@@ -590,6 +607,81 @@ def test_dates_that_can_be_read_in_two_ways_are_refused(
     found = dates(write, tmp_path, *cells)
     assert sorted(found.bad) == bad
     assert all(reason.startswith("datetime_expected ") for reason in found.bad.values())
+
+
+@given(st.integers(0, 99), st.integers(0, 500))
+def test_a_year_of_two_digits_is_the_one_that_is_near(year: int, later: int) -> None:
+    """Of the hundred years up to twenty from now, whenever now is."""
+    notation = Notation()
+    notation._last_year += later
+    said = int(notation.date(f"27.11.{year:02}")[:4])
+    assert said % 100 == year
+    assert notation._last_year - 99 <= said <= notation._last_year
+
+
+def test_what_years_of_two_digits_are_read_as_is_said(write: Write, tmp_path: Path) -> None:
+    last = datetime.now().year + YEARS_AHEAD
+    notes = " ".join(dates(write, tmp_path, "2026-11-27", "27.11.26").notes)
+    assert f"years of two digits as {last - 99} to {last} (27.11.26 in row 3)" in notes
+    assert "dates with the day first (27.11.26 in row 3)" in notes
+    assert "local date read as yyyy-mm-dd" in notes
+
+
+def test_a_minus_behind_a_number_is_told(write: Write, tmp_path: Path) -> None:
+    notes = prices(write, tmp_path, "5-", "5", "-5").notes
+    assert "products.csv: changed in row 2: price: minus behind the number put before it." in notes
+
+
+# Lists that SAP has saved
+
+RULE = "-" * 40
+HEADER, ROWS = (
+    "|product_number |product_name     |    price|",
+    ("|P1 |Tea | 1.234,50 |", "|P2 |Oat | 5,00- |", "|P3 ||  |"),
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "first"),
+    [
+        ((HEADER, *ROWS), 2),
+        ((RULE, HEADER, RULE, *ROWS, RULE), 4),
+        (("01.11.2026   Dynamic list   1", "", RULE, HEADER, "|" + RULE + "|", *ROWS, RULE), 6),
+        ((RULE, HEADER, "|---+----+---|", ROWS[0], RULE, ROWS[1], "", RULE, "|----|", ROWS[2]), 4),
+        (("  " + HEADER + "  ", RULE, *("  " + row + " " for row in ROWS), RULE, ""), 3),
+    ],
+)
+@pytest.mark.parametrize("end", ["\r\n", "\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_list_with_bars_is_read(
+    lines: tuple[str, ...], first: int, end: str, encoding: str, write: Write, tmp_path: Path
+) -> None:
+    write("products.csv", *lines, encoding=encoding, end=end)
+    found = Found(tmp_path)
+    assert found.bad == {}
+    assert [(each["product_number"], each.get("product_name"), each.get("price")) for each in found.bodies] == [
+        ("P1", "Tea", Decimal("1234.50")),
+        ("P2", "Oat", Decimal("-5.00")),
+        ("P3", None, None),
+    ]
+    assert "columns separated by vertical bars" in found.notes[0]
+    assert ("without what is above it" in found.notes[0]) == (lines[0][0] == "0")
+    assert len([note for note in found.notes if "minus behind" in note]) == 1
+
+
+def test_rows_of_a_list_with_bars_are_named_by_their_lines(write: Write, tmp_path: Path) -> None:
+    rows = (RULE, "|P1|1|", RULE, "|P2|x|", "||1|", RULE, "|P4|1|2|", "P5;1", "|P6|#N/A|")
+    write("products.csv", RULE, "|product_number|price|", *rows)
+    found = Found(tmp_path)
+    assert sorted(found.bad) == [6, 7, 9, 10, 11]
+    assert [body["product_number"] for body in found.bodies] == ["P1"]
+
+
+def test_bars_inside_cells_are_no_separators(write: Write, tmp_path: Path) -> None:
+    write("locations.csv", "store_number,location_code,tags", "1,A-1,shelf|front")
+    found = Found(tmp_path)
+    assert (found.bodies[0]["location_code"], found.bad) == ("A-1", {})
+    assert not any("bars" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("code", ["1-Feb", "02-Jan", "Feb-01", "1-mrt", "3. Dez", "2026-02-01 00:00:00"])

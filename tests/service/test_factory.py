@@ -57,7 +57,8 @@ import asyncio, sys
 from pathlib import Path
 import httpx
 from aisle.service.factory import open_service
-from aisle.service.serve import _Server
+from aisle.service.serve import Address
+from aisle.service.zones import HOST
 
 service = open_service(Path(sys.argv[1]), demo=True)
 token = service.admin_token(Path(sys.argv[1]).with_name("token"))
@@ -71,8 +72,7 @@ async def asked(path):
 asyncio.run(asked("/api/v2/public/stores"))
 asyncio.run(asked("/aisle/v1/stores/0001/people"))
 if sys.argv[2] == "served":
-    import uvicorn
-    _Server(uvicorn.Config(service.app), service.app, print)
+    Address("", "127.0.0.1", 0, None, None, 0, 0, None, False, HOST, False, 30, (), 0, None).server(service, print)
     print("fastapi" in sys.modules)
 asyncio.run(asked("/nowhere"))
 service.close()

@@ -7,6 +7,8 @@ import signal
 import socket
 import ssl
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from urllib.parse import urlsplit
@@ -15,6 +17,7 @@ import pytest
 
 from tests.service.test_limits import CERTIFICATE
 from tests.service.test_watching import LONG, serving
+from tests.terminal.browser import Web
 from tests.terminal.lifeline import Lifeline
 
 
@@ -40,13 +43,13 @@ def shown(url: str) -> bytes:
         return tls.getpeercert(binary_form=True) or b""
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("what", ["one worker", "two workers", "web"])
 def test_a_renewed_certificate_is_taken_and_a_bad_one_is_not(
-    aisle_home: Path, lifeline: Lifeline, tmp_path: Path, workers: int
+    aisle_home: Path, lifeline: Lifeline, tmp_path: Path, what: str
 ) -> None:
     first = made(tmp_path, "first")
     files = ["--certificate", str(tmp_path / "cert.pem"), "--private-key", str(tmp_path / "key.pem")]
-    with serving(aisle_home, *files, "--workers", str(workers), "--empty") as (process, url):
+    with started(what, aisle_home, files) as (process, url):
         until_shown(url, first)
         second = made(tmp_path, "second")
         process.send_signal(signal.SIGHUP)
@@ -62,6 +65,18 @@ def test_a_renewed_certificate_is_taken_and_a_bad_one_is_not(
         "certificate taken",
         "certificate refused, the old one stays",
     ]
+
+
+@contextmanager
+def started(what: str, home: Path, files: list[str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The process of a server, and its address."""
+    if what == "web":
+        with Web(*files) as web:
+            yield web.process, web.url
+        return
+    workers = {"one worker": "1", "two workers": "2"}[what]
+    with serving(home, *files, "--workers", workers, "--empty") as (process, url):
+        yield process, url
 
 
 def until_said(process: subprocess.Popen[str], words: str) -> str:

@@ -15,6 +15,7 @@ from aisle.service import retention
 from aisle.service.limits import keys_kept
 from aisle.service.retention import LEAST_DAYS, Purged, purge
 from aisle.service.sizes import sizes_of
+from aisle.service.sql.assignments import ASSIGNMENT_ADD, ASSIGNMENT_OVER
 from aisle.service.storage import Tx
 from aisle.service.storage.base import GROWING
 from aisle.service.times import moment
@@ -218,10 +219,9 @@ async def test_recounts_that_ended_go_with_the_log_and_those_that_are_open_stay(
 
 async def test_assignments_that_are_done_go_with_the_orders(world: World) -> None:
     async def work(tx: Tx) -> None:
-        rows = [
-            ("S1", n, "P1", "A1", 1, f"O{n}", 1, 1000, "", moment(world.now), done) for n, done in enumerate(done_on)
-        ]
-        await tx.many(f"INSERT INTO assignment VALUES ({', '.join(f'${n}' for n in range(1, 12))})", rows)
+        for n, done in enumerate(done_on):
+            await tx.run(ASSIGNMENT_ADD, "S1", n, "P1", "A1", 1, f"O{n}", 1, 1000, "", moment(world.now))
+            await tx.run(ASSIGNMENT_OVER, "S1", "P1", "A1", 1, f"O{n}", 1, done)
 
     done_on = [None, moment(world.now), moment(world.now + 2 * DAY)]
     await world.service.storage.write(work, stores=["S1"])
@@ -234,7 +234,7 @@ async def test_assignments_that_are_done_go_with_the_orders(world: World) -> Non
 async def test_answers_are_kept_for_as_long_as_hosts_are_told(world: World, days: int, told: str) -> None:
     world.service.keys_days = days
     del world.service.app
-    async with client_of(world, secret=world.secret) as client:
+    async with world.open_client(world.secret) as client:
         assert (await client.get("/aisle/v1/health")).headers["Aisle-Features"].startswith(told)
         entry = {"storeproductlog": [{"product_number": "P1", "quantity": 1}]}
         key = {"Idempotency-Key": "k" * 16}

@@ -75,8 +75,12 @@ class Picker:
         seen = self.answered(before + count)[before:]
         # Hands go on when eyes have seen the answer, and never as close behind the last byte as a scan's next line.
         pause_s = READING_S if seen[-1]["kind"] in ("Unknown", "Refused", "Text") else HANDS_S
-        self._free = time.monotonic() + max(0.0, pause_s - seen[-1]["painted_ms"] / 1000)
+        self._hands_free(pause_s, seen[-1])
         return seen
+
+    def _hands_free(self, pause_s: float, seen: Seen) -> None:
+        """Lets the next input come so long after the app has read this one, which a busy host reads late."""
+        self._free = time.monotonic() + max(0.0, pause_s - seen["painted_ms"] / 1000)
 
     def rest(self) -> None:
         """Lets as much time pass since the last input as anybody needs for the next one: what comes sooner belongs to
@@ -107,6 +111,7 @@ class Picker:
             self.terminal.write(text.encode() + b"\r")
             with suppress(AssertionError):  # some texts are no input at all
                 self.terminal.wait_for(lambda _, before=before: len(self.seen()) > before, SOON_S)  # type: ignore[misc]
+                self._hands_free(HANDS_S, self.seen()[-1])
         self.terminal.wait_for(lambda _: self.seen()[-1]["raw"] == texts[-1], START_S)
 
     def enter(self, text: str) -> Seen:

@@ -31,10 +31,10 @@ def counts(shop: Shop) -> list[int]:
 
 
 def settled(app: Picker, home: Path) -> None:
-    """Waits until nothing of this host waits any more; each operation arrived."""
+    """Waits until nothing of this host waits any more, on its disk and on the screen; each operation arrived."""
+    states = "SELECT state FROM operation WHERE superseded_by = ''"
+    app.terminal.wait_for(lambda _: {state for (state,) in on_this_host(home, states)} == {"done"}, START_S)
     app.shows("all sent")
-    states = {state for (state,) in on_this_host(home, "SELECT state FROM operation WHERE superseded_by = ''")}
-    assert states == {"done"}
 
 
 def test_two_people_one_order_both_are_told_and_all_picks_are_there(
@@ -65,6 +65,7 @@ def test_two_people_one_order_both_are_told_and_all_picks_are_there(
     assert picked[second] == 1
     assert picked[first] == 3
     assert shop.order(ORDER)["claimed_by"] == "U2"
+    anna.shows("4 of 5", "1 of 2", "all sent")  # what Ben picked moves her page no more
     anna.take("b", "home", "pick.left")
     ben.shows("Anna Berg has left order")
     shop.balances()

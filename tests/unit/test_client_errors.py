@@ -125,6 +125,21 @@ def test_a_2xx_is_accepted_unless_it_says_no_or_cannot_be_read(body: bytes, fate
     assert classify(answer(200, body)) is fate
 
 
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        (
+            b"<html><body><h1>503 Service Unavailable</h1>\nNo server.\n</body></html>\n",
+            "503 Service Unavailable No server.",
+        ),
+        (b"<html><style>h1 { color: red }</style><h1 class='x'>502 Bad Gateway</h1><hr", "502 Bad Gateway"),
+        (b"busy <1 s", "busy <1 s"),
+    ],
+)
+def test_of_the_page_of_a_balancer_its_text_is_said(page: bytes, said: str) -> None:
+    assert status_error("x", answer(503, page)).message == said
+
+
 def test_an_empty_204_is_accepted() -> None:
     assert classify(answer(204, b"")) is Fate.ACCEPTED
 

@@ -22,6 +22,7 @@ ClientError (AisleError)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ from aisle.errors import AisleError, ContractError
 from aisle.text import clean, ended
 
 MESSAGE_LIMIT = 2000
+_TAG = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*(?:>|\Z)")
 
 
 class ClientError(AisleError):
@@ -137,13 +139,21 @@ def status_error(what: str, answer: Answer, retry_after: float | None = None) ->
 
 
 def message_of(answer: Answer) -> str:
-    """The service's own words: `message`, else RFC 9457 `detail` or `title`, else the start of the body. Raw."""
+    """The service's own words: `message`, else RFC 9457 `detail` or `title`, else the start of the body, of a page its
+    text. Raw."""
     try:
         body = answer.json()
     except (ValueError, RecursionError):
-        return answer.content[:MESSAGE_LIMIT].decode("utf-8", "replace").strip()
+        return _without_tags(answer.content[:MESSAGE_LIMIT].decode("utf-8", "replace").strip())
     fields = body if isinstance(body, dict) else {}
     for name in ("message", "detail", "title"):
         if isinstance(fields.get(name), str):
             return str(fields[name])[:MESSAGE_LIMIT]
     return ""
+
+
+def _without_tags(text: str) -> str:
+    """What a page says, such as that of a balancer."""
+    if not text.startswith("<"):
+        return text
+    return " ".join(_TAG.sub(" ", text).split())

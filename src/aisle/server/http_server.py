@@ -9,15 +9,17 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from aisle.errors import UsageError
 from aisle.server.certificates import renewed, take
-from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, limited
+from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, LimitedConnection, limited
+from aisle.server.handshakes import Handshakes
 
 _KEEP_ALIVE_SECONDS = 75
 
@@ -92,7 +94,8 @@ class HttpServer(uvicorn.Server):
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until it is told to leave."""
-        with asyncio.Runner(loop_factory=_Loop) as runner:
+        limits = cast("type[LimitedConnection]", self.config.http).limits
+        with asyncio.Runner(loop_factory=partial(_Loop, limits)) as runner:
             runner.run(self.serve(sockets))
 
     def leave(self) -> None:
@@ -152,12 +155,16 @@ class HttpServer(uvicorn.Server):
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """A loop whose servers do not wait long for a caller to agree on keys, either; and callers wait in a long queue,
-    however few of them are taken from it in a row."""
+    """A loop whose servers limit handshakes, too; and callers wait in a long queue, however few of them are taken from
+    it in a row."""
+
+    def __init__(self, limits: ConnectionLimits) -> None:
+        super().__init__()
+        self._limits = limits
 
     async def create_server(self, protocol_factory: Any, *args: Any, **options: Any) -> asyncio.Server:
-        if options.get("ssl"):
-            options["ssl_handshake_timeout"] = ConnectionLimits().head_seconds
+        if context := options.pop("ssl", None):
+            protocol_factory = Handshakes(protocol_factory, context, self._limits).begin
         server = await super().create_server(protocol_factory, *args, **options)
         for listener in server.sockets:
             with socket.socket(fileno=os.dup(listener.fileno())) as same:

@@ -179,18 +179,23 @@ class Address(NamedTuple):
                 lenient=self.lenient,
                 keys_days=self.keys_days,
             )
-            service.app.load()  # before anybody can call: a request that is not one of ours holds up no other
-            server = _Server(
-                self.config(service),
-                ready,
-                leaving=service.app.leave,
-                drain_seconds=self.drain_seconds,
-                is_worker=sockets is not None,
-            )
+            server = self.server(service, ready, is_worker=sockets is not None)
             server.certificate = self._certificate_watch(metrics)
             follow(server.leave)
             server.run(sockets)
             log.info("It has left; every request was answered.")
+
+    def server(self, service: Service, ready: Callable[[str], None], *, is_worker: bool = False) -> _Server:
+        """What serves it: the whole application is loaded before anybody can call, so that no request that is not one
+        of ours holds up another."""
+        service.app.load()
+        return _Server(
+            self.config(service),
+            ready,
+            leaving=service.app.leave,
+            drain_seconds=self.drain_seconds,
+            is_worker=is_worker,
+        )
 
     def config(self, service: Service) -> uvicorn.Config:
         """What the server is told."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from aisle.client.load.notation import LOCAL_FLAGS, Notation
+from aisle.client.load.notation import LOCAL_FLAGS, Notation, is_minus_behind
 from aisle.code_forms import add_on_bases, checks, right_digit, tidy, wrong_check_digit
 from aisle.tuples import NamedTuple
 
@@ -416,14 +416,19 @@ def _number(cell: str, notation: Notation) -> Cleaned:
     if cell.isascii() and cell.isdecimal():
         return Cleaned(cell)
     bare, undone, *_rest = _value(cell)
-    return Cleaned(notation.number(bare) if bare else "", undone)
+    return Cleaned(notation.number(bare) if bare else "", _with_minus(undone, bare))
 
 
 def _numbers(cell: str, notation: Notation) -> Cleaned:
     bare, undone, *_rest = _value(cell)
     parts = split_numbers(bare)
     undone = _and(undone, "other signs between its parts made bars") if len(parts) > bare.count("|") + 1 else undone
-    return Cleaned("|".join(map(notation.number, parts)), undone)
+    return Cleaned("|".join(map(notation.number, parts)), _with_minus(undone, *parts))
+
+
+def _with_minus(undone: str, *parts: str) -> str:
+    """What was taken away, and whether a minus stood behind a number, as SAP writes it."""
+    return _and(undone, "minus behind the number put before it") if any(map(is_minus_behind, parts)) else undone
 
 
 def split_numbers(cell: str) -> list[str]:

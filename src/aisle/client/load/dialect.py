@@ -16,6 +16,11 @@ from aisle.tuples import NamedTuple
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 """What may separate the columns, with its name."""
+BAR = "|"
+NAMES = {**SEPARATORS, BAR: "vertical bars"}
+"""The same, and what stands around all cells of a list that SAP has saved."""
+_RULE = re.compile(r"[ \t|+-]*-[ \t|+-]*[\r\n]*")
+"""A line of dashes between the rows of such a list."""
 
 _SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
@@ -48,8 +53,48 @@ def opened(path: Path, dialect: Dialect) -> Iterator[tuple[io.BufferedReader, io
 
 
 def reader_of(stream: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
-    """The reader of the CSV module, which knows the line that it has come to."""
+    """The reader of the CSV module, or one of bars, which knows the line that it has come to."""
+    if dialect.separator == BAR:
+        return _Bars(stream)
     return csv.reader(stream, strict=True, delimiter=dialect.separator)
+
+
+class _Bars:
+    """Reads the rows of a list with bars around its cells (`|P1  |  5- |`): nothing is quoted, and lines of dashes are
+    passed over as soon as the row before them was read."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self.line_num = 0
+        self._next = next(self._lines, None)
+        self._pass_over()
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        line = self._next
+        if line is None:
+            raise StopIteration
+        self.line_num += 1
+        self._next = next(self._lines, None)
+        self._pass_over()
+        return _cells_in_bars(line)
+
+    def _pass_over(self) -> None:
+        while self._next is not None and _RULE.fullmatch(self._next):
+            self.line_num += 1
+            self._next = next(self._lines, None)
+
+
+def _cells_in_bars(line: str) -> list[str]:
+    text = line.strip()
+    return [cell.strip() for cell in text.removeprefix(BAR).removesuffix(BAR).split(BAR)] if text else []
+
+
+def _is_in_bars(line: str) -> bool:
+    text = line.strip()
+    return len(text) > 1 and text[0] == text[-1] == BAR
 
 
 def dialect_of(path: Path, is_known: Callable[[str], bool]) -> Dialect:
@@ -70,10 +115,19 @@ def dialect_of(path: Path, is_known: Callable[[str], bool]) -> Dialect:
         if found[1] not in SEPARATORS:
             raise LoadError(f"{path.name} begins with {first.strip()!r}; separate the columns by commas or semicolons.")
         return _dialect(encoding, found[1], above + 1, said)
+    barred = (at for at, line in enumerate(lines) if _is_in_bars(line) and any(map(is_known, _cells_in_bars(line))))
+    if (at := next(barred, -1)) >= 0:
+        has_title = not all(_RULE.fullmatch(line) for line in lines[:at])
+        dialect = _dialect(encoding, BAR, above + at, said)
+        return _passing_over(dialect, above + at + 1) if has_title else dialect
     title = _lines_above_header(lines, is_known)
     dialect = _dialect(encoding, _separator("".join(lines[title : title + 2]), is_known), above + title, said)
-    passed_over = f"the header in row {above + title + 1}, without what is above it"
-    return dialect._replace(assumed=(*dialect.assumed, passed_over)) if title else dialect
+    return _passing_over(dialect, above + title + 1) if title else dialect
+
+
+def _passing_over(dialect: Dialect, header: int) -> Dialect:
+    """The same, and that lines above the header in this row are not read."""
+    return dialect._replace(assumed=(*dialect.assumed, f"the header in row {header}, without what is above it"))
 
 
 def _lines_above_header(lines: list[str], is_known: Callable[[str], bool]) -> int:
@@ -88,7 +142,7 @@ def _lines_above_header(lines: list[str], is_known: Callable[[str], bool]) -> in
 def _dialect(encoding: str, separator: str, skipped: int, said: str) -> Dialect:
     assumed = [said] if said else []
     if separator != ",":
-        assumed.append(f"columns separated by {SEPARATORS[separator]}")
+        assumed.append(f"columns separated by {NAMES[separator]}")
     return Dialect(encoding, separator, skipped, tuple(assumed))
 
 
@@ -104,6 +158,8 @@ def _separator(begin: str, is_known: Callable[[str], bool]) -> str:
 
 def cells_of(text: str, separator: str) -> list[str]:
     """The cells of the first row of a text, as far as they can be read."""
+    if separator == BAR:
+        return _cells_in_bars(text)
     try:
         return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
     except csv.Error:

@@ -41,7 +41,14 @@ _DATE = re.compile(
 )
 _YEAR_FIRST = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})((?:[ T].*)?)", re.ASCII)
 _SERIAL = re.compile(r"[345]\d{4}([.,]\d+)?", re.ASCII)
-_SHORT_YEAR = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2}(?: .*)?", re.ASCII)
+_SHORT_YEAR = re.compile(
+    r"(\d{1,2})([./-])(\d{1,2})\2(\d{2})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
+)
+_MINUS_BEHIND = re.compile(rf"([0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)[{_BLANKS}]*-")
+"""`5-`; not `5,-`, which is a price of five."""
+YEARS_AHEAD = 20
+"""A year of two digits is one of the hundred years up to so many from now."""
+_LONGEST_MONTH = 31
 
 
 class Notation:
@@ -53,6 +60,10 @@ class Notation:
         self._numbers: dict[str, tuple[int, str]] = {}
         self._either: tuple[int, str] | None = None
         self._dates: dict[str, tuple[int, str]] = {}
+        self._short: tuple[int, str] | None = None
+        self._has_year_last = False
+        """A date with hyphens has a year of four digits at its end, or one that can be no day."""
+        self._last_year = date.today().year + YEARS_AHEAD
 
     def see_number(self, line: int, cell: str) -> None:
         """Notes what a cell of a column of numbers shows."""
@@ -76,8 +87,15 @@ class Notation:
 
     def see_date(self, line: int, cell: str) -> None:
         """Notes what a cell of a column of dates shows."""
-        found = _DATE.fullmatch(cell)
-        if found and (order := _order(found)):
+        found = _DATE.fullmatch(cell) or _SHORT_YEAR.fullmatch(cell)
+        if not found:
+            return
+        is_short = len(found[4]) == 2
+        if found[2] == "-" and (not is_short or int(found[4]) > _LONGEST_MONTH):
+            self._has_year_last = True
+        if is_short and self._short is None:
+            self._short = (line, cell)
+        if (not is_short or found[2] != "-" or int(found[4]) > _LONGEST_MONTH) and (order := _order(found)):
             self._dates.setdefault(order, (line, cell))
 
     def assumed(self) -> tuple[str, ...]:
@@ -89,6 +107,10 @@ class Notation:
             said.append(f"decimal points ({self._seen(POINT)})")
         for order, (line, cell) in self._dates.items() if len(self._dates) == 1 else ():
             said.append(f"dates with the {order} ({cell} in row {line})")
+        if self._short:
+            line, cell = self._short
+            last = self._last_year
+            said.append(f"years of two digits as {last - 99} to {last} ({cell} in row {line})")
         return tuple(said)
 
     def _seen(self, mark: str) -> str:
@@ -133,9 +155,7 @@ class Notation:
             return f"{found[1]}-{int(found[2]):02d}-{int(found[3]):02d}{found[4]}"
         if _SERIAL.fullmatch(cell):
             raise ValueError(f"{cell!r} is the number of a day in a spreadsheet; format the column as yyyy-mm-dd")
-        if _SHORT_YEAR.fullmatch(cell):
-            raise ValueError(f"{cell!r} has a year of two digits; write yyyy-mm-dd")
-        found = _DATE.fullmatch(cell)
+        found = _DATE.fullmatch(cell) or _SHORT_YEAR.fullmatch(cell)
         if not found:
             return _named_month(cell)
         if "00" in (found[1].zfill(2), found[3].zfill(2)):
@@ -143,7 +163,11 @@ class Notation:
         order = _order(found) or self._only_order(found)
         if not order:
             raise ValueError(f"{cell!r} can have the day or the month first; write yyyy-mm-dd")
-        return _iso(found, order, cell)
+        if len(found[4]) == 4:
+            return _iso(found, order, cell, int(found[4]))
+        if found[2] == "-" and not self._has_year_last:
+            raise ValueError(f"{cell!r} has a year of two digits, which can be the first or the last; write yyyy-mm-dd")
+        return _iso(found, order, cell, self._last_year - (self._last_year - int(found[4])) % 100)
 
     def _only_order(self, found: re.Match[str]) -> str:
         if found[1] == found[3]:
@@ -186,12 +210,23 @@ def _named_month(cell: str) -> str:
 _ISO = re.compile(r"\d{4}-?\d{2}-?\d{2}", re.ASCII)
 
 
+def _without_currency(cell: str) -> str:
+    return _CURRENCY.sub("", cell).strip(" \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff€$£")
+
+
 def _bare(cell: str) -> str:
     """A number without currency and blanks around it, and without blanks or apostrophes between its thousands."""
-    bare = _CURRENCY.sub("", cell).strip(" \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff€$£")
+    bare = _without_currency(cell)
+    if behind := _MINUS_BEHIND.fullmatch(bare):
+        bare = f"-{behind[1]}"
     if found := _GROUPED.fullmatch(bare):
         return found[1] + re.sub(rf"[{_BLANKS}'\u2019]", "", found[2]) + found[3]
     return bare
+
+
+def is_minus_behind(cell: str) -> bool:
+    """Whether a number has its minus behind it."""
+    return "-" in cell and _MINUS_BEHIND.fullmatch(_without_currency(cell)) is not None
 
 
 def _shown(bare: str) -> str:
@@ -212,11 +247,11 @@ def _order(found: re.Match[str]) -> str:
     return MONTH_FIRST if second > 12 else ""
 
 
-def _iso(found: re.Match[str], order: str, cell: str) -> str:
+def _iso(found: re.Match[str], order: str, cell: str, year: int) -> str:
     numbers = (int(found[1]), int(found[3]))
     day, month = numbers if order == DAY_FIRST else numbers[::-1]
     try:
-        text = date(int(found[4]), month, day).isoformat()
+        text = date(year, month, day).isoformat()
     except ValueError:
         raise ValueError(f"{cell!r} is no day of the calendar") from None
     return text + _time(found)

@@ -11,7 +11,7 @@ from typing import Any
 
 from aisle.client.load import cells
 from aisle.client.load.columns import PRODUCTS, Column, Layout
-from aisle.client.load.dialect import SEPARATORS, Dialect, cells_of, dialect_of, opened, reader_of
+from aisle.client.load.dialect import NAMES, SEPARATORS, Dialect, cells_of, dialect_of, opened, reader_of
 from aisle.client.load.footers import total_reason
 from aisle.client.load.notation import Notation
 from aisle.client.load.report import LoadError, Notes
@@ -27,7 +27,7 @@ _EMPTY = f" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
 
 
 _TAIL = 4096
-_NOTHING = b' \t,;"\0\x1a'
+_NOTHING = b' \t,;"\0\x1a|-'
 """What a line without any cell holds."""
 
 
@@ -321,7 +321,7 @@ class Table:
                 if mark == own:
                     return "has all its cells in one pair of quotation marks; save it without them"
                 header = (
-                    f"the columns of the header by {SEPARATORS[own]}"
+                    f"the columns of the header by {NAMES[own]}"
                     if len(self._columns) > 1
                     else "the header has one column"
                 )
