@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from decimal import Decimal
+from pathlib import Path
 from time import monotonic
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from aisle.errors import UsageError
+from aisle.errors import StorageError, UsageError
 from aisle.service import retention
 from aisle.service.limits import keys_kept
 from aisle.service.retention import LEAST_DAYS, Purged, purge
@@ -18,8 +19,10 @@ from aisle.service.sizes import sizes_of
 from aisle.service.sql.assignments import ASSIGNMENT_ADD, ASSIGNMENT_OVER
 from aisle.service.storage import Tx
 from aisle.service.storage.base import GROWING
+from aisle.service.storage.postgres import read_sizes
 from aisle.service.times import moment
 from tests.lengths import tries
+from tests.service.postgres import Server
 from tests.service.test_watching import client_of, figures
 from tests.service.world import API, LOGS, World, assert_books
 
@@ -120,6 +123,14 @@ async def test_the_figures_say_how_large_the_database_is(world: World) -> None:
     assert tables == set(GROWING)
     sizes = await sizes_of(world.service.storage)
     assert sizes.keys() == {*GROWING, "*"}
+    if not isinstance(world.database, Path):
+        assert (await asyncio.to_thread(read_sizes, world.database)).keys() == sizes.keys()
+
+
+def test_sizes_of_an_empty_database_are_told_and_of_none_an_error(server: Server) -> None:
+    assert read_sizes(server.fresh()) == {"*": 0}
+    with pytest.raises(StorageError, match="cannot be looked at"):
+        read_sizes("postgresql://somebody:secret@/nowhere?host=/nowhere")
 
 
 async def test_parts_are_purged_alone_and_nothing_young_at_all(world: World) -> None:

@@ -284,6 +284,7 @@ def _doctor(commands: _Commands[Parser]) -> None:
     doctor.add_argument(
         "--settings", action="store_true", help="print the settings in force, and where each comes from"
     )
+    doctor.add_argument("--database", metavar="URL", help="tell the sizes of this one, too; named as for aisle serve")
     doctor.add_argument("--json", action="store_true", help="for programs")
     doctor.add_argument("--terminal", help="look with the settings of this terminal")
     add_settings(doctor)
