@@ -72,3 +72,21 @@ def test_outbox_and_archive_of_a_host_go_where_no_service_is(
     assert "1 of the outbox, 0 of the archive" in run(capsys, "purge")[2]
     with closing(open_archive(folder)) as archive:
         assert archive.execute("SELECT at FROM event").fetchall() == [(old,)]
+
+
+def test_outbox_and_journal_of_a_host_are_kept_as_they_are_set(
+    capsys: pytest.CaptureFixture[str], aisle_home: Path
+) -> None:
+    folder = Home(aisle_home, EMBEDDED, DEMO_STORE).folder
+    with closing(open_outbox(folder)) as outbox:
+        for n, days in enumerate((40, 0), 1):
+            at = time.time() - 86400.0 * days
+            outbox.execute("INSERT INTO event VALUES (?, 's', '', ?, '', '', '', '', '', '', '', '')", (n, at))
+    settings = aisle_home / "settings.toml"
+    for days in (100, 0):
+        settings.write_text(f"keep_journal_days = {days}\n", encoding="utf-8")
+        assert "0 of the outbox" in run(capsys, "purge")[2]
+    settings.write_text("keep_operations_days = 0\n", encoding="utf-8")
+    assert "1 of the outbox" in run(capsys, "purge")[2]
+    settings.write_text("keep_operations_days = 9\n", encoding="utf-8")
+    assert "keep_operations_days is too near" in run(capsys, "purge")[2]

@@ -16,10 +16,10 @@ from tests.faults.restoring import restored_life
 from tests.lengths import tries
 from tests.service import postgres
 
-RESTORES = {1: tries(46, 700), 2: tries(20, 300), 3: tries(14, 130)}
+RESTORES = {1: tries(46, 70), 2: tries(20, 30), 3: tries(14, 13)}
 """Of each life over a SQLite file, by the number of hosts: a life with more of them does more between two restores."""
 ON_POSTGRES = {1: tries(12, 200), 2: tries(5, 100), 3: tries(3, 60)}
-SEEDS = range(tries(1, 9))
+SEEDS = range(tries(1, 90))
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,16 @@ import ast
 import re
 from pathlib import Path
 from types import ModuleType
+from unittest.mock import Mock
 
 import apsw
 import pytest
 
 import aisle.service.sql
 from aisle.service.sql import deliveries, locations, logs, orders, products, stock
+from aisle.service.sql.audit import AUDIT_ADD
 from aisle.service.sql.compose import contains, filtered, paged
+from aisle.service.sql.retention import AUDIT_DROP
 from aisle.service.storage import SqliteStorage
 from aisle.service.storage.connection import _sqlite_text
 from aisle.service.storage.planner import STATISTICS
@@ -103,6 +106,19 @@ def test_what_belongs_to_a_category_or_is_ordered_is_found_by_indexes(tmp_path: 
     assert "SEARCH o USING " in said
     assert "SEARCH ol USING " in said
     assert "SCAN o" not in said
+    connection.close()
+
+
+def test_young_entries_of_the_audit_are_not_looked_through_for_old_ones(tmp_path: Path) -> None:
+    SqliteStorage(tmp_path / "s.db").close()
+    connection = apsw.Connection(str(tmp_path / "s.db"))
+    rows = [("S1", n, "2026-11-28", "", "", "", "product", "P1", "{}", "{}") for n in range(20_000)]
+    with connection:
+        connection.executemany(_sqlite_text(AUDIT_ADD), rows)
+    looks = Mock(return_value=False)
+    connection.set_progress_handler(looks, 1000)
+    assert connection.execute(_sqlite_text(AUDIT_DROP), ("S1", "2026-01-01", 1000)).fetchall() == []
+    assert looks.call_count < 20
     connection.close()
 
 

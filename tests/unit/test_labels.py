@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -155,6 +156,13 @@ def test_an_honest_lot_that_looks_like_a_quantity_is_a_lot(gtin: str, of: str, v
     meaning = only(what(text, "piece", decimal=False, gtin=gtin))
     assert meaning.batch == (value if ai == "10" else "")
     assert not meaning.asks
+
+
+@pytest.mark.parametrize("value", ["30" * 44 + "4", "30" * 45, "3" * 90, "3017241231" * 9, "30372" * 18])
+def test_a_long_value_with_many_ways_to_cut_it_is_read_at_once(value: str) -> None:
+    began = process_time()
+    assert message(f"01{GTIN}91{value}").values["01"] == GTIN
+    assert process_time() - began < 1
 
 
 @pytest.mark.parametrize("tail", ["3103001500", "3202000275", "3152000300"])

@@ -39,8 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check(asked, now, loaded.settings, is_said=before is not None)
     gone = _service(database, asked, now) if database else {}
     folder = home_of(loaded).folder
-    if asked.get(OUTBOX):
-        gone[OUTBOX] = _outbox(folder, now, (now - asked[OUTBOX]) / _DAY)
+    if OUTBOX in asked:
+        gone[OUTBOX] = _outbox(folder, now, _kept(before, loaded.settings, now))
     if asked.get(ARCHIVE):
         gone[ARCHIVE] = _archive(folder, asked[ARCHIVE])
     told = ", ".join(f"{count} of the {part}" for part, count in gone.items())
@@ -63,9 +63,21 @@ def _before(part: str, said: float | None, settings: Settings, now: float) -> fl
     """Before which moment a part is purged; 0.0 for never."""
     if said is not None:
         return said
-    name = "keep_operations_days" if part == OUTBOX else f"keep_{part}_days"
-    days = float(getattr(settings, name))
+    days = float(getattr(settings, _setting(part)))
     return now - days * _DAY if days else 0.0
+
+
+def _setting(part: str) -> str:
+    """Names the setting of how long a part is kept."""
+    return "keep_operations_days" if part == OUTBOX else f"keep_{part}_days"
+
+
+def _kept(said: float | None, settings: Settings, now: float) -> Kept:
+    """For how long outbox and journal are kept; the archive is a part of its own."""
+    if said is None:
+        return Kept(float(settings.keep_operations_days), float(settings.keep_journal_days), 0)
+    days = (now - said) / _DAY
+    return Kept(days, max(days, JOURNAL_DAYS), 0)
 
 
 def _check(asked: Mapping[str, float], now: float, settings: Settings, *, is_said: bool) -> None:
@@ -74,7 +86,7 @@ def _check(asked: Mapping[str, float], now: float, settings: Settings, *, is_sai
     for part, before in asked.items():
         least = kept.get(part) or OF_HOST.get(part) or least_days(part)
         if before > now - least * _DAY:
-            what = "--before" if is_said else f"keep_{part}_days"
+            what = "--before" if is_said else _setting(part)
             raise UsageError(f"{what} is too near: nothing of the {part} that is younger than {least} days is purged.")
 
 
@@ -89,11 +101,11 @@ def _service(database: Path | str, asked: Mapping[str, float], now: float) -> di
     return gone
 
 
-def _outbox(folder: Path, now: float, days: float) -> int:
+def _outbox(folder: Path, now: float, kept: Kept) -> int:
     """What this host has done with and noted long ago; of the journal it goes to the archive."""
+    gone = 0
     if not (folder / "outbox.db").exists():
-        return 0
-    kept, gone = Kept(days, max(days, JOURNAL_DAYS), 0), 0
+        return gone
     with closing(open_outbox(folder)) as outbox:
         while moved := tidy(folder, outbox, now, kept):
             gone += moved

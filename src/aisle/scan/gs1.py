@@ -60,9 +60,8 @@ _BARE: Final = re.compile(r"0[12]\d{14}|00\d{18}")
 _COUNTS: Final = ("30", "37")
 """Identifiers of how many pieces there are."""
 _DATES: Final = ("11", "12", "13", "15", "16", "17")
-_RUN_ON: Final = re.compile(r"(?:1[1-35-7][2-4]\d{5}|3[1-6]\d[0-5]\d{6}|3[07]\d{1,8})+", re.ASCII)
-"""Dates, measures and counts, one behind the other: what may be the end of a lot, or follow it without a separator."""
 _ONE_OF_RUN: Final = re.compile(r"(1[1-35-7])([2-4]\d{5})|(3[1-6]\d)[0-5](\d{6})|(3[07])(\d{1,8})", re.ASCII)
+"""One of the dates, measures and counts that may be the end of a lot, or follow it without a separator."""
 
 
 class Message(NamedTuple):
@@ -175,7 +174,7 @@ def _runs_on(text: str, found: Message) -> bool:
     )
 
 
-def _run_on(text: str, found: Message) -> Iterator[set[str]]:
+def _run_on(text: str, found: Message) -> Iterator[frozenset[str]]:
     """The identifiers of every row of values that the last value of an element string may end in; none where it has
     separators. Those of measures without their last digit."""
     if not found.is_whole or found.substitute or GS in text or not text[-1:].isdigit() or text[:1] in ("(", "h", "H"):
@@ -184,20 +183,26 @@ def _run_on(text: str, found: Message) -> Iterator[set[str]]:
     known = identifier_at(ai)
     if known is None or known.is_predefined or ai in _COUNTS:
         return
-    for at in range(1, len(value)):
-        if run := _RUN_ON.fullmatch(value, at):
-            yield from (each for each in _read_run(run.group()) if each.isdisjoint(found.values))
+    yield from (run for run in _read_runs(value) if run.isdisjoint(found.values))
 
 
-def _read_run(text: str) -> Iterator[set[str]]:
-    """Every way to read a row of dates, measures and counts, as the set of its identifiers."""
-    if not text:
-        yield set()
-    for length in range(3, 11):
-        one = _ONE_OF_RUN.fullmatch(text[:length])
-        if one is None or (one[1] and not iso_date(one[2])) or not (one[2] or one[4] or one[6]).strip("0"):
-            continue
-        yield from ({one[1] or one[3] or one[5], *rest} for rest in _read_run(text[length:]))
+def _read_runs(value: str) -> set[frozenset[str]]:
+    """The sets of identifiers of all rows of dates, measures and counts that a value may end in; each of its ends is
+    read once, for there are many ways to cut a long one."""
+    ends: list[set[frozenset[str]]] = [set() for _ in value] + [{frozenset()}]
+    for at in range(len(value) - 1, 0, -1):
+        for end in range(at + 3, min(at + 10, len(value)) + 1):
+            if ends[end] and (ai := _one_of_run(value[at:end])):
+                ends[at] |= {rest | {ai} for rest in ends[end]}
+    return set().union(*ends[1:-1])
+
+
+def _one_of_run(text: str) -> str:
+    """The identifier of a whole date, measure or count that is not zero; empty where the text is none."""
+    one = _ONE_OF_RUN.fullmatch(text)
+    if one is None or (one[1] and not iso_date(one[2])) or not (one[2] or one[4] or one[6]).strip("0"):
+        return ""
+    return one[1] or one[3] or one[5]
 
 
 def _message(text: str) -> Message:

@@ -27,7 +27,7 @@ class Person(NamedTuple):
     user: str
     name: str
     token: str = ""
-    """His own, for the PIN that he said at the door."""
+    """The person's own, got for the PIN."""
     until: float = 0.0
     """When it ends, in seconds since 1970."""
 
@@ -73,7 +73,7 @@ class SignIns:
         signed.seen = self._clock()
 
     def end(self, signed: BrowserSession) -> None:
-        """BrowserSession out."""
+        """Sign out."""
         signed.ended = True
         self._forget()
 

@@ -27,9 +27,11 @@ LOG_BEGINNING = """
     SELECT seq, ordinal, product_number, created_on, item FROM stock_log
     WHERE store_number = $1 AND seq < $2 ORDER BY seq"""
 LOG_DROP = "DELETE FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
+# Of the first entries those that are old: what is young is not looked through.
 AUDIT_DROP = """
     DELETE FROM audit WHERE store_number = $1 AND seq IN (
-        SELECT a.seq FROM audit a WHERE a.store_number = $1 AND a.recorded_on < $2 ORDER BY a.seq LIMIT $3)
+        SELECT f.seq FROM (SELECT a.seq, a.recorded_on FROM audit a WHERE a.store_number = $1 ORDER BY a.seq LIMIT $3) f
+        WHERE f.recorded_on < $2)
     RETURNING seq"""
 
 CHANGES_OLDEST = "SELECT seq, changed_on FROM change WHERE store_number = $1 ORDER BY seq LIMIT $2"
