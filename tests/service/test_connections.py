@@ -109,6 +109,34 @@ def test_drops_of_a_body_buy_no_time_and_what_comes_quickly_does() -> None:
     assert [len(body) for body in bodies.heard] == [5000]
 
 
+@pytest.mark.parametrize("expects", [b"", b"Expect: 100-continue\r\n"], ids=["sends", "asks before"])
+def test_whose_body_nobody_takes_for_long_is_not_late(expects: bytes) -> None:
+    taken, may = threading.Event(), threading.Event()
+    bodies = Bodies()
+
+    async def later(scope: Any, receive: Any, send: Any) -> None:
+        taken.set()
+        await asyncio.to_thread(may.wait, SECONDS)
+        await bodies(scope, receive, send)
+
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n" + expects + b"\r\n"
+    limits = ConnectionLimits(body_seconds=0.4, connections=2)
+    with serving(limits, later) as (port, _), closing(connected(port, head)) as caller:
+        assert taken.wait(SECONDS)
+        if not expects:
+            caller.sendall(b"x" * 150_000)
+        sleep(1)
+        with closing(connected(port, HALF)) as other, closing(connected(port, HALF)):
+            assert ended(other) == b"", "who asks for nothing makes room, and not who waits"
+        may.set()
+        sleep(0.1)
+        if expects:
+            assert caller.recv(4096).startswith(b"HTTP/1.1 100")
+        caller.sendall(b"x" * (200_000 if expects else 50_000))
+        assert answers(caller, 1) == [b"200"]
+    assert [len(body) for body in bodies.heard] == [200_000]
+
+
 def ended_by(send: Callable[[], None]) -> bool:
     """Whether the other side ends it, while something is sent now and then."""
     until = monotonic() + SECONDS

@@ -27,6 +27,8 @@ LARGEST_BACKLOG = 2048
 _RESERVE = 100
 _ROUNDS = 4
 """Rounds of taking connections that may pass before the first of them is counted."""
+_LOOKS = 32
+"""So often in the time of a body one is looked at that is not taken."""
 _SHARE = 4
 """One address gets this part of all connections at most, where nobody says."""
 
@@ -188,14 +190,20 @@ class LimitedConnection(H11Protocol):
     def _late(self) -> None:
         now = self.loop.time()
         if self._body is not None:
-            if self.flow.read_paused:  # it is not its sender who is slow
-                self._began += 1
+            if self._is_held_up():
+                self._began, self._received = now, 0
+                self._due = self.loop.call_later(self.limits.body_seconds / _LOOKS, self._late)
+                return
             until = self._began + self.limits.body_seconds + self._received / self.limits.body_rate
             if now < until:
                 self._due = self.loop.call_at(until, self._late)
                 return
         self._await_nothing()
         self.transport.abort()
+
+    def _is_held_up(self) -> bool:
+        """Whether nobody takes the body that is awaited: it is not its sender who is slow."""
+        return self._body is not None and (self.flow.read_paused or self._body.waiting_for_100_continue)
 
     # Room
 
@@ -214,7 +222,7 @@ class LimitedConnection(H11Protocol):
         """Close the one of this address, or of any, that is waited for longest; this one where there is no other."""
         for waiting in (self.unfinished, self.idle, self.unread):
             for one in waiting:
-                if one is not self and address in (None, one._address):
+                if one is not self and address in (None, one._address) and not one._is_held_up():
                     one._close()
                     return
         self._close()

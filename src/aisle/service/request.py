@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC
 from decimal import Decimal
@@ -26,13 +26,13 @@ from aisle.service.context import Replay
 from aisle.service.fitting import misfits
 from aisle.service.nearest import of_field, unknown_parameters
 from aisle.service.times import earlier, moment, parsed
+from aisle.service.turns import MIB, SMALL
 from aisle.service.values import checked, too_deep
 
-MIB = 1 << 20
 _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 """All that it does takes the interpreter from others now and then: two at once would take it twice as often."""
-_LARGE = MIB // 16
-"""Of longer bodies not all is told that is wrong."""
+MOST_VALUES = 750_000
+"""What reads JSON lets nobody else go on between two numbers or lists: of more it would make hundreds of megabytes."""
 _MOST_TOLD = 50
 KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
 VERSIONS_PATTERN = r'"[^",]*"( *, *"[^",]*")*'
@@ -252,22 +252,30 @@ def whole(text: str, field: str) -> int:
 
 
 async def read_body(
-    receive: Receive, headers: Mapping[str, str], limit: int, took: Callable[[int], None] = lambda _: None
+    receive: Receive,
+    headers: Mapping[str, str],
+    limit: int,
+    took: Callable[[int], None],
+    begin: Callable[[int], Awaitable[None]],
 ) -> bytes:
     """The body, counted while it comes; `took` is told of each part.
+
+    `begin` waits until so many bytes may be taken; that is no time of its sender's.
 
     Raises Refusal: 413 as soon as it is too long, 408 when it does not come, 415 when it is compressed;
     ClientDisconnect when its sender goes before it is all there.
     """
     if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise Refusal(415, "Bodies are taken as they are, without a Content-Encoding.")
-    declared = headers.get("content-length", "")
-    if declared.isascii() and declared.isdecimal() and int(declared[:_DIGITS]) > limit:
+    length = headers.get("content-length", "")
+    declared = int(length[:_DIGITS]) if length.isascii() and length.isdecimal() else 0
+    if declared > limit:
         raise _too_large(limit)
+    await begin(declared)
     parts: list[bytes] = []
-    size, more = 0, True
+    size, more, now = 0, True, asyncio.get_running_loop().time
     try:
-        async with asyncio.timeout(_BODY_SECONDS):
+        async with asyncio.timeout(_BODY_SECONDS) as deadline:
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
@@ -278,6 +286,11 @@ async def read_body(
                 if size > limit:
                     raise _too_large(limit)
                 parts.append(part)
+                if size > declared:
+                    left = (deadline.when() or now()) - now()
+                    deadline.reschedule(None)
+                    await begin(size)
+                    deadline.reschedule(now() + left)
     except TimeoutError:
         raise Refusal(408, f"The body was not here within {_BODY_SECONDS:.0f} s.") from None
     return b"".join(parts)
@@ -289,7 +302,7 @@ def _too_large(limit: int) -> Refusal:
 
 async def parsed_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed: bool = False) -> Any:
     """`parse_body`; large bodies, one after the other, where nobody waits for it who asks for something else."""
-    if len(raw) <= _LARGE:
+    if len(raw) <= SMALL:
         return parse_body(raw, adapter, most_items, needed=needed)
     parse = partial(parse_body, raw, adapter, most_items, needed=needed)
     return await asyncio.get_running_loop().run_in_executor(_PARSER, parse)
@@ -299,11 +312,13 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed
     """The body as plain values that fit the contract's model; decimals keep every digit. One that is not there is an
     object without fields, unless it is `needed`.
 
-    Raises Refusal: 400 when it is no JSON or does not fit, 413 when it holds more objects than `most_items`, 422 when a
-    number or text cannot be stored.
+    Raises Refusal: 400 when it is no JSON or does not fit, 413 when it holds more objects than `most_items` or too many
+    values, 422 when a number or text cannot be stored.
     """
     if not raw.strip():
         return _without(adapter, needed=needed)
+    if len(raw) > SMALL and sum(map(raw.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise Refusal(413, f"At most {MOST_VALUES:,} values are taken in one request.")
     try:
         value = json.loads(
             raw, parse_float=Decimal, parse_int=_whole, parse_constant=_no_constant, object_hook=_breathing
@@ -318,7 +333,7 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed
         raise malformed(f"The body is not JSON: {problem}.") from None
     if checked(value) > most_items:
         raise Refusal(413, f"At most {most_items} items are taken in one request.")
-    if errors := misfits(adapter, value, large=len(raw) > _LARGE):
+    if errors := misfits(adapter, value, large=len(raw) > SMALL):
         raise _misfit(adapter, errors)
     return value
 
