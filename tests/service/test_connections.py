@@ -101,6 +101,8 @@ def test_drops_of_a_body_buy_no_time_and_what_comes_quickly_does() -> None:
     with serving(limits, bodies) as (port, _):
         with closing(connected(port, head)) as dripping:
             assert ended_by(lambda: dripping.sendall(b"x"))
+        with closing(connected(port, head + b"x")) as silent:
+            assert ended(silent).startswith(b"HTTP/1.1 408 ")
         with closing(connected(port, head)) as slow:
             for _ in range(10):
                 slow.sendall(b"x" * 500)

@@ -29,6 +29,7 @@ _ROUNDS = 4
 """Rounds of taking connections that may pass before the first of them is counted."""
 _LOOKS = 32
 """So often in the time of a body one is looked at that is not taken."""
+_TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _SHARE = 4
 """One address gets this part of all connections at most, where nobody says."""
 
@@ -198,8 +199,17 @@ class LimitedConnection(H11Protocol):
             if now < until:
                 self._due = self.loop.call_at(until, self._late)
                 return
+            if not self._body.response_started:
+                self.transport.write(_TOO_SLOW)
+        self._end()
+
+    def _end(self) -> None:
+        """Close it, once what is to be said is out; at once where that would have to wait for its reader."""
         self._await_nothing()
-        self.transport.abort()
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            self.transport.close()
 
     def _is_held_up(self) -> bool:
         """Whether nobody takes the body that is awaited: it is not its sender who is slow."""
