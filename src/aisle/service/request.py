@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -34,6 +36,7 @@ _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 MOST_VALUES = 750_000
 """What reads JSON lets nobody else go on between two numbers or lists: of more it would make hundreds of megabytes."""
 _MOST_TOLD = 50
+_MOST_NAMES = 1000
 KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
 VERSIONS_PATTERN = r'"[^",]*"( *, *"[^",]*")*'
 _KEY = re.compile(KEY_PATTERN)
@@ -312,9 +315,10 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed
     if len(raw) > SMALL and sum(map(raw.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise Refusal(413, f"At most {MOST_VALUES:,} values are taken in one request.")
     try:
-        value = json.loads(
-            raw, parse_float=Decimal, parse_int=_whole, parse_constant=_no_constant, object_hook=_breathing
-        )
+        with _uncollected():
+            value = json.loads(
+                raw, parse_float=_fraction, parse_int=_whole, parse_constant=_no_constant, object_hook=_names_counted()
+            )
     except ArithmeticError:
         raise malformed("The body holds a number that is none.") from None
     except RecursionError:
@@ -342,9 +346,37 @@ def _without(adapter: TypeAdapter[Any], *, needed: bool) -> Any:
     return nothing
 
 
-def _breathing(found: dict[str, Any]) -> dict[str, Any]:
-    """The object as it is: that it is looked at here lets other threads go on, which a parser in C never does."""
-    return found
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """The collector looks through nothing that is read: with many lists it would hold everybody up again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _names_counted() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """What looks at each object, and lets other threads go on, which a parser in C never does.
+
+    It raises Refusal (400) for more names of fields than all bodies have: each would be kept.
+    """
+    names: set[str] = set()
+
+    def look(found: dict[str, Any]) -> dict[str, Any]:
+        names.update(found)
+        if len(names) > _MOST_NAMES:
+            raise malformed(f"No body has more than {_MOST_NAMES:,} names of fields here.")
+        return found
+
+    return look
+
+
+def _fraction(text: str) -> Decimal:
+    """A number with places; this lets other threads go on, too."""
+    return Decimal(text)
 
 
 def _whole(text: str) -> int | Decimal:
