@@ -122,7 +122,7 @@ async def test_nobody_is_believed_whom_he_speaks_for_but_a_named_proxy(proxies: 
         seen.append(scope["client"][0])
 
     service: Any = SimpleNamespace(app=app)
-    at = Address("", "127.0.0.1", 0, None, None, 0, None, False, HOST, False, proxies, 0, None)
+    at = Address("", "127.0.0.1", 0, None, None, 0, 0, None, False, HOST, False, 30, proxies, 0, None)
     config = at.config(service)
     config.load()
     headers = [(b"x-forwarded-for", b"9.9.9.9"), (b"x-forwarded-proto", b"https")]

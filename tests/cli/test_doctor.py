@@ -39,6 +39,7 @@ from aisle.local.outbox.schema import OUTBOX
 from aisle.local.session.opening import open_session
 from aisle.local.told import left_over, outside
 from aisle.scan.inputs import Line
+from aisle.service.factory import open_service
 from aisle.settings import EMBEDDED, Loaded, Settings, load
 from aisle.settings.kept import keep
 from tests.local import goods
@@ -124,6 +125,28 @@ def test_a_store_at_work_is_well(home: Home, capsys: pytest.CaptureFixture[str])
     assert found.of("cache")[0][1].endswith("complete")
     assert found.of("sessions")[0][1].startswith("dock: U1, began ")
     assert found.of("outbox")[0][1].startswith("nothing waits")
+
+
+def test_a_database_that_is_named_is_looked_at_and_left_as_it_is(
+    home: Home, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "other" / "service.db"
+    url = f"sqlite:///{path}"
+    found = doctor(capsys, "--database", url)
+    assert (found.status, found.of("sizes")[-1][0]) == (1, WRONG)
+    assert not path.parent.exists()
+    path.parent.mkdir(mode=0o700)
+    open_service(path, demo=True).close()
+    before = path.read_bytes()
+    found = doctor(capsys, "--database", url)
+    assert found.status == 0
+    assert re.fullmatch(rf"the database {path} \S+ [kM]B; (\w+ [\d,]+ rows(, )?)+", found.of("sizes")[-1][1])
+    assert path.read_bytes() == before
+    found = doctor(capsys, "--database", "postgresql://me:secret@/none?host=/nowhere")
+    [(_, words)] = [each for each in found.of("sizes") if each[0] == WRONG]
+    assert "secret" not in words
+    assert "cannot be looked at" in words
+    assert main(("doctor", "--database", "mysql://x/y")) == 2
 
 
 def test_why_something_was_refused_is_said_in_words(home: Home, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,6 +42,19 @@ def test_each_part_is_kept_as_it_is_set(capsys: pytest.CaptureFixture[str], aisl
     assert "keep_log_days is too near: nothing of the log that is younger than 121 days" in err
 
 
+def test_answers_stay_for_as_long_as_hosts_are_told(capsys: pytest.CaptureFixture[str], aisle_home: Path) -> None:
+    api(capsys, "list-stores")
+    assert run(capsys, "purge", "--before", "31d", "--only", "answers")[0] == 0
+    settings = aisle_home / "settings.toml"
+    settings.write_text("keep_answers_days = 90\n", encoding="utf-8")
+    assert run(capsys, "purge", "--only", "answers")[0] == 0
+    status, _, err = run(capsys, "purge", "--before", "31d", "--only", "answers")
+    assert status == 2
+    assert "nothing of the answers that is younger than 90 days" in err
+    settings.write_text("keep_answers_days = 9\n", encoding="utf-8")
+    assert "keep_answers_days is too near" in run(capsys, "purge", "--only", "answers")[2]
+
+
 def test_outbox_and_archive_of_a_host_go_where_no_service_is(
     capsys: pytest.CaptureFixture[str], aisle_home: Path
 ) -> None:

@@ -9,6 +9,11 @@ import pytest
 
 from aisle.cli import main
 from aisle.cli import serve as door
+from aisle.service import serve as server
+from aisle.service.factory import Service
+from aisle.service.limits import Rates
+from aisle.service.storage import Storage
+from aisle.service.times import Clock
 
 NEW = ("--database", "sqlite:///{folder}/new.db")
 
@@ -60,3 +65,39 @@ def test_a_file_that_is_served_is_named_in_full(
     assert main(("serve", "--database", named)) == 0
     lines = ["aisle serves at http://127.0.0.1:1", f"from {place.format(cwd=Path.cwd())}"]
     assert capsys.readouterr().err.splitlines() == lines
+
+
+def test_the_budget_of_bytes_is_said_in_bytes_a_second(
+    aisle_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[float] = []
+    kept: list[int] = []
+
+    def run_server(*_: Any, rate_bytes: float, keys_days: int, **__: Any) -> None:
+        told.append(rate_bytes)
+        kept.append(keys_days)
+
+    monkeypatch.setattr(door, "run_server", run_server)
+    for said in ((), ("--rate-bytes", "1000"), ("--rate-bytes", "0")):
+        assert main(("serve", *said)) == 0
+    assert told == [Rates().token_bytes, 1000.0, 0.0]
+    (aisle_home / "settings.toml").write_text("keep_answers_days = 90\n", encoding="utf-8")
+    assert main(("serve",)) == 0
+    assert kept == [30, 30, 30, 90]
+    for wrong in ("-1", "inf", "nan"):
+        assert main(("serve", "--rate-bytes", wrong)) == 2
+    assert "--rate-bytes nan is no rate; it takes bytes a second" in capsys.readouterr().err
+
+
+def test_the_budgets_reach_who_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Rates] = []
+
+    class Told(Service):
+        def __init__(self, storage: Storage, clock: Clock, rates: Rates, *_: Any, **__: Any) -> None:
+            told.append(rates)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(server, "Service", Told)
+    with pytest.raises(KeyboardInterrupt):
+        server.serve(f"sqlite:///{tmp_path / 'service.db'}", port=0, rate=7, rate_bytes=1000)
+    assert told == [Rates(7, token_bytes=1000)]

@@ -14,7 +14,7 @@ from contextlib import ExitStack, closing, contextmanager
 from ipaddress import IPv4Network, ip_network
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -101,12 +101,42 @@ def test_drops_of_a_body_buy_no_time_and_what_comes_quickly_does() -> None:
     with serving(limits, bodies) as (port, _):
         with closing(connected(port, head)) as dripping:
             assert ended_by(lambda: dripping.sendall(b"x"))
+        with closing(connected(port, head + b"x")) as silent:
+            assert ended(silent).startswith(b"HTTP/1.1 408 ")
         with closing(connected(port, head)) as slow:
             for _ in range(10):
                 slow.sendall(b"x" * 500)
                 sleep(0.1)
             assert answers(slow, 1) == [b"200"]
     assert [len(body) for body in bodies.heard] == [5000]
+
+
+@pytest.mark.parametrize("expects", [b"", b"Expect: 100-continue\r\n"], ids=["sends", "asks before"])
+def test_whose_body_nobody_takes_for_long_is_not_late(expects: bytes) -> None:
+    taken, may = threading.Event(), threading.Event()
+    bodies = Bodies()
+
+    async def later(scope: Any, receive: Any, send: Any) -> None:
+        taken.set()
+        await asyncio.to_thread(may.wait, SECONDS)
+        await bodies(scope, receive, send)
+
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n" + expects + b"\r\n"
+    limits = ConnectionLimits(body_seconds=0.4, connections=2)
+    with serving(limits, later) as (port, _), closing(connected(port, head)) as caller:
+        assert taken.wait(SECONDS)
+        if not expects:
+            caller.sendall(b"x" * 150_000)
+        sleep(1)
+        with closing(connected(port, HALF)) as other, closing(connected(port, HALF)):
+            assert ended(other) == b"", "who asks for nothing makes room, and not who waits"
+        may.set()
+        sleep(0.1)
+        if expects:
+            assert caller.recv(4096).startswith(b"HTTP/1.1 100")
+        caller.sendall(b"x" * (200_000 if expects else 50_000))
+        assert answers(caller, 1) == [b"200"]
+    assert [len(body) for body in bodies.heard] == [200_000]
 
 
 def ended_by(send: Callable[[], None]) -> bool:
@@ -170,6 +200,26 @@ def test_who_reads_no_answer_is_left() -> None:
             while server.server_state.connections:
                 assert monotonic() < until
                 sleep(0.01)
+
+
+def test_those_that_hardly_read_make_room_for_those_that_ask() -> None:
+    async def long(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/":
+            await app(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(400):
+            await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    with serving(ConnectionLimits(connections=3), long) as (port, server), ExitStack() as opened:
+        for _ in range(3):
+            opened.enter_context(closing(connected(port, b"GET /long HTTP/1.1\r\nHost: a\r\n\r\n")))
+        until = monotonic() + SECONDS
+        while sum(cast("LimitedConnection", one).flow.write_paused for one in server.server_state.connections) < 3:
+            assert monotonic() < until
+            sleep(0.01)
+        assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text == "ok"
 
 
 def test_who_asks_is_answered_again_and_again_on_one_connection() -> None:

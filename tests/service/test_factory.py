@@ -72,7 +72,7 @@ async def asked(path):
 asyncio.run(asked("/api/v2/public/stores"))
 asyncio.run(asked("/aisle/v1/stores/0001/people"))
 if sys.argv[2] == "served":
-    Address("", "127.0.0.1", 0, None, None, 0, None, False, HOST, False, (), 0, None).server(service, print)
+    Address("", "127.0.0.1", 0, None, None, 0, 0, None, False, HOST, False, 30, (), 0, None).server(service, print)
     print("fastapi" in sys.modules)
 asyncio.run(asked("/nowhere"))
 service.close()

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from decimal import Decimal
+from pathlib import Path
 from time import monotonic
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from aisle.errors import UsageError
+from aisle.errors import StorageError, UsageError
 from aisle.service import retention
+from aisle.service.limits import keys_kept
 from aisle.service.retention import LEAST_DAYS, Purged, purge
 from aisle.service.sizes import sizes_of
+from aisle.service.sql.assignments import ASSIGNMENT_ADD, ASSIGNMENT_OVER
 from aisle.service.storage import Tx
 from aisle.service.storage.base import GROWING
+from aisle.service.storage.postgres import read_sizes
+from aisle.service.times import moment
 from tests.lengths import tries
+from tests.service.postgres import Server
 from tests.service.test_watching import client_of, figures
-from tests.service.world import LOGS, World, assert_books
+from tests.service.world import API, LOGS, World, assert_books
 
 DAY = 86400.0
 CHANGES = "/aisle/v1/stores/S1/changes"
@@ -116,6 +123,14 @@ async def test_the_figures_say_how_large_the_database_is(world: World) -> None:
     assert tables == set(GROWING)
     sizes = await sizes_of(world.service.storage)
     assert sizes.keys() == {*GROWING, "*"}
+    if not isinstance(world.database, Path):
+        assert (await asyncio.to_thread(read_sizes, world.database)).keys() == sizes.keys()
+
+
+def test_sizes_of_an_empty_database_are_told_and_of_none_an_error(server: Server) -> None:
+    assert read_sizes(server.fresh()) == {"*": 0}
+    with pytest.raises(StorageError, match="cannot be looked at"):
+        read_sizes("postgresql://somebody:secret@/nowhere?host=/nowhere")
 
 
 async def test_parts_are_purged_alone_and_nothing_young_at_all(world: World) -> None:
@@ -164,12 +179,86 @@ async def test_finished_orders_and_received_deliveries_go_with_their_lines(world
     await world.update("NEW", is_active=False)
     books = world.books()
     gone = await purge(world.service.storage, world.now - LEAST_DAYS * DAY, world.now, ("orders", "deliveries"))
-    assert (gone.orders, gone.deliveries) == (1, 1)
+    assert (gone.orders, gone.deliveries) == (2, 1)
     assert world.books() == books
     orders = await world.rows("/stores/S1/orders/customerorders", is_active=False)
-    assert {row["order_number"] for row in orders} == {"NEW", "OPEN", "REJECTED"}
+    assert {row["order_number"] for row in orders} == {"NEW", "OPEN"}
     assert [row["order_number"] for row in await world.rows("/orders/deliveries", store_number="S1")] == ["D2"]
-    assert [await count_of(world, table) for table in ("customer_order", "order_line", "delivery_line")] == [3, 3, 1]
+    assert [await count_of(world, table) for table in ("customer_order", "order_line", "delivery_line")] == [2, 2, 1]
+
+
+async def test_an_order_that_is_rejected_is_old_from_then_on_and_one_that_is_opened_again_is_not(world: World) -> None:
+    storage = world.service.storage
+    await world.count("P1", "A1", stock_pool_1=9)
+    for number in ("REJECTED", "AGAIN", "HANDED"):
+        await world.order(number, {"product_number": "P1", "quantity": 2})
+        await world.pick(number, 1, "P1", 2)
+        await world.update(number, is_rejected=True)
+    world.now += DAY
+    await world.update("AGAIN", is_rejected=False)
+    world.now += 2 * DAY
+    await world.update("HANDED", is_active=False)
+    await world.update("REJECTED", is_rejected=True)
+    books, put_backs = world.books(), await count_of(world, "put_back")
+    assert put_backs
+    world.now += (LEAST_DAYS - 1) * DAY
+    assert (await purge(storage, world.now - LEAST_DAYS * DAY, world.now, ("orders",))).orders == 1 + put_backs
+    assert world.books() == books
+    listed = await world.rows("/stores/S1/orders/customerorders", is_active=False)
+    assert {row["order_number"] for row in listed} == {"AGAIN", "HANDED"}
+    world.now += 2 * DAY
+    await purge(storage, world.now - LEAST_DAYS * DAY, world.now, ("orders",))
+    assert await count_of(world, "customer_order") == 1
+    world.now += 999 * DAY
+    await purge(storage, world.now - LEAST_DAYS * DAY, world.now, ("orders",))
+    assert await count_of(world, "customer_order") == 1, "it is open"
+    assert world.books() == books
+    assert_books(world.service)
+
+
+async def test_recounts_that_ended_go_with_the_log_and_those_that_are_open_stay(world: World) -> None:
+    path = "/aisle/v1/stores/S1/recounts"
+    await world.post(path, {"recounts": [{"product_number": product} for product in ("P1", "P2", "P3")]})
+    listed = (await world.get(path))["recounts"]
+    await world.post(path, {"recounts": [{"id": listed[0]["id"], "state": "withdrawn"}]})
+    await world.count("P2", None, stock_pool_1=4)
+    for passed, left in ((LEAST_DAYS - 1, ["withdrawn", "counted", "open"]), (2, ["open"])):
+        world.now += passed * DAY
+        await purge(world.service.storage, world.now - LEAST_DAYS * DAY, world.now, ("log",))
+        assert [row["state"] for row in (await world.get(path, state="all"))["recounts"]] == left
+
+
+async def test_assignments_that_are_done_go_with_the_orders(world: World) -> None:
+    async def work(tx: Tx) -> None:
+        for n, done in enumerate(done_on):
+            await tx.run(ASSIGNMENT_ADD, "S1", n, "P1", "A1", 1, f"O{n}", 1, 1000, "", moment(world.now))
+            await tx.run(ASSIGNMENT_OVER, "S1", "P1", "A1", 1, f"O{n}", 1, done)
+
+    done_on = [None, moment(world.now), moment(world.now + 2 * DAY)]
+    await world.service.storage.write(work, stores=["S1"])
+    world.now += (LEAST_DAYS + 1) * DAY
+    assert (await purge(world.service.storage, world.now - LEAST_DAYS * DAY, world.now, ("orders",))).orders == 1
+    assert await count_of(world, "assignment") == 2
+
+
+@pytest.mark.parametrize(("days", "told"), [(90, "idempotency=90d,"), (30, "idempotency=30d,")])
+async def test_answers_are_kept_for_as_long_as_hosts_are_told(world: World, days: int, told: str) -> None:
+    world.service.keys_days = days
+    del world.service.app
+    async with world.open_client(world.secret) as client:
+        assert (await client.get("/aisle/v1/health")).headers["Aisle-Features"].startswith(told)
+        entry = {"storeproductlog": [{"product_number": "P1", "quantity": 1}]}
+        key = {"Idempotency-Key": "k" * 16}
+        await client.post(API + LOGS, json=entry, headers=key)
+        world.now += 31 * DAY
+        await client.get(API + "/stores")
+        again = await client.post(API + LOGS, json=entry, headers=key)
+        assert (again.headers.get("Idempotency-Replayed") == "true") == (days == 90)
+
+
+@pytest.mark.parametrize(("said", "kept"), [("0", 36_500), ("1", 30), ("30", 30), ("30.5", 31), ("400", 400)])
+def test_no_answer_goes_before_hosts_think(said: str, kept: int) -> None:
+    assert keys_kept(Decimal(said)) == kept
 
 
 async def test_answers_of_keys_go_when_hosts_know_that_they_do(world: World) -> None:

@@ -94,12 +94,13 @@ async def service_client(
     from aisle.cli.zones import zones_of
     from aisle.client.http import asgi_transport
     from aisle.service.factory import open_service
+    from aisle.service.limits import keys_kept
 
     home = home_of(loaded)
-    zones = zones_of(loaded)
+    zones, keys_days = zones_of(loaded), keys_kept(settings.keep_answers_days)
 
     def opened() -> tuple[Service, str]:
-        service = open_service(home.service_db, demo=demo, zones=zones)
+        service = open_service(home.service_db, demo=demo, zones=zones, keys_days=keys_days)
         try:
             return service, service.admin_token(home.token)
         except BaseException:

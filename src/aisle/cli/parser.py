@@ -70,6 +70,13 @@ def _serve(commands: _Commands[Parser]) -> None:
         "--rate", type=float, default=300.0, help="requests a second for each token, 0 for any number (default: 300)"
     )
     parser.add_argument(
+        "--rate-bytes",
+        type=float,
+        default=8.0 * (1 << 20),
+        metavar="BYTES",
+        help="bytes of bodies a second for each token, 0 for any number, as with --rate 0 (default: 8 MiB)",
+    )
+    parser.add_argument(
         "--access-log", metavar="FILE", help="a line of JSON for each request, without secrets; - for standard error"
     )
     parser.add_argument(
@@ -277,6 +284,7 @@ def _doctor(commands: _Commands[Parser]) -> None:
     doctor.add_argument(
         "--settings", action="store_true", help="print the settings in force, and where each comes from"
     )
+    doctor.add_argument("--database", metavar="URL", help="tell the sizes of this one, too; named as for aisle serve")
     doctor.add_argument("--json", action="store_true", help="for programs")
     doctor.add_argument("--terminal", help="look with the settings of this terminal")
     add_settings(doctor)

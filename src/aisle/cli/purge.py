@@ -18,7 +18,7 @@ from aisle.local.host.home import Home
 from aisle.local.outbox.archive import DONE_DAYS, JOURNAL_DAYS, Kept, forget, open_archive, path_of, tidy
 from aisle.local.outbox.outbox import open_outbox
 from aisle.service.factory import open_service
-from aisle.service.gate import KEYS_KEPT_DAYS
+from aisle.service.limits import keys_kept
 from aisle.service.retention import PARTS, least_days, purge
 from aisle.service.storage import named_database
 from aisle.settings import EMBEDDED, Loaded, Settings, load
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     database = _database(arguments, loaded)
     parts = arguments.only or ((*PARTS, *OF_HOST) if database else OF_HOST)
     asked = {part: _before(part, before, loaded.settings, now) for part in parts}
-    _check(asked, now, is_said=before is not None)
+    _check(asked, now, loaded.settings, is_said=before is not None)
     gone = _service(database, asked, now) if database else {}
     folder = home_of(loaded).folder
     if OUTBOX in asked:
@@ -63,7 +63,7 @@ def _before(part: str, said: float | None, settings: Settings, now: float) -> fl
     """Before which moment a part is purged; 0.0 for never."""
     if said is not None:
         return said
-    days = float(getattr(settings, _setting(part), KEYS_KEPT_DAYS))
+    days = float(getattr(settings, _setting(part)))
     return now - days * _DAY if days else 0.0
 
 
@@ -80,10 +80,11 @@ def _kept(said: float | None, settings: Settings, now: float) -> Kept:
     return Kept(days, max(days, JOURNAL_DAYS), 0)
 
 
-def _check(asked: Mapping[str, float], now: float, *, is_said: bool) -> None:
-    """Nothing is purged where a part cannot be. Raises UsageError."""
+def _check(asked: Mapping[str, float], now: float, settings: Settings, *, is_said: bool) -> None:
+    """Nothing is purged where a part cannot be, and no answers that hosts were told to be kept. Raises UsageError."""
+    kept = {"answers": keys_kept(settings.keep_answers_days)} if is_said else {}
     for part, before in asked.items():
-        least = OF_HOST.get(part) or least_days(part)
+        least = kept.get(part) or OF_HOST.get(part) or least_days(part)
         if before > now - least * _DAY:
             what = "--before" if is_said else _setting(part)
             raise UsageError(f"{what} is too near: nothing of the {part} that is younger than {least} days is purged.")

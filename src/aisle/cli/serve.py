@@ -16,6 +16,7 @@ from aisle.cli.zones import zones_of
 from aisle.errors import AisleError, SettingsError, UsageError
 from aisle.local.host.home import Home
 from aisle.service.factory import open_service
+from aisle.service.limits import keys_kept
 from aisle.service.logs import json_logs, line
 from aisle.service.serve import serve as run_server
 from aisle.service.storage import named_database
@@ -53,6 +54,10 @@ def _serve(arguments: argparse.Namespace) -> int:
         raise UsageError("--certificate and --private-key belong together.")
     if not 0 <= arguments.rate < float("inf"):
         raise UsageError(f"--rate {arguments.rate} is no rate; it takes requests a second, or 0 for any number.")
+    if not 0 <= arguments.rate_bytes < float("inf"):
+        raise UsageError(
+            f"--rate-bytes {arguments.rate_bytes} is no rate; it takes bytes a second, or 0 for any number."
+        )
     if not 1 <= arguments.workers <= 64:
         raise UsageError(f"--workers {arguments.workers} is too few or too many; it takes 1 to 64.")
     if not 0 <= arguments.drain_seconds <= _LONGEST_DRAIN:
@@ -73,11 +78,13 @@ def _serve(arguments: argparse.Namespace) -> int:
         certificate=arguments.certificate,
         private_key=arguments.private_key,
         rate=arguments.rate,
+        rate_bytes=arguments.rate_bytes,
         access_file=Path(arguments.access_log) if arguments.access_log else None,
         workers=arguments.workers,
         json_logs=arguments.json_logs,
         zones=_zones(arguments.time_zone),
         lenient=arguments.lenient,
+        keys_days=keys_kept(load({}, strict=False).settings.keep_answers_days),
         proxies=_proxies(arguments.proxy),
         drain_seconds=arguments.drain_seconds,
         per_address=per_address,

@@ -27,6 +27,9 @@ LARGEST_BACKLOG = 2048
 _RESERVE = 100
 _ROUNDS = 4
 """Rounds of taking connections that may pass before the first of them is counted."""
+_LOOKS = 32
+"""So often in the time of a body one is looked at that is not taken."""
+_TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _SHARE = 4
 """One address gets this part of all connections at most, where nobody says."""
 
@@ -63,13 +66,13 @@ def connection_limits(per_address: int | None = None, proxies: Collection[Networ
 
 def limited(limits: ConnectionLimits) -> type[H11Protocol]:
     """The protocol that a server with these limits speaks."""
-    state = {"limits": limits, "by_address": Counter[str](), "unfinished": {}, "idle": {}}
+    state = {"limits": limits, "by_address": Counter[str](), "unfinished": {}, "idle": {}, "unread": {}}
     return type("Connection", (LimitedConnection,), state)
 
 
 class LimitedConnection(H11Protocol):
-    """A connection whose requests have to come in time. `unfinished` and `idle` are those of its server that may be
-    closed when there are too many, those that wait for longest first."""
+    """A connection whose requests have to come in time. `unfinished`, `idle` and `unread` are those of its server that
+    may be closed when there are too many, those that are waited for longest first."""
 
     limits: ConnectionLimits
     by_address: Counter[str]
@@ -77,6 +80,8 @@ class LimitedConnection(H11Protocol):
     """Of whom a request, or the rest of one, is awaited."""
     idle: dict[LimitedConnection, None]
     """Who was answered and has asked for nothing since."""
+    unread: dict[LimitedConnection, None]
+    """Of whom it is awaited that more of an answer is read."""
 
     _address = ""
     _due: asyncio.TimerHandle | None = None
@@ -139,6 +144,11 @@ class LimitedConnection(H11Protocol):
         super().pause_writing()
         self._watch_reader()
 
+    def resume_writing(self) -> None:
+        """Most of it was read."""
+        super().resume_writing()
+        self.unread.pop(self, None)
+
     # What is awaited
 
     def _look(self, *, heard: bool) -> None:
@@ -181,14 +191,29 @@ class LimitedConnection(H11Protocol):
     def _late(self) -> None:
         now = self.loop.time()
         if self._body is not None:
-            if self.flow.read_paused:  # it is not its sender who is slow
-                self._began += 1
+            if self._is_held_up():
+                self._began, self._received = now, 0
+                self._due = self.loop.call_later(self.limits.body_seconds / _LOOKS, self._late)
+                return
             until = self._began + self.limits.body_seconds + self._received / self.limits.body_rate
             if now < until:
                 self._due = self.loop.call_at(until, self._late)
                 return
+            if not self._body.response_started:
+                self.transport.write(_TOO_SLOW)
+        self._end()
+
+    def _end(self) -> None:
+        """Close it, once what is to be said is out; at once where that would have to wait for its reader."""
         self._await_nothing()
-        self.transport.abort()
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            self.transport.close()
+
+    def _is_held_up(self) -> bool:
+        """Whether nobody takes the body that is awaited: it is not its sender who is slow."""
+        return self._body is not None and (self.flow.read_paused or self._body.waiting_for_100_continue)
 
     # Room
 
@@ -205,9 +230,9 @@ class LimitedConnection(H11Protocol):
 
     def _make_room(self, address: str | None) -> None:
         """Close the one of this address, or of any, that is waited for longest; this one where there is no other."""
-        for waiting in (self.unfinished, self.idle):
+        for waiting in (self.unfinished, self.idle, self.unread):
             for one in waiting:
-                if one is not self and address in (None, one._address):
+                if one is not self and address in (None, one._address) and not one._is_held_up():
                     one._close()
                     return
         self._close()
@@ -218,6 +243,7 @@ class LimitedConnection(H11Protocol):
 
     def _forget(self) -> None:
         self._await_nothing()
+        self.unread.pop(self, None)
         if self._unread is not None:
             self._unread.cancel()
         self.by_address[self._address] -= 1
@@ -227,6 +253,7 @@ class LimitedConnection(H11Protocol):
     # Readers
 
     def _watch_reader(self) -> None:
+        self.unread[self] = None
         if self._unread is None:
             self._unsent = self.transport.get_write_buffer_size()
             self._unread = self.loop.call_later(self.timeout_keep_alive, self._look_at_reader)
@@ -239,8 +266,10 @@ class LimitedConnection(H11Protocol):
             self.transport.abort()
         elif unsent:
             self._watch_reader()
-        elif self.cycle is not None and self.cycle.response_complete and self in self.idle:
-            super().timeout_keep_alive_handler()
+        else:
+            self.unread.pop(self, None)
+            if self.cycle is not None and self.cycle.response_complete and self in self.idle:
+                super().timeout_keep_alive_handler()
 
 
 _OFTEN = (

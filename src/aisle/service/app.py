@@ -22,7 +22,7 @@ from aisle.service.door import Door
 from aisle.service.extensions import EXTENSIONS
 from aisle.service.gate import Gate
 from aisle.service.handlers import HANDLERS
-from aisle.service.limits import Rates
+from aisle.service.limits import KEYS_KEPT_DAYS, Rates
 from aisle.service.pages import SCROLL
 from aisle.service.storage import Storage
 from aisle.service.times import Clock
@@ -40,7 +40,7 @@ class App:
     """The app over a storage. It owns nothing: whoever opened the storage closes it.
 
     `access` hears of each request, `metrics` counts them and is told at `/metrics`. A `lenient` one ignores parameters
-    that an operation does not have.
+    that an operation does not have. Answers under keys are kept for `keys_days`.
     """
 
     leaving = False
@@ -56,11 +56,12 @@ class App:
         metrics: Metrics | None = None,
         zones: Zones = HOST,
         lenient: bool = False,
+        keys_days: int = KEYS_KEPT_DAYS,
     ) -> None:
-        self.gate = Gate(storage, clock, rates, zones, lenient=lenient)
+        self.gate = Gate(storage, clock, rates, zones, lenient=lenient, keys_days=keys_days)
         self._ways = _ways()
         self._metrics = metrics
-        self.door = Door(Dispatch(self._go_on, self.gate, self._ways), access, clock, metrics)
+        self.door = Door(Dispatch(self._go_on, self.gate, self._ways), access, clock, metrics, keys_days)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or what else a server has to say."""

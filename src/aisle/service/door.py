@@ -16,18 +16,25 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aisle.service.access import NOTES, Access
 from aisle.service.answers import PROBLEM, Refusal, malformed
-from aisle.service.gate import KEYS_KEPT_DAYS
-from aisle.service.limits import LONGEST_HEADERS, LONGEST_QUERY, MOST_HEADERS, is_code
+from aisle.service.limits import KEYS_KEPT_DAYS, LONGEST_HEADERS, LONGEST_QUERY, MOST_HEADERS, is_code
 from aisle.service.times import Clock, moment
 
-FEATURES = (
-    f"idempotency={KEYS_KEPT_DAYS}d, occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match,"
+_FEATURES = (
+    "occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match,"
     " claims, changes, locations, people, sign-in, receipt-line, assignments, reviews, recounts, line-rejection,"
     " named-orders, log-entry, delivery-marks, aside, known-keys, tokens, audit"
 )
+
+
+def features(keys_days: int) -> str:
+    """What this service can, and how many days it keeps answers under their keys."""
+    return f"idempotency={keys_days}d, {_FEATURES}"
+
+
+FEATURES = features(KEYS_KEPT_DAYS)
+
 # Parts of a path that are no longer are remembered; most requests come to the same few.
 _SHORT = 64
-_ANNOUNCED = (b"aisle-features", FEATURES.encode())
 REQUEST_ID = b"x-request-id"
 """Names a request in the access log and in the log of failures; whoever asks may say it, and hears it."""
 _NAMES_A_REQUEST = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -60,9 +67,15 @@ class Door:
     """ASGI middleware, outermost."""
 
     def __init__(
-        self, app: ASGIApp, access: Access | None = None, clock: Clock = time, metrics: Metrics | None = None
+        self,
+        app: ASGIApp,
+        access: Access | None = None,
+        clock: Clock = time,
+        metrics: Metrics | None = None,
+        keys_days: int = KEYS_KEPT_DAYS,
     ) -> None:
         self.app = app
+        self._announced = (b"aisle-features", features(keys_days).encode())
         self._access = access
         self._metrics = metrics
         self._clock = clock
@@ -82,7 +95,7 @@ class Door:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], _ANNOUNCED, named]
+                message["headers"] = [*message["headers"], self._announced, named]
             else:
                 size += len(message.get("body", b""))
             await send(message)

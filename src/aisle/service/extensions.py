@@ -41,7 +41,6 @@ from aisle.service.handlers.recounts import list_recounts, write_recounts
 from aisle.service.handlers.reviews import retrieve_store, review_logs
 from aisle.service.limits import check_code
 from aisle.service.once import unknown_keys
-from aisle.service.request import MIB
 from aisle.service.sql import core
 from aisle.service.sql import locations as location_sql
 from aisle.service.sql import stock as stock_sql
@@ -49,6 +48,7 @@ from aisle.service.stock.update import order_pool
 from aisle.service.storage import Statement
 from aisle.service.text import natural_key, search_key
 from aisle.service.tokens import enter
+from aisle.service.turns import MIB
 from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.service")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from aisle.errors import StorageError, UsageError
 from aisle.service.access import Access
 from aisle.service.answers import Refusal
-from aisle.service.limits import Rates
+from aisle.service.limits import KEYS_KEPT_DAYS, Rates
 from aisle.service.seed import is_filled, seed
 from aisle.service.storage import Busy, Storage, Tx, open_storage
 from aisle.service.times import Clock, moment
@@ -43,6 +43,7 @@ class Service:
         zones: Zones = HOST,
         *,
         lenient: bool = False,
+        keys_days: int = KEYS_KEPT_DAYS,
     ) -> None:
         self.storage = storage
         self.clock = clock
@@ -51,6 +52,7 @@ class Service:
         self.metrics = metrics
         self.zones = zones
         self.lenient = lenient
+        self.keys_days = keys_days
 
     @cached_property
     def app(self) -> App:
@@ -65,6 +67,7 @@ class Service:
             metrics=self.metrics,
             zones=self.zones,
             lenient=self.lenient,
+            keys_days=self.keys_days,
         )
 
     def admin_token(self, file: Path) -> str:
@@ -111,9 +114,10 @@ def open_service(
     rates: Rates | None = None,
     access: Access | None = None,
     zones: Zones = HOST,
+    keys_days: int = KEYS_KEPT_DAYS,
 ) -> Service:
     """The service over a database, its tables made when there are none; with `demo`, a new one holds the demo store.
-    Dates and times that name no time zone are read by `zones`.
+    Dates and times that name no time zone are read by `zones`. Answers under keys are kept for `keys_days`.
 
     `database` is a SQLite file's path, or the `postgresql://` address of a database that is there. Raises StorageError
     when it cannot be used (Busy where another process does not come to an end with it), UsageError when the driver is
@@ -126,7 +130,7 @@ def open_service(
     except BaseException:
         storage.close()
         raise
-    return Service(storage, clock, rates, access, zones=zones)
+    return Service(storage, clock, rates, access, zones=zones, keys_days=keys_days)
 
 
 def _fill(storage: Storage, clock: Clock) -> None:

@@ -27,7 +27,7 @@ from aisle.service.answers import JSON, PROBLEM, Refusal, forbidden, malformed
 from aisle.service.asked import Answer, Asked, Operation
 from aisle.service.context import Call, Context, Principal
 from aisle.service.doorstep import Doorstep, Errand, Guest
-from aisle.service.limits import Buckets, Rates
+from aisle.service.limits import KEYS_KEPT_DAYS, Buckets, Rates
 from aisle.service.once import once
 from aisle.service.reach import reach
 from aisle.service.scope import ScopedTx
@@ -35,11 +35,11 @@ from aisle.service.sql import core
 from aisle.service.storage import Busy, Lost, Statement, Storage, Tx, Unfit
 from aisle.service.times import Clock, moment
 from aisle.service.tokens import arrive, entrance, hashed, not_entered
+from aisle.service.turns import Turn, Turns
 from aisle.service.zones import HOST, Zones
 
 log = logging.getLogger("aisle.service")
 
-KEYS_KEPT_DAYS = 30
 # So long a host may be away and still be told whether the database was put back from an earlier copy meanwhile.
 HISTORY_DAYS = 60
 # A token's last use is noted at most so often, so that reading does not come to writing each time.
@@ -54,9 +54,17 @@ class Gate:
     """Carries operations out over a storage."""
 
     def __init__(
-        self, storage: Storage, clock: Clock, rates: Rates, zones: Zones = HOST, *, lenient: bool = False
+        self,
+        storage: Storage,
+        clock: Clock,
+        rates: Rates,
+        zones: Zones = HOST,
+        *,
+        lenient: bool = False,
+        keys_days: int = KEYS_KEPT_DAYS,
     ) -> None:
         self.storage = storage
+        self._keys_days = keys_days
         self.lenient = lenient
         """Whether parameters that an operation does not have are ignored."""
         self.clock = clock
@@ -64,6 +72,7 @@ class Gate:
         self._strangers = Buckets(rates.stranger)
         self._bytes = Buckets(rates.token_bytes if rates.token else 0)
         self._sign_ins = Buckets(rates.sign_in)
+        self._turns = Turns()
         self._doorstep = Doorstep()
         self._zones = zones
 
@@ -148,8 +157,20 @@ class Gate:
     async def _write(
         self, operation: Operation, request: Request, heads: Mapping[str, str], asked: Asked, notes: dict[str, Any]
     ) -> tuple[Principal, Answer]:
+        async with self._turns.turn() as turn:
+            return await self._write_in_turn(operation, request, heads, asked, notes, turn)
+
+    async def _write_in_turn(
+        self,
+        operation: Operation,
+        request: Request,
+        heads: Mapping[str, str],
+        asked: Asked,
+        notes: dict[str, Any],
+        turn: Turn,
+    ) -> tuple[Principal, Answer]:
         errand = Errand(hashed(asked.secret), operation.name, asked.call.path.get("store_number"))
-        raw, body = await self._taken(operation, request, heads, asked, errand, notes)
+        raw, body = await self._taken(operation, request, heads, asked, errand, notes, turn)
         what = (request.method, request.scope["path"], request.scope["query_string"], raw)
         print_ = wire.fingerprint(*what, heads) if asked.key else ""
         call = await self._prepared(operation, asked, asked.call._replace(body=body))
@@ -186,6 +207,7 @@ class Gate:
         asked: Asked,
         errand: Errand,
         notes: dict[str, Any],
+        turn: Turn,
     ) -> tuple[bytes, Any]:
         """The body of a write, as it came and as plain values, taken from those alone who may ask for it."""
 
@@ -209,7 +231,9 @@ class Gate:
                 self._count(operation, guest.token_id)
             self._bytes.check(known.token_id)
             handler, took = operation.handler, partial(self._bytes.charge, known.token_id)
-            raw = await wire.read_body(request.receive, heads, handler.limit_of(known.role), took)
+            begin = partial(turn.begin, known.token_id)
+            raw = await wire.read_body(request.receive, heads, handler.limit_of(known.role), took, begin)
+            await turn.carry_out()
             # What was lost on its way must not take away what it would have named.
             needed = asked.call.query.get("flush", False)
             most = handler.most_items(known.role)
@@ -289,7 +313,7 @@ class Gate:
 
         async def note(tx: Tx) -> None:
             await tx.run(core.ACCESS_USED, principal.token_id, moment(now))
-            await tx.run(core.ANSWERS_FORGET, moment(now - KEYS_KEPT_DAYS * 86400))
+            await tx.run(core.ANSWERS_FORGET, moment(now - self._keys_days * 86400))
             yesterday = moment(now - _ENDED_KEPT_S)
             await tx.run(core.HISTORY_FORGET, moment(now - HISTORY_DAYS * 86400))
             await tx.run(core.SAID_FORGET, moment(now - HISTORY_DAYS * 86400))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable
+from decimal import Decimal
 from threading import Lock
 from time import monotonic
 
@@ -16,11 +17,19 @@ LONGEST_HEADERS = 32 << 10
 LONGEST_QUERY = 16 << 10
 LONGEST_CODE = 1000
 """Characters of what names a thing: no part of a path is longer."""
+KEYS_KEPT_DAYS = 30
+"""So long answers are kept under their keys at least: hosts rely on it."""
+_FOR_EVER_DAYS = 36_500
 _NO_CODES = ("", ".", "..")
 
 # So many buckets are remembered; the one that was not used for longest is full again anyway.
 _REMEMBERED = 10_000
 _SECONDS_KEPT = 10
+
+
+def keys_kept(days: Decimal) -> int:
+    """So many days answers are kept under their keys where it is set to `days`; 0 for ever."""
+    return max(KEYS_KEPT_DAYS, math.ceil(days)) if days else _FOR_EVER_DAYS
 
 
 def is_code(text: str) -> bool:

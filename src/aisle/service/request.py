@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -26,14 +28,15 @@ from aisle.service.context import Replay
 from aisle.service.fitting import misfits
 from aisle.service.nearest import of_field, unknown_parameters
 from aisle.service.times import earlier, moment, parsed
+from aisle.service.turns import MIB, SMALL
 from aisle.service.values import checked, too_deep
 
-MIB = 1 << 20
 _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 """All that it does takes the interpreter from others now and then: two at once would take it twice as often."""
-_LARGE = MIB // 16
-"""Of longer bodies not all is told that is wrong."""
+MOST_VALUES = 750_000
+"""What reads JSON lets nobody else go on between two numbers or lists: of more it would make hundreds of megabytes."""
 _MOST_TOLD = 50
+_MOST_NAMES = 1000
 KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
 VERSIONS_PATTERN = r'"[^",]*"( *, *"[^",]*")*'
 _KEY = re.compile(KEY_PATTERN)
@@ -51,7 +54,6 @@ _AHEAD = re.compile(AHEAD_PATTERN)
 # Headers that change what a request does.
 _EFFECTIVE = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
 _PRINT = "2:"
-_BODY_SECONDS = 30.0
 # Queries that are no longer are remembered; most requests come with the same few.
 _SHORT = 64
 _DIGITS = 20
@@ -252,34 +254,40 @@ def whole(text: str, field: str) -> int:
 
 
 async def read_body(
-    receive: Receive, headers: Mapping[str, str], limit: int, took: Callable[[int], None] = lambda _: None
+    receive: Receive,
+    headers: Mapping[str, str],
+    limit: int,
+    took: Callable[[int], None],
+    begin: Callable[[int], Awaitable[None]],
 ) -> bytes:
     """The body, counted while it comes; `took` is told of each part.
 
-    Raises Refusal: 413 as soon as it is too long, 408 when it does not come, 415 when it is compressed;
-    ClientDisconnect when its sender goes before it is all there.
+    `begin` waits until so many bytes may be taken. How long its sender may take is the connection's business.
+
+    Raises Refusal: 413 as soon as it is too long, 415 when it is compressed; ClientDisconnect when its sender goes, or
+    is too slow, before it is all there.
     """
     if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise Refusal(415, "Bodies are taken as they are, without a Content-Encoding.")
-    declared = headers.get("content-length", "")
-    if declared.isascii() and declared.isdecimal() and int(declared[:_DIGITS]) > limit:
+    length = headers.get("content-length", "")
+    declared = int(length[:_DIGITS]) if length.isascii() and length.isdecimal() else 0
+    if declared > limit:
         raise _too_large(limit)
+    await begin(declared)
     parts: list[bytes] = []
     size, more = 0, True
-    try:
-        async with asyncio.timeout(_BODY_SECONDS):
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientDisconnect
-                part, more = message.get("body", b""), message.get("more_body", False)
-                size += len(part)
-                took(len(part))
-                if size > limit:
-                    raise _too_large(limit)
-                parts.append(part)
-    except TimeoutError:
-        raise Refusal(408, f"The body was not here within {_BODY_SECONDS:.0f} s.") from None
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        part, more = message.get("body", b""), message.get("more_body", False)
+        size += len(part)
+        took(len(part))
+        if size > limit:
+            raise _too_large(limit)
+        parts.append(part)
+        if size > declared:
+            await begin(size)
     return b"".join(parts)
 
 
@@ -289,7 +297,7 @@ def _too_large(limit: int) -> Refusal:
 
 async def parsed_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed: bool = False) -> Any:
     """`parse_body`; large bodies, one after the other, where nobody waits for it who asks for something else."""
-    if len(raw) <= _LARGE:
+    if len(raw) <= SMALL:
         return parse_body(raw, adapter, most_items, needed=needed)
     parse = partial(parse_body, raw, adapter, most_items, needed=needed)
     return await asyncio.get_running_loop().run_in_executor(_PARSER, parse)
@@ -299,15 +307,18 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed
     """The body as plain values that fit the contract's model; decimals keep every digit. One that is not there is an
     object without fields, unless it is `needed`.
 
-    Raises Refusal: 400 when it is no JSON or does not fit, 413 when it holds more objects than `most_items`, 422 when a
-    number or text cannot be stored.
+    Raises Refusal: 400 when it is no JSON or does not fit, 413 when it holds more objects than `most_items` or too many
+    values, 422 when a number or text cannot be stored.
     """
     if not raw.strip():
         return _without(adapter, needed=needed)
+    if len(raw) > SMALL and sum(map(raw.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise Refusal(413, f"At most {MOST_VALUES:,} values are taken in one request.")
     try:
-        value = json.loads(
-            raw, parse_float=Decimal, parse_int=_whole, parse_constant=_no_constant, object_hook=_breathing
-        )
+        with _uncollected():
+            value = json.loads(
+                raw, parse_float=_fraction, parse_int=_whole, parse_constant=_no_constant, object_hook=_names_counted()
+            )
     except ArithmeticError:
         raise malformed("The body holds a number that is none.") from None
     except RecursionError:
@@ -318,7 +329,7 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed
         raise malformed(f"The body is not JSON: {problem}.") from None
     if checked(value) > most_items:
         raise Refusal(413, f"At most {most_items} items are taken in one request.")
-    if errors := misfits(adapter, value, large=len(raw) > _LARGE):
+    if errors := misfits(adapter, value, large=len(raw) > SMALL):
         raise _misfit(adapter, errors)
     return value
 
@@ -335,9 +346,37 @@ def _without(adapter: TypeAdapter[Any], *, needed: bool) -> Any:
     return nothing
 
 
-def _breathing(found: dict[str, Any]) -> dict[str, Any]:
-    """The object as it is: that it is looked at here lets other threads go on, which a parser in C never does."""
-    return found
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """The collector looks through nothing that is read: with many lists it would hold everybody up again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _names_counted() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """What looks at each object, and lets other threads go on, which a parser in C never does.
+
+    It raises Refusal (400) for more names of fields than all bodies have: each would be kept.
+    """
+    names: set[str] = set()
+
+    def look(found: dict[str, Any]) -> dict[str, Any]:
+        names.update(found)
+        if len(names) > _MOST_NAMES:
+            raise malformed(f"No body has more than {_MOST_NAMES:,} names of fields here.")
+        return found
+
+    return look
+
+
+def _fraction(text: str) -> Decimal:
+    """A number with places; this lets other threads go on, too."""
+    return Decimal(text)
 
 
 def _whole(text: str) -> int | Decimal:

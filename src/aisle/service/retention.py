@@ -20,8 +20,9 @@ from aisle.errors import UsageError
 from aisle.service.amounts import ONE, number
 from aisle.service.context import CHAIN, CHANGES_FORGOTTEN
 from aisle.service.encode import compact, fragment, joined, loaded, quoted
-from aisle.service.gate import HISTORY_DAYS, KEYS_KEPT_DAYS
+from aisle.service.gate import HISTORY_DAYS
 from aisle.service.handlers.logs import HISTORIC_DAYS
+from aisle.service.limits import KEYS_KEPT_DAYS
 from aisle.service.sql import retention as sql
 from aisle.service.sql.core import COUNTER_SET, COUNTER_VALUE
 from aisle.service.sql.logs import LOG_ADD, LOG_FIRST
@@ -281,11 +282,22 @@ def _dropped(statement: str) -> _Step:
     return step
 
 
+def _each(*steps: _Step) -> _Step:
+    """One after the other."""
+
+    async def step(storage: Storage, store: str, until: str) -> int:
+        return sum([await one(storage, store, until) for one in steps])
+
+    return step
+
+
 _STEPS: dict[str, _Step] = {
     "ledger": _ledger,
-    "log": _log,
+    "log": _each(_log, _dropped(sql.RECOUNTS_DROP)),
     "changes": _changes,
-    "orders": _removed(sql.ORDERS_OLD, sql.ORDER_REMOVALS),
+    "orders": _each(
+        _removed(sql.ORDERS_OLD, sql.ORDER_REMOVALS), _dropped(sql.PUT_BACKS_DROP), _dropped(sql.ASSIGNMENTS_DROP)
+    ),
     "deliveries": _removed(sql.DELIVERIES_OLD, sql.DELIVERY_REMOVALS),
     "answers": _dropped(sql.ANSWERS_DROP),
     "audit": _dropped(sql.AUDIT_DROP),

@@ -23,7 +23,7 @@ from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
 from aisle.service.access import AccessLog
 from aisle.service.factory import Service, open_service
-from aisle.service.limits import LONGEST_HEADERS, LONGEST_QUERY, Rates
+from aisle.service.limits import KEYS_KEPT_DAYS, LONGEST_HEADERS, LONGEST_QUERY, Rates
 from aisle.service.logs import json_logs
 from aisle.service.storage import Busy, Storage, named_database, open_storage
 from aisle.service.times import Clock
@@ -51,11 +51,13 @@ def serve(
     certificate: Path | None = None,
     private_key: Path | None = None,
     rate: float = Rates().token,
+    rate_bytes: float = Rates().token_bytes,
     access_file: Path | None = None,
     workers: int = 1,
     json_logs: bool = False,
     zones: Zones = HOST,
     lenient: bool = False,
+    keys_days: int = KEYS_KEPT_DAYS,
     proxies: Sequence[str] = (),
     drain_seconds: float = 0.0,
     per_address: int | None = None,
@@ -70,10 +72,11 @@ def serve(
     One address has `per_address` connections at most (0: any number), but for the `proxies`.
     `database` is `sqlite:///path` or `postgresql://host/name`; `port` 0 takes any free one. `ready` hears the URL when
     requests are answered. `token_file` gets an admin token. `rate` is how many requests a second a token may send in
-    the long run, 0 for any number; `access_file` gets a line of each request, `-` is the standard error. `workers` is
-    how many processes answer; with `json_logs` what the service says of itself are lines of JSON too. A `lenient`
-    service ignores parameters that an operation does not have. What `proxies` say of whom they speak for is believed,
-    and what others say of it is not. Dates and times that name no time zone are read by `zones`.
+    the long run, 0 for any number, and `rate_bytes` how many bytes of bodies; `access_file` gets a line of each
+    request, `-` is the standard error. `workers` is how many processes answer; with `json_logs` what the service says
+    of itself are lines of JSON too. A `lenient` service ignores parameters that an operation does not have. What
+    `proxies` say of whom they speak for is believed, and what others say of it is not. Dates and times that name no
+    time zone are read by `zones`. Answers under keys are kept for `keys_days`.
 
     Raises UsageError for a database we do not know, for a certificate that cannot be used and for plain HTTP to other
     machines that was not asked for by `allow_plain_http`, StorageError when the database cannot be used. One that
@@ -87,10 +90,12 @@ def serve(
         certificate,
         private_key,
         rate,
+        rate_bytes,
         access_file,
         json_logs,
         zones,
         lenient,
+        keys_days,
         proxies,
         drain_seconds,
         per_address,
@@ -134,10 +139,12 @@ class Address(NamedTuple):
     certificate: Path | None
     private_key: Path | None
     rate: float
+    rate_bytes: float
     access_file: Path | None
     json_logs: bool
     zones: Zones
     lenient: bool
+    keys_days: int
     proxies: Sequence[str]
     """Addresses and networks whose X-Forwarded-For is believed."""
     drain_seconds: float
@@ -160,7 +167,16 @@ class Address(NamedTuple):
             access = opened.enter_context(closing(AccessLog(self.access_file))) if self.access_file else None
             metrics = _metrics()
             storage.watch.figures = metrics
-            service = Service(storage, clock, Rates(self.rate), access, metrics, self.zones, lenient=self.lenient)
+            service = Service(
+                storage,
+                clock,
+                Rates(self.rate, token_bytes=self.rate_bytes),
+                access,
+                metrics,
+                self.zones,
+                lenient=self.lenient,
+                keys_days=self.keys_days,
+            )
             server = self.server(service, ready, metrics.certificate_until, is_worker=sockets is not None)
             follow(server.leave)
             server.run(sockets)

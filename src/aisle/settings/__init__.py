@@ -148,6 +148,8 @@ class Settings(NamedTuple):
     """The same of received deliveries, with their lines."""
     keep_audit_days: Decimal = KEEP_LONG_DAYS
     """The same of the audit."""
+    keep_answers_days: Decimal = Decimal(30)
+    """So long a service remembers the keys of requests with their answers, and tells hosts so; at least 30."""
     keep_operations_days: Decimal = Decimal(30)
     """What a host keeps of operations that are over; at least 30, for a restored service may ask for them."""
     keep_journal_days: Decimal = Decimal(35)

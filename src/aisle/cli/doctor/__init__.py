@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from aisle.cli.doctor.report import WRONG, Finding, printed, wrong
 from aisle.errors import AisleError, SettingsError
@@ -23,14 +24,20 @@ def run(arguments: argparse.Namespace) -> int:
         findings += [finding for finding in _looked("settings", files.settings, loaded) if finding.verdict == WRONG]
         print_settings(loaded, findings, as_json=arguments.json)
         return int(bool(findings))
-    for name, check in checks():
+    for name, check in checks(_named(arguments.database) if arguments.database else None):
         findings += _looked(name, check, loaded)
     printed(findings, as_json=arguments.json)
     return int(any(finding.verdict == WRONG for finding in findings))
 
 
-def checks() -> tuple[tuple[str, Check], ...]:
-    """What is looked at, in this order, and what looks at it."""
+def _named(database: str) -> Path | str:
+    from aisle.service.storage.engine import named_database
+
+    return named_database(database)
+
+
+def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
+    """What is looked at, in this order, and what looks at it; of a `database` of a service, how large it is."""
     from aisle.cli.doctor import files, host, service, sizes, store, terminal
 
     return (
@@ -47,6 +54,7 @@ def checks() -> tuple[tuple[str, Check], ...]:
         ("outbox", store.outbox),
         ("journal", store.journal),
         ("sizes", sizes.sizes),
+        *((("sizes", lambda _: sizes.database(database)),) if database else ()),
         ("sessions", store.sessions),
         ("terminal", terminal.terminal),
         ("scanner", terminal.scanner),

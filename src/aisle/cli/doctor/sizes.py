@@ -1,14 +1,13 @@
-"""How large the files are that grow with time, and in the embedded store which of its tables."""
+"""How large the files are that grow with time, and of a service's database which of its tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from aisle.cli.compose import home_of
-from aisle.cli.doctor.report import Finding, note, ok, size
+from aisle.cli.doctor.report import Finding, note, ok, size, wrong
 from aisle.settings import EMBEDDED, Loaded, base_url
 
 _SHOWN = 4
@@ -27,27 +26,44 @@ def sizes(loaded: Loaded) -> Iterable[Finding]:
         return
     yield ok("sizes", ", ".join(f"{name} {size(count)}" for name, count in bytes_.items()), **bytes_)
     if base_url(loaded.settings) == EMBEDDED and home.service_db.exists():
-        yield _service(home.service_db)
+        yield _told("the embedded store", _bytes(home.service_db), _rows(home.service_db))
 
 
-def _service(path: Path) -> Finding:
-    """The tables that grow, counted without changing anything."""
+def database(named: Path | str) -> Iterable[Finding]:
+    """The tables of a service's database that grow, found out without changing anything."""
+    if isinstance(named, Path):
+        if not named.exists():
+            yield wrong("sizes", f"there is no database at {named}")
+        else:
+            yield _told(f"the database {named}", _bytes(named), _rows(named))
+        return
+    try:
+        from aisle.service.storage.postgres import public_name, read_sizes
+    except ModuleNotFoundError:
+        yield wrong("sizes", "PostgreSQL needs asyncpg", todo="Install aisle[postgres].")
+        return
+    rows = read_sizes(named)
+    yield _told(f"the database {public_name(named)}", rows.pop("*"), rows)
+
+
+def _rows(path: Path) -> dict[str, int]:
     import apsw
 
     from aisle.service.storage.base import GROWING
 
-    facts: dict[str, Any] = {"bytes": _bytes(path)}
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as found:
         there = {str(row[0]) for row in found.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        rows = {
+        return {
             table: int(str(found.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]))  # noqa: S608 - our own names
             for table in GROWING
             if table in there
         }
+
+
+def _told(what: str, bytes_: int, rows: dict[str, int]) -> Finding:
     largest = sorted(rows, key=rows.__getitem__, reverse=True)[:_SHOWN]
     told = ", ".join(f"{table} {rows[table]:,} rows" for table in largest if rows[table])
-    what = f"the embedded store {size(facts['bytes'])}" + (f"; {told}" if told else "")
-    return ok("sizes", what, **facts, rows=rows)
+    return ok("sizes", f"{what} {size(bytes_)}" + (f"; {told}" if told else ""), bytes=bytes_, rows=rows)
 
 
 def _bytes(path: Path) -> int:

@@ -25,8 +25,8 @@ from aisle.service.handlers import (
     stores,
 )
 from aisle.service.handlers.preparing import Prepare
-from aisle.service.request import MIB
 from aisle.service.tokens import ROLES
+from aisle.service.turns import MIB
 from aisle.tuples import NamedTuple
 
 Run = Callable[[Context, Call], Awaitable[bytes]]

@@ -63,6 +63,7 @@ _OWN = {
     "promotion": "promotion",
     "promotion_week": "promotion_week",
 }
+_AT_ONCE = 1000
 PRODUCTS = "product"
 """The counter of the catalogue's products."""
 GONE = "store_product_gone"
@@ -77,15 +78,21 @@ async def known_products(ctx: Context, numbers: Iterable[str]) -> dict[str, Body
 
 async def create_or_update_products(ctx: Context, call: Call) -> bytes:
     """Create products, or change the named fields of those that exist."""
-    bodies = [without_none(body) for body in call.body.get("products") or []]
-    for index, body in enumerate(bodies):
+    said = call.body.get("products") or []
+    for index, body in enumerate(map(without_none, said)):
         check_code(body["product_number"], "the number of a product", f"products[{index}].product_number")
         check_name(body, f"products[{index}]")
         _check_day(body, f"products[{index}].deprecation_date")
         _check_whole(body, f"products[{index}]")
         check_sorting(body, f"products[{index}]")
-    numbers = {body["product_number"] for body in bodies}
-    known = await known_products(ctx, numbers)
+    for start in range(0, len(said), _AT_ONCE):
+        await _write(ctx, [without_none(body) for body in said[start : start + _AT_ONCE]])
+    return DONE
+
+
+async def _write(ctx: Context, bodies: list[Body]) -> None:
+    """Some of the products: to have the rows of all of them at once takes much memory."""
+    known = await known_products(ctx, {body["product_number"] for body in bodies})
     written: dict[str, Body] = {}
     for body in bodies:
         # Whether the store ranges it is for each store to say.
@@ -94,7 +101,6 @@ async def create_or_update_products(ctx: Context, call: Call) -> bytes:
         old = written.get(number) or known.get(number) or {"product_name": number, **_DEFAULTS}
         written[number] = old | body
     await keep(ctx, known, written)
-    return DONE
 
 
 def check_name(said: Body, field: str) -> None:

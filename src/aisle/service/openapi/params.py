@@ -131,7 +131,8 @@ HEADERS: tuple[Schema, ...] = (
     {
         "name": "Idempotency-Key",
         "in": "header",
-        "description": f"{_EXTENSION} The same request under the same key is carried out once (30 days).",
+        "description": f"{_EXTENSION} The same request under the same key is carried out once"
+        " (for as many days as `Aisle-Features` says).",
         "schema": {"type": "string", "pattern": f"^{KEY_PATTERN}$"},
     },
     {

@@ -15,7 +15,7 @@ ORDER_SET = """
     UPDATE customer_order
     SET is_active = $3, is_claimed = $4, is_picked = $5, is_rejected = $6, status_id = $7, fulfilment = $8, item = $9,
         pickup_date = $10, total_quantity = $11, total_delivered = $12, version = version + 1,
-        finished_on = CASE WHEN finished_on = '' THEN $13 ELSE finished_on END
+        finished_on = CASE WHEN $13 = '=' THEN finished_on ELSE $13 END
     WHERE store_number = $1 AND order_number = $2"""
 ORDER_NUMBERS = "SELECT order_number FROM customer_order WHERE store_number = $1 ORDER BY seq"
 ORDERS_DROP = "DELETE FROM customer_order WHERE store_number = $1"

@@ -49,6 +49,19 @@ ORDER_REMOVALS = (
     "DELETE FROM order_line WHERE store_number = $1 AND order_number = ANY($2)",
     "DELETE FROM customer_order WHERE store_number = $1 AND order_number = ANY($2)",
 )
+PUT_BACKS_DROP = """
+    DELETE FROM put_back WHERE store_number = $1 AND seq IN (
+        SELECT p.seq FROM put_back p WHERE p.store_number = $1 AND p.created_on < $2 ORDER BY p.seq LIMIT $3)
+    RETURNING seq"""
+ASSIGNMENTS_DROP = """
+    DELETE FROM assignment WHERE store_number = $1 AND seq IN (
+        SELECT a.seq FROM assignment a WHERE a.store_number = $1 AND a.done_on < $2 ORDER BY a.seq LIMIT $3)
+    RETURNING seq"""
+RECOUNTS_DROP = """
+    DELETE FROM recount WHERE store_number = $1 AND seq IN (
+        SELECT r.seq FROM recount r
+        WHERE r.store_number = $1 AND r.state <> 'open' AND r.ended_on < $2 ORDER BY r.seq LIMIT $3)
+    RETURNING seq"""
 
 DELIVERIES_OLD = """
     SELECT d.order_number, (

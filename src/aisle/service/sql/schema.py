@@ -331,6 +331,13 @@ _SAID = (
     "CREATE INDEX said_last_age ON said_last (said_on)",
 )
 
+# Orders that are rejected are over, too: of those that are there already nobody knows since when.
+_REJECTED = (
+    """UPDATE customer_order SET finished_on = COALESCE((
+        SELECT h.written_on FROM write_history h WHERE h.store_number = customer_order.store_number
+        ORDER BY h.seq DESC LIMIT 1), '') WHERE fulfilment = 'rejected' AND finished_on = ''""",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -358,4 +365,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _AUDIT,
     _AGES,
     _SAID,
+    _REJECTED,
 )

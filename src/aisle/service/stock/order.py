@@ -18,6 +18,9 @@ from aisle.service.stock.line import OrderLine
 from aisle.service.stock.logs import FINISH, Entry, LogWriter
 from aisle.service.times import Zone, day_of
 
+_AS_BEFORE = "="
+"""When it was finished or rejected does not change."""
+
 
 @dataclass(slots=True)
 class Order:
@@ -82,7 +85,8 @@ class Order:
 
     async def save(self, ctx: Context, store_number: str, *, last: bool = False) -> None:
         """Derive the state, store the head (lines store themselves; `last` as with them) and tell followers."""
-        was_open = self.fulfilment not in CLOSED
+        was = self.fulfilment
+        was_open = was not in CLOSED
         self.derive()
         is_open = self.fulfilment not in CLOSED
         if is_open != was_open:
@@ -104,7 +108,7 @@ class Order:
             pickup,
             sum(line.quantity for line in self.lines),
             sum(line.delivered for line in self.lines),
-            "" if self.is_active else ctx.now,
+            "" if is_open else _AS_BEFORE if was == self.fulfilment else ctx.now,
         )
         if last:
             ctx.later(sql.ORDER_SET, [row])

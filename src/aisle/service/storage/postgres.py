@@ -372,6 +372,22 @@ def _number(store: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
+def read_sizes(dsn: str) -> dict[str, int]:
+    """What `sizes` tells, of a database that is left as it is. Raises StorageError."""
+
+    async def work() -> dict[str, int]:
+        connection = await asyncpg.connect(dsn, server_settings=_SETTINGS, timeout=_CONNECT_SECONDS)
+        try:
+            return {name: int(count) for statement in _SIZES for name, count in await connection.fetch(statement)}
+        finally:
+            await connection.close(timeout=_CONNECT_SECONDS)
+
+    try:
+        return asyncio.run(work())
+    except Exception as problem:
+        raise StorageError(f"{public_name(dsn)} cannot be looked at: {_words(problem)}") from problem
+
+
 def public_name(dsn: str) -> str:
     """The database as it may be shown: without user and password."""
     parts = urlsplit(dsn)
