@@ -271,6 +271,15 @@ async def test_answers_of_keys_go_when_hosts_know_that_they_do(world: World) -> 
     assert await count_of(world, "idempotency") == 1
 
 
+@pytest.mark.parametrize("part", ["answers", "audit"])
+async def test_no_store_is_locked_where_nothing_is_old(world: World, part: str) -> None:
+    entry = {"storeproductlog": [{"product_number": "P1", "quantity": 1}]}
+    await world.post(LOGS, entry, headers={"Idempotency-Key": "k" * 16})
+    with patch.object(world.service.storage, "write", side_effect=AssertionError):
+        gone = await purge(world.service.storage, world.now - LEAST_DAYS * DAY, world.now, (part,))
+    assert gone == Purged()
+
+
 async def test_a_write_gets_through_while_much_is_purged(world: World) -> None:
     entries = [{"product_number": "P1", "location_code": "A1", "quantity": n % 7} for n in range(1, 1500)]
     for _ in range(tries(3, 30)):
