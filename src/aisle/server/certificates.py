@@ -65,6 +65,19 @@ def renewed(certificate: Path, private_key: Path | None) -> bool:
     return True
 
 
+def stamp_of(*files: Path | None) -> tuple[object, ...]:
+    """What is different once one of the files was written anew or replaced."""
+    return tuple(_stamp(file) for file in files if file is not None)
+
+
+def _stamp(file: Path) -> tuple[int, ...]:
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def take(context: ssl.SSLContext, certificate: Path, private_key: Path | None) -> None:
     """Load what `renewed` found good, for new connections; those that are open keep the old one."""
     try:
@@ -87,14 +100,14 @@ class CertificateWatch:
         self._clock = clock
         self._said = ""
 
-    def look(self) -> None:
-        """Say what has changed since the last time, in one line."""
+    def look(self) -> bool:
+        """Say what has changed since the last time, in one line; whether the files hold a good one."""
         try:
             until = self._look()
         except (OSError, KeyError, ValueError) as problem:
             self._figure(0.0)
             self._say(f"certificate lost: {_words(problem)}")
-            return
+            return False
         self._figure(until)
         days = (until - self._clock()) / _DAY
         if days > SOON_DAYS:
@@ -103,6 +116,7 @@ class CertificateWatch:
             self._said = ""
         elif not self._said.startswith("certificate ends"):
             self._say(f"certificate ends in {days:.0f} days")
+        return True
 
     def _say(self, text: str) -> None:
         if text != self._said:

@@ -17,11 +17,13 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from aisle.errors import UsageError
-from aisle.server.certificates import renewed, take
+from aisle.server.certificates import CertificateWatch, good_until, renewed, stamp_of, take
 from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, LimitedConnection, limited
 from aisle.server.handshakes import Handshakes
 
 _KEEP_ALIVE_SECONDS = 75
+WATCH_S = 60.0
+"""So often the files of a certificate are looked at."""
 
 
 def server_config(
@@ -68,7 +70,7 @@ def url_of(sock: socket.socket, *, tls: bool) -> str:
 
 class HttpServer(uvicorn.Server):
     """Server of uvicorn that says when it is ready, can say that it is leaving before it stops listening, and takes a
-    renewed certificate on SIGHUP. What comes after it in a worker is killed by no signal."""
+    renewed certificate on SIGHUP and within a minute by itself. What comes after it in a worker no signal kills."""
 
     def __init__(
         self,
@@ -79,8 +81,11 @@ class HttpServer(uvicorn.Server):
         before_end: Callable[[], Awaitable[None]] | None = None,
         drain_seconds: float = 0.0,
         is_worker: bool = False,
+        certificate_until: Callable[[float], None] = lambda until: None,
+        watch_seconds: float = WATCH_S,
     ) -> None:
         """`ready` hears the URL; `leaving` is called when it is told to leave, `before_end` when it listens no more.
+        `certificate_until` hears each `watch_seconds` until when the certificate in the files is good, 0.0 for not.
 
         Who starts a worker says whether a renewed certificate is good, and keeps signals from it when it ends.
         """
@@ -91,6 +96,9 @@ class HttpServer(uvicorn.Server):
         self._drain_seconds = drain_seconds
         self._is_worker = is_worker
         self._is_draining = False
+        self._certificate_until = certificate_until
+        self._watch_seconds = watch_seconds
+        self._taken = stamp_of(*self._files()) if config.ssl_certfile else ()
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until it is told to leave."""
@@ -112,12 +120,37 @@ class HttpServer(uvicorn.Server):
         self._leaving()
         asyncio.get_running_loop().call_later(self._drain_seconds, self.leave)
 
+    def _files(self) -> tuple[Path, Path | None]:
+        private_key = self.config.ssl_keyfile
+        return Path(str(self.config.ssl_certfile)), Path(str(private_key)) if private_key else None
+
     def _reload(self) -> None:
-        certificate, private_key = Path(str(self.config.ssl_certfile)), self.config.ssl_keyfile
-        files = certificate, Path(str(private_key)) if private_key else None
+        if self._is_worker or renewed(*self._files()):
+            self._take()
+
+    def _take(self) -> None:
         assert self.config.ssl is not None
-        if self._is_worker or renewed(*files):
-            take(self.config.ssl, *files)
+        self._taken = stamp_of(*self._files())
+        take(self.config.ssl, *self._files())
+
+    async def _watch_certificate(self) -> None:
+        """Nobody may have said that it was renewed."""
+        files = self._files()
+        watch = CertificateWatch(partial(good_until, *files), self._certificate_until)
+        while True:
+            is_good = await asyncio.to_thread(watch.look)
+            if is_good and stamp_of(*files) != self._taken and await asyncio.to_thread(renewed, *files):
+                self._take()
+            await asyncio.sleep(self._watch_seconds)
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """See uvicorn.Server."""
+        watching = asyncio.create_task(self._watch_certificate()) if self.config.ssl_certfile else None
+        try:
+            await super().serve(sockets)
+        finally:
+            if watching is not None:
+                watching.cancel()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn.Server."""
