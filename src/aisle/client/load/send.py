@@ -40,7 +40,7 @@ from aisle.client.load.columns import (
     STORES,
 )
 from aisle.client.load.confirmed import Confirmed, lost_meanwhile
-from aisle.client.load.kept_stock import KeptStock
+from aisle.client.load.kept_stock import Kept, KeptStock
 from aisle.client.load.known import compare
 from aisle.client.load.loaded_stock import LoadedStock, marked
 from aisle.client.load.read import NOTHING_FOUND, Left, Record, records, tables, unknown_files
@@ -241,6 +241,7 @@ class _File:
                 self._note_unkept(count)
             elif new and "location_code" not in new.body:
                 self._note_other_pools(new, kept.pools)
+            new = _at_no_place(new, kept) if new and new.is_beside else new
             self._left += left
             self._rows += len(count.at) - (len(new.at) if new else 0)
             found += [marked(new)] if new else []
@@ -392,11 +393,18 @@ class _File:
     def _refuse(self, rows: int, *bad: BadRow) -> None:
         self._rows += rows
         self.bad.extend(bad[:1] if self._strict else bad)
-        if self._strict:
+        if self._strict and bad:
             raise _Stop
 
     def _tell(self) -> None:
         self._progress(Progress(self._table.name, self._rows, self._table.position, self._table.size))
+
+
+def _at_no_place(count: Record, kept: Kept) -> Record:
+    """A count of what lies at no place as the service takes it: with what lies at places before the load."""
+    pools = {name: "stock_pool_1" if name == "counted_quantity" else name for name in count.at}
+    whole = {name: count.body[name] + kept.at_places(pool) for name, pool in pools.items()}
+    return count._replace(body=count.body | whole)
 
 
 def _is_replayed(answer: Answer) -> bool:
