@@ -36,7 +36,7 @@ def server_config(
     finish_seconds: int,
     **more: Any,
 ) -> uvicorn.Config:
-    """What uvicorn is told: nothing of requests in its log; requests that run have `finish_seconds` when it ends."""
+    """Configure uvicorn: it logs no requests, and those that run have `finish_seconds` when it ends."""
     return uvicorn.Config(
         app,
         **{"lifespan": "off", "ws": "none", "proxy_headers": False, **more},
@@ -54,7 +54,7 @@ def server_config(
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that several processes may take connections from. Raises UsageError."""
+    """Open a socket that several processes may take connections from. Raises UsageError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=LARGEST_BACKLOG)
@@ -63,14 +63,14 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def url_of(sock: socket.socket, *, tls: bool) -> str:
-    """Where a socket is reached."""
+    """Tell the URL of a socket."""
     host, port = sock.getsockname()[:2]
     return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn, but it says when it is ready, may say that it is leaving before it stops listening, takes a renewed
-    certificate on SIGHUP and within a minute by itself, and no signal kills what comes after."""
+    """Server of uvicorn that says when it is ready, can say that it is leaving before it stops listening, and takes a
+    renewed certificate on SIGHUP and within a minute by itself. What comes after it in a worker no signal kills."""
 
     def __init__(
         self,
@@ -188,8 +188,8 @@ class HttpServer(uvicorn.Server):
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """A loop whose servers limit handshakes, too; and callers wait in a long queue, however few of them are taken from
-    it in a row."""
+    """Loop whose servers limit handshakes, too, and whose callers wait in a long queue, however few of them are taken
+    from it in a row."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         super().__init__()
