@@ -91,8 +91,7 @@ async def test_a_large_body_is_read_when_the_one_before_is_carried_out(world: Wo
     assert [(await task).status_code for task in tasks] == [200, 200, 200]
 
 
-async def test_a_body_that_waits_for_its_turn_has_all_its_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.request._BODY_SECONDS", 0.3)
+async def test_a_body_that_waits_for_its_turn_is_taken(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     large = asyncio.Semaphore(0)
     monkeypatch.setattr(world.service.app.gate._turns, "_large", large)
     for is_declared in (True, False):

@@ -13,7 +13,7 @@ import aisle.service.sql
 from aisle.service.sql import deliveries, locations, logs, orders, products, stock
 from aisle.service.sql.audit import AUDIT_ADD
 from aisle.service.sql.compose import contains, filtered, paged
-from aisle.service.sql.retention import AUDIT_DROP
+from aisle.service.sql.retention import AUDIT_OLD
 from aisle.service.storage import SqliteStorage
 from aisle.service.storage.connection import _sqlite_text
 from aisle.service.storage.planner import STATISTICS
@@ -117,7 +117,7 @@ def test_young_entries_of_the_audit_are_not_looked_through_for_old_ones(tmp_path
         connection.executemany(_sqlite_text(AUDIT_ADD), rows)
     looks = Mock(return_value=False)
     connection.set_progress_handler(looks, 1000)
-    assert connection.execute(_sqlite_text(AUDIT_DROP), ("S1", "2026-01-01", 1000)).fetchall() == []
+    assert connection.execute(_sqlite_text(AUDIT_OLD), ("S1", "2026-01-01", 1000)).fetchall() == []
     assert looks.call_count < 20
     connection.close()
 

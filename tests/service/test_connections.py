@@ -14,7 +14,7 @@ from contextlib import ExitStack, closing, contextmanager
 from ipaddress import IPv4Network, ip_network
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -101,6 +101,8 @@ def test_drops_of_a_body_buy_no_time_and_what_comes_quickly_does() -> None:
     with serving(limits, bodies) as (port, _):
         with closing(connected(port, head)) as dripping:
             assert ended_by(lambda: dripping.sendall(b"x"))
+        with closing(connected(port, head + b"x")) as silent:
+            assert ended(silent).startswith(b"HTTP/1.1 408 ")
         with closing(connected(port, head)) as slow:
             for _ in range(10):
                 slow.sendall(b"x" * 500)
@@ -198,6 +200,26 @@ def test_who_reads_no_answer_is_left() -> None:
             while server.server_state.connections:
                 assert monotonic() < until
                 sleep(0.01)
+
+
+def test_those_that_hardly_read_make_room_for_those_that_ask() -> None:
+    async def long(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/":
+            await app(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(400):
+            await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    with serving(ConnectionLimits(connections=3), long) as (port, server), ExitStack() as opened:
+        for _ in range(3):
+            opened.enter_context(closing(connected(port, b"GET /long HTTP/1.1\r\nHost: a\r\n\r\n")))
+        until = monotonic() + SECONDS
+        while sum(cast("LimitedConnection", one).flow.write_paused for one in server.server_state.connections) < 3:
+            assert monotonic() < until
+            sleep(0.01)
+        assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text == "ok"
 
 
 def test_who_asks_is_answered_again_and_again_on_one_connection() -> None:

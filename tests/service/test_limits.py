@@ -244,17 +244,6 @@ async def test_headers_and_queries_have_a_length(world: World) -> None:
     assert (answer.status_code, answer.json()["success"]) == (414, False)
 
 
-async def test_a_body_that_does_not_come_is_not_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "_BODY_SECONDS", 0.01)
-
-    async def drip() -> Any:
-        yield b"{"
-        await asyncio.Event().wait()
-
-    answer = await world.client.post(API + "/stores", content=drip())
-    assert (answer.status_code, answer.json()["success"]) == (408, False)
-
-
 OBJECT = 'an object is wanted, with its fields in braces: {"…": …}.'
 
 

@@ -320,6 +320,29 @@ def test_a_database_that_is_not_there_is_named_without_its_password(server: Serv
         PostgresStorage("postgresql://me@/x?host=/nonexistent")
 
 
+async def test_a_database_that_is_renamed_is_lost_until_it_is_back(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    execute(server.url(), "CREATE DATABASE kept")
+    storage = PostgresStorage(server.url("public").replace("/postgres?", "/kept?"))
+    try:
+        execute(
+            server.url(),
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'kept'",
+            "ALTER DATABASE kept RENAME TO away",
+        )
+        for _ in range(2):
+            with pytest.raises(Busy):
+                await storage.read(names)
+        execute(server.url(), "ALTER DATABASE away RENAME TO kept")
+        await storage.read(names)
+    finally:
+        storage.close()
+        execute(server.url(), "DROP DATABASE kept")
+    said = [record.getMessage().partition(" after")[0] for record in caplog.records]
+    assert said == ["database lost: InvalidCatalogNameError of reads", "database regained"]
+
+
 async def test_every_statement_is_understood(url: str) -> None:
     connection = await asyncpg.connect(url, timeout=60)
     try:

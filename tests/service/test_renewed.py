@@ -10,11 +10,16 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from time import monotonic, sleep
 from urllib.parse import urlsplit
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
+from aisle.server.connections import ConnectionLimits
+from aisle.server.http_server import HttpServer, listening, server_config
 from tests.service.test_limits import CERTIFICATE
 from tests.service.test_watching import LONG, serving
 from tests.terminal.browser import Web
@@ -65,6 +70,36 @@ def test_a_renewed_certificate_is_taken_and_a_bad_one_is_not(
         "certificate taken",
         "certificate refused, the old one stays",
     ]
+
+
+def test_a_renewed_certificate_is_taken_where_nobody_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    first, until = made(tmp_path, "first"), list[float]()
+    files = tmp_path / "cert.pem", tmp_path / "key.pem"
+    limits = ConnectionLimits()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError
+
+    config = server_config(app, limits, longest_head=1000, certificate=files[0], private_key=files[1], finish_seconds=1)
+    urls = Queue[str]()
+    server = HttpServer(config, urls.put, certificate_until=until.append, watch_seconds=0.02)
+    with listening("127.0.0.1", 0) as sock:
+        running = Thread(target=server.run, args=([sock],))
+        running.start()
+        try:
+            url = urls.get(timeout=LONG)
+            until_shown(url, first)
+            files[1].write_text("no key")
+            while not until or until[-1]:
+                sleep(0.01)
+            until_shown(url, first)
+            until_shown(url, made(tmp_path, "second"))
+        finally:
+            server.should_exit = True
+            running.join()
+    said = [record.getMessage() for record in caplog.records if record.name == "aisle.server"]
+    assert said[-1] == "certificate taken: it is good for 89 days"
+    assert sum(words.startswith("certificate taken") for words in said) == 1
 
 
 @contextmanager

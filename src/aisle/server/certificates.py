@@ -20,7 +20,7 @@ _DAY = 86400.0
 
 
 def good_until(certificate: Path, private_key: Path | None) -> float:
-    """Seconds since 1970. It is found by a handshake in this process, that trusts this one certificate alone.
+    """Tell until when a certificate is good, in seconds since 1970, by a handshake that trusts it alone.
 
     Raises OSError (ssl.SSLError is one) for files that cannot be used, and for a certificate that has ended.
     """
@@ -43,7 +43,7 @@ def good_until(certificate: Path, private_key: Path | None) -> float:
 
 
 def tls_context(certificate: Path, private_key: Path | None) -> ssl.SSLContext:
-    """What is needed for https. Raises UsageError for files that are none of that."""
+    """Make the context of a server for https. Raises UsageError for files that cannot be used."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
@@ -55,7 +55,7 @@ def tls_context(certificate: Path, private_key: Path | None) -> ssl.SSLContext:
 
 
 def renewed(certificate: Path, private_key: Path | None) -> bool:
-    """Whether the files hold a certificate that can be served; one line says so, or why not."""
+    """Tell whether the files hold a certificate that can be served; one line of the log says so, or why not."""
     try:
         until = good_until(certificate, private_key)
     except (OSError, KeyError, ValueError) as problem:
@@ -65,8 +65,21 @@ def renewed(certificate: Path, private_key: Path | None) -> bool:
     return True
 
 
+def stamp_of(*files: Path | None) -> tuple[object, ...]:
+    """What is different once one of the files was written anew or replaced."""
+    return tuple(_stamp(file) for file in files if file is not None)
+
+
+def _stamp(file: Path) -> tuple[int, ...]:
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def take(context: ssl.SSLContext, certificate: Path, private_key: Path | None) -> None:
-    """Serve what `renewed` found good to whoever connects from now on; who is connected keeps the old one."""
+    """Load what `renewed` found good, for new connections; those that are open keep the old one."""
     try:
         _load(context, certificate, private_key)
     except OSError as problem:
@@ -74,12 +87,12 @@ def take(context: ssl.SSLContext, certificate: Path, private_key: Path | None) -
 
 
 def _load(context: ssl.SSLContext, certificate: Path, private_key: Path | None) -> None:
-    """Raises ssl.SSLError for a key with a password, too: nobody is there to say it."""
+    """Load the files. Raises ssl.SSLError for a key with a password, too: nobody is there to say it."""
     context.load_cert_chain(certificate, private_key, password="")
 
 
 class CertificateWatch:
-    """Looks at the files now and then, by whoever calls `look`; `figure` hears until when they are good, 0 for not."""
+    """Watch of a certificate: `figure` hears until when it is good at each `look`, 0 where it is not."""
 
     def __init__(self, look: Callable[[], float], figure: Callable[[float], None], clock: Callable[[], float] = time):
         self._look = look
@@ -87,14 +100,14 @@ class CertificateWatch:
         self._clock = clock
         self._said = ""
 
-    def look(self) -> None:
-        """Say what has changed since the last time, in one line."""
+    def look(self) -> bool:
+        """Say what has changed since the last time, in one line; whether the files hold a good one."""
         try:
             until = self._look()
         except (OSError, KeyError, ValueError) as problem:
             self._figure(0.0)
             self._say(f"certificate lost: {_words(problem)}")
-            return
+            return False
         self._figure(until)
         days = (until - self._clock()) / _DAY
         if days > SOON_DAYS:
@@ -103,6 +116,7 @@ class CertificateWatch:
             self._said = ""
         elif not self._said.startswith("certificate ends"):
             self._say(f"certificate ends in {days:.0f} days")
+        return True
 
     def _say(self, text: str) -> None:
         if text != self._said:
@@ -111,7 +125,7 @@ class CertificateWatch:
 
 
 def _words(problem: Exception) -> str:
-    """Why, without any path."""
+    """Say why, without any path."""
     if isinstance(problem, ssl.SSLCertVerificationError):
         return problem.verify_message
     return (problem.strerror if isinstance(problem, OSError) else "") or type(problem).__name__

@@ -29,15 +29,16 @@ _ROUNDS = 4
 """Rounds of taking connections that may pass before the first of them is counted."""
 _LOOKS = 32
 """So often in the time of a body one is looked at that is not taken."""
+_TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _SHARE = 4
 """One address gets this part of all connections at most, where nobody says."""
 
 
 class ConnectionLimits(NamedTuple):
-    """What one server allows those who connect to it."""
+    """Limits of the connections of one server."""
 
     head_seconds: float = 15.0
-    """For the head of a request, from its first byte."""
+    """For the head of a request, from its first byte, and from the begin of a connection."""
     body_seconds: float = 30.0
     """For a body, and what `body_rate` allows besides."""
     body_rate: int = 16 << 10
@@ -52,7 +53,7 @@ class ConnectionLimits(NamedTuple):
 
 
 def connection_limits(per_address: int | None = None, proxies: Collection[Network] = ()) -> ConnectionLimits:
-    """As many connections as this process has descriptors for, with some left for the database and files."""
+    """Allow as many connections as this process has descriptors for, less some for the database and files."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     connections, backlog = _MOST, LARGEST_BACKLOG
     if limit != resource.RLIM_INFINITY:
@@ -64,14 +65,14 @@ def connection_limits(per_address: int | None = None, proxies: Collection[Networ
 
 
 def limited(limits: ConnectionLimits) -> type[H11Protocol]:
-    """The protocol that a server with these limits speaks."""
-    state = {"limits": limits, "by_address": Counter[str](), "unfinished": {}, "idle": {}}
+    """Make the protocol of a server with these limits."""
+    state = {"limits": limits, "by_address": Counter[str](), "unfinished": {}, "idle": {}, "unread": {}}
     return type("Connection", (LimitedConnection,), state)
 
 
 class LimitedConnection(H11Protocol):
-    """A connection whose requests have to come in time. `unfinished` and `idle` are those of its server that may be
-    closed when there are too many, those that wait for longest first."""
+    """A connection whose requests have to come in time. `unfinished`, `idle` and `unread` are those of its server that
+    may be closed when there are too many, those that are waited for longest first."""
 
     limits: ConnectionLimits
     by_address: Counter[str]
@@ -79,6 +80,8 @@ class LimitedConnection(H11Protocol):
     """Of whom a request, or the rest of one, is awaited."""
     idle: dict[LimitedConnection, None]
     """Who was answered and has asked for nothing since."""
+    unread: dict[LimitedConnection, None]
+    """Of whom it is awaited that more of an answer is read."""
 
     _address = ""
     _due: asyncio.TimerHandle | None = None
@@ -90,7 +93,7 @@ class LimitedConnection(H11Protocol):
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """It has begun: where that is one too many, another one that is waited for goes."""
+        """Count it; where it is one too many, close one that is waited for."""
         super().connection_made(transport)
         self._address = self._limited_address()
         self.by_address[self._address] += 1
@@ -106,40 +109,45 @@ class LimitedConnection(H11Protocol):
             self._make_room(self._address)
 
     def data_received(self, data: bytes) -> None:
-        """Drops of a head, or of a body, buy no time."""
+        """Hear a part; drops of a head, or of a body, buy no time."""
         if self._body is not None:
             self._received += len(data)
         super().data_received(data)
         self._look(heard=True)
 
     def on_response_complete(self) -> None:
-        """An answer is out."""
+        """Note that an answer is out."""
         super().on_response_complete()
         self._look(heard=False)
         if self.transport.is_closing() and self.transport.get_write_buffer_size():
             self._watch_reader()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It has ended."""
+        """Count it no more."""
         self._forget()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self, event: object) -> None:
-        """What becomes of it is another protocol's business."""
+        """Leave it to another protocol."""
         self._forget()
         super().handle_websocket_upgrade(event)  # type: ignore[arg-type]
 
     def timeout_keep_alive_handler(self) -> None:
-        """Nothing was asked for a while: it ends, also when nobody reads the last answer."""
+        """End it, for nothing was asked for a while; also when nobody reads the last answer."""
         if self.transport.get_write_buffer_size():
             self._watch_reader()
         else:
             super().timeout_keep_alive_handler()
 
     def pause_writing(self) -> None:
-        """Much of an answer waits for its reader."""
+        """Watch the reader, for whom much of an answer waits."""
         super().pause_writing()
         self._watch_reader()
+
+    def resume_writing(self) -> None:
+        """Note that most of an answer was read."""
+        super().resume_writing()
+        self.unread.pop(self, None)
 
     # What is awaited
 
@@ -191,8 +199,17 @@ class LimitedConnection(H11Protocol):
             if now < until:
                 self._due = self.loop.call_at(until, self._late)
                 return
+            if not self._body.response_started:
+                self.transport.write(_TOO_SLOW)
+        self._end()
+
+    def _end(self) -> None:
+        """Close it, once what is to be said is out; at once where that would have to wait for its reader."""
         self._await_nothing()
-        self.transport.abort()
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            self.transport.close()
 
     def _is_held_up(self) -> bool:
         """Whether nobody takes the body that is awaited: it is not its sender who is slow."""
@@ -201,7 +218,7 @@ class LimitedConnection(H11Protocol):
     # Room
 
     def _limited_address(self) -> str:
-        """Where it comes from; '' where the limit of an address does not hold."""
+        """Tell the address that it counts for; '' where the limit of an address does not hold."""
         try:
             address = ip_address(self.client[0].partition("%")[0]) if self.client else None
         except ValueError:
@@ -213,7 +230,7 @@ class LimitedConnection(H11Protocol):
 
     def _make_room(self, address: str | None) -> None:
         """Close the one of this address, or of any, that is waited for longest; this one where there is no other."""
-        for waiting in (self.unfinished, self.idle):
+        for waiting in (self.unfinished, self.idle, self.unread):
             for one in waiting:
                 if one is not self and address in (None, one._address) and not one._is_held_up():
                     one._close()
@@ -226,6 +243,7 @@ class LimitedConnection(H11Protocol):
 
     def _forget(self) -> None:
         self._await_nothing()
+        self.unread.pop(self, None)
         if self._unread is not None:
             self._unread.cancel()
         self.by_address[self._address] -= 1
@@ -235,20 +253,23 @@ class LimitedConnection(H11Protocol):
     # Readers
 
     def _watch_reader(self) -> None:
+        self.unread[self] = None
         if self._unread is None:
             self._unsent = self.transport.get_write_buffer_size()
             self._unread = self.loop.call_later(self.timeout_keep_alive, self._look_at_reader)
 
     def _look_at_reader(self) -> None:
-        """Nothing of what waits was read in all that time: nobody is there."""
+        """End it where nothing of what waits was read in all that time: nobody is there."""
         self._unread = None
         unsent = self.transport.get_write_buffer_size()
         if unsent and unsent == self._unsent:
             self.transport.abort()
         elif unsent:
             self._watch_reader()
-        elif self.cycle is not None and self.cycle.response_complete and self in self.idle:
-            super().timeout_keep_alive_handler()
+        else:
+            self.unread.pop(self, None)
+            if self.cycle is not None and self.cycle.response_complete and self in self.idle:
+                super().timeout_keep_alive_handler()
 
 
 _OFTEN = (
@@ -264,7 +285,7 @@ _PERIOD = 60.0
 
 
 class RepeatFilter(logging.Filter):
-    """Lets what anybody can make a server say through once a minute, with how often it was left out before."""
+    """Filter of a log: what anybody can make a server say passes once a minute, with how often it was left out."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         super().__init__()
@@ -272,7 +293,7 @@ class RepeatFilter(logging.Filter):
         self._said: dict[str, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether this is said."""
+        """Tell whether this passes."""
         text = record.getMessage()
         kind = next((often for often in _OFTEN if text.startswith(often)), None)
         if kind is None:
@@ -289,7 +310,7 @@ class RepeatFilter(logging.Filter):
 
 @contextmanager
 def repeats_filtered() -> Iterator[None]:
-    """Nobody fills the log meanwhile."""
+    """Filter what repeats in the logs meanwhile."""
     loggers = [logging.getLogger(name) for name in ("aisle.server", "uvicorn.error", "asyncio")]
     repeats = RepeatFilter()
     for logger in loggers:

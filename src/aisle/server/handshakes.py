@@ -16,7 +16,7 @@ _SHARE = 4
 
 
 class Handshakes:
-    """Those of one server."""
+    """Handshakes of one server."""
 
     def __init__(
         self, connection: Callable[[], asyncio.Protocol], context: ssl.SSLContext, limits: ConnectionLimits
@@ -28,11 +28,11 @@ class Handshakes:
         self._running: dict[_Handshake, asyncio.Task[None]] = {}
 
     def begin(self) -> _Handshake:
-        """What a new connection speaks first."""
+        """Make what a new connection speaks first."""
         return _Handshake(self)
 
     def add(self, one: _Handshake, transport: asyncio.Transport) -> None:
-        """One more; the oldest makes room for it."""
+        """Run one more; where there are too many, the oldest ends."""
         self._running[one] = asyncio.get_running_loop().create_task(one.shake_hands(transport))
         self._running[one].add_done_callback(lambda _: self._running.pop(one, None))
         if len(self._running) > self._most:
@@ -41,7 +41,7 @@ class Handshakes:
 
 
 class _Handshake(asyncio.Protocol):
-    """Keeps what comes behind a handshake until the connection itself can hear it."""
+    """Protocol during a handshake: it keeps what comes behind it until the connection itself can hear it."""
 
     def __init__(self, handshakes: Handshakes) -> None:
         self._all = handshakes

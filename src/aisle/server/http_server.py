@@ -17,11 +17,13 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from aisle.errors import UsageError
-from aisle.server.certificates import renewed, take
+from aisle.server.certificates import CertificateWatch, good_until, renewed, stamp_of, take
 from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, LimitedConnection, limited
 from aisle.server.handshakes import Handshakes
 
 _KEEP_ALIVE_SECONDS = 75
+WATCH_S = 60.0
+"""So often the files of a certificate are looked at."""
 
 
 def server_config(
@@ -34,7 +36,7 @@ def server_config(
     finish_seconds: int,
     **more: Any,
 ) -> uvicorn.Config:
-    """What uvicorn is told: nothing of requests in its log; requests that run have `finish_seconds` when it ends."""
+    """Configure uvicorn: it logs no requests, and those that run have `finish_seconds` when it ends."""
     return uvicorn.Config(
         app,
         **{"lifespan": "off", "ws": "none", "proxy_headers": False, **more},
@@ -52,7 +54,7 @@ def server_config(
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that several processes may take connections from. Raises UsageError."""
+    """Open a socket that several processes may take connections from. Raises UsageError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=LARGEST_BACKLOG)
@@ -61,14 +63,14 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def url_of(sock: socket.socket, *, tls: bool) -> str:
-    """Where a socket is reached."""
+    """Tell the URL of a socket."""
     host, port = sock.getsockname()[:2]
     return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn, but it says when it is ready, may say that it is leaving before it stops listening, takes a renewed
-    certificate on SIGHUP, and no signal kills what comes after."""
+    """Server of uvicorn that says when it is ready, can say that it is leaving before it stops listening, and takes a
+    renewed certificate on SIGHUP and within a minute by itself. What comes after it in a worker no signal kills."""
 
     def __init__(
         self,
@@ -79,8 +81,11 @@ class HttpServer(uvicorn.Server):
         before_end: Callable[[], Awaitable[None]] | None = None,
         drain_seconds: float = 0.0,
         is_worker: bool = False,
+        certificate_until: Callable[[float], None] = lambda until: None,
+        watch_seconds: float = WATCH_S,
     ) -> None:
         """`ready` hears the URL; `leaving` is called when it is told to leave, `before_end` when it listens no more.
+        `certificate_until` hears each `watch_seconds` until when the certificate in the files is good, 0.0 for not.
 
         Who starts a worker says whether a renewed certificate is good, and keeps signals from it when it ends.
         """
@@ -91,6 +96,9 @@ class HttpServer(uvicorn.Server):
         self._drain_seconds = drain_seconds
         self._is_worker = is_worker
         self._is_draining = False
+        self._certificate_until = certificate_until
+        self._watch_seconds = watch_seconds
+        self._taken = stamp_of(*self._files()) if config.ssl_certfile else ()
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until it is told to leave."""
@@ -112,12 +120,37 @@ class HttpServer(uvicorn.Server):
         self._leaving()
         asyncio.get_running_loop().call_later(self._drain_seconds, self.leave)
 
+    def _files(self) -> tuple[Path, Path | None]:
+        private_key = self.config.ssl_keyfile
+        return Path(str(self.config.ssl_certfile)), Path(str(private_key)) if private_key else None
+
     def _reload(self) -> None:
-        certificate, private_key = Path(str(self.config.ssl_certfile)), self.config.ssl_keyfile
-        files = certificate, Path(str(private_key)) if private_key else None
+        if self._is_worker or renewed(*self._files()):
+            self._take()
+
+    def _take(self) -> None:
         assert self.config.ssl is not None
-        if self._is_worker or renewed(*files):
-            take(self.config.ssl, *files)
+        self._taken = stamp_of(*self._files())
+        take(self.config.ssl, *self._files())
+
+    async def _watch_certificate(self) -> None:
+        """Nobody may have said that it was renewed."""
+        files = self._files()
+        watch = CertificateWatch(partial(good_until, *files), self._certificate_until)
+        while True:
+            is_good = await asyncio.to_thread(watch.look)
+            if is_good and stamp_of(*files) != self._taken and await asyncio.to_thread(renewed, *files):
+                self._take()
+            await asyncio.sleep(self._watch_seconds)
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """See uvicorn.Server."""
+        watching = asyncio.create_task(self._watch_certificate()) if self.config.ssl_certfile else None
+        try:
+            await super().serve(sockets)
+        finally:
+            if watching is not None:
+                watching.cancel()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn.Server."""
@@ -155,8 +188,8 @@ class HttpServer(uvicorn.Server):
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """A loop whose servers limit handshakes, too; and callers wait in a long queue, however few of them are taken from
-    it in a row."""
+    """Loop whose servers limit handshakes, too, and whose callers wait in a long queue, however few of them are taken
+    from it in a row."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         super().__init__()

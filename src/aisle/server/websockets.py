@@ -16,13 +16,13 @@ _BAD_REQUEST: Final = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent
 
 
 class LimitedWebSocket(WebSocketsSansIOProtocol):
-    """uvicorn's own lets what nobody reads hold up its end."""
+    """Websocket that ends also where nobody reads what waits."""
 
     _heard_at = 0.0
 
     def data_received(self, data: bytes) -> None:
-        """Whoever says anything is there. What comes first is a whole head; where it is none for a websocket, uvicorn
-        would wait for ever."""
+        """Note that somebody is there. What comes first is a whole head: where it opens no websocket it is refused, for
+        uvicorn would wait for ever."""
         self._heard_at = self.loop.time()
         super().data_received(data)
         if not (self.handshake_initiated or self.transport.is_closing()):
@@ -30,7 +30,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
             self.transport.close()
 
     def keepalive_timeout(self) -> None:
-        """The question was not answered: who sends much answers late, all others are gone."""
+        """End it, for a question was not answered; who says something meanwhile is asked once more."""
         if self._heard_at > self.ping_sent_at:
             self.pong_timer = self.loop.call_later(HEARTBEAT_S, self.keepalive_timeout)
             self.ping_sent_at = self.loop.time()

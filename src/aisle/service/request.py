@@ -54,7 +54,6 @@ _AHEAD = re.compile(AHEAD_PATTERN)
 # Headers that change what a request does.
 _EFFECTIVE = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
 _PRINT = "2:"
-_BODY_SECONDS = 30.0
 # Queries that are no longer are remembered; most requests come with the same few.
 _SHORT = 64
 _DIGITS = 20
@@ -263,10 +262,10 @@ async def read_body(
 ) -> bytes:
     """The body, counted while it comes; `took` is told of each part.
 
-    `begin` waits until so many bytes may be taken; that is no time of its sender's.
+    `begin` waits until so many bytes may be taken. How long its sender may take is the connection's business.
 
-    Raises Refusal: 413 as soon as it is too long, 408 when it does not come, 415 when it is compressed;
-    ClientDisconnect when its sender goes before it is all there.
+    Raises Refusal: 413 as soon as it is too long, 415 when it is compressed; ClientDisconnect when its sender goes, or
+    is too slow, before it is all there.
     """
     if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise Refusal(415, "Bodies are taken as they are, without a Content-Encoding.")
@@ -276,26 +275,19 @@ async def read_body(
         raise _too_large(limit)
     await begin(declared)
     parts: list[bytes] = []
-    size, more, now = 0, True, asyncio.get_running_loop().time
-    try:
-        async with asyncio.timeout(_BODY_SECONDS) as deadline:
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientDisconnect
-                part, more = message.get("body", b""), message.get("more_body", False)
-                size += len(part)
-                took(len(part))
-                if size > limit:
-                    raise _too_large(limit)
-                parts.append(part)
-                if size > declared:
-                    left = (deadline.when() or now()) - now()
-                    deadline.reschedule(None)
-                    await begin(size)
-                    deadline.reschedule(now() + left)
-    except TimeoutError:
-        raise Refusal(408, f"The body was not here within {_BODY_SECONDS:.0f} s.") from None
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        part, more = message.get("body", b""), message.get("more_body", False)
+        size += len(part)
+        took(len(part))
+        if size > limit:
+            raise _too_large(limit)
+        parts.append(part)
+        if size > declared:
+            await begin(size)
     return b"".join(parts)
 
 

@@ -269,15 +269,16 @@ def _removed(old: str, removals: tuple[str, ...]) -> _Step:
     return step
 
 
-def _dropped(statement: str) -> _Step:
-    """Rows that nothing belongs to."""
+def _dropped(old: str, drop: str) -> _Step:
+    """Rows that nothing belongs to. They are looked for without the store's lock."""
 
     async def step(storage: Storage, store: str, until: str) -> int:
-        async def work(tx: Tx) -> _Batch:
-            gone = len(await tx.all(statement, store, until, _ROWS))
-            return _Batch(gone, gone == _ROWS)
-
-        return await _in_batches(storage, store, work)
+        gone = 0
+        while found := await storage.read(_query(old, store, until, _ROWS)):
+            await storage.write(_query(drop, store, [row[0] for row in found]), stores=[store])
+            gone += len(found)
+            await asyncio.sleep(_PAUSE_S)
+        return gone
 
     return step
 
@@ -293,14 +294,16 @@ def _each(*steps: _Step) -> _Step:
 
 _STEPS: dict[str, _Step] = {
     "ledger": _ledger,
-    "log": _each(_log, _dropped(sql.RECOUNTS_DROP)),
+    "log": _each(_log, _dropped(sql.RECOUNTS_OLD, sql.RECOUNTS_DROP)),
     "changes": _changes,
     "orders": _each(
-        _removed(sql.ORDERS_OLD, sql.ORDER_REMOVALS), _dropped(sql.PUT_BACKS_DROP), _dropped(sql.ASSIGNMENTS_DROP)
+        _removed(sql.ORDERS_OLD, sql.ORDER_REMOVALS),
+        _dropped(sql.PUT_BACKS_OLD, sql.PUT_BACKS_DROP),
+        _dropped(sql.ASSIGNMENTS_OLD, sql.ASSIGNMENTS_DROP),
     ),
     "deliveries": _removed(sql.DELIVERIES_OLD, sql.DELIVERY_REMOVALS),
-    "answers": _dropped(sql.ANSWERS_DROP),
-    "audit": _dropped(sql.AUDIT_DROP),
+    "answers": _dropped(sql.ANSWERS_OLD, sql.ANSWERS_DROP),
+    "audit": _dropped(sql.AUDIT_OLD, sql.AUDIT_DROP),
 }
 _OF_CHAIN = frozenset({"changes", "answers", "audit"})
 """Parts that the chain has, too."""

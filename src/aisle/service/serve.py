@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import logging
 import os
@@ -19,7 +18,7 @@ import uvicorn
 
 from aisle.errors import AisleError, UsageError
 from aisle.lifeline import follow_lifeline
-from aisle.server.certificates import CertificateWatch, good_until, renewed, tls_context
+from aisle.server.certificates import renewed, tls_context
 from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
 from aisle.service.access import AccessLog
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("aisle.service")
 
 _FINISH_SECONDS = 20
-_CERTIFICATE_SECONDS = 60
 
 
 def serve(
@@ -179,22 +177,29 @@ class Address(NamedTuple):
                 lenient=self.lenient,
                 keys_days=self.keys_days,
             )
-            server = self.server(service, ready, is_worker=sockets is not None)
-            server.certificate = self._certificate_watch(metrics)
+            server = self.server(service, ready, metrics.certificate_until, is_worker=sockets is not None)
             follow(server.leave)
             server.run(sockets)
             log.info("It has left; every request was answered.")
 
-    def server(self, service: Service, ready: Callable[[str], None], *, is_worker: bool = False) -> _Server:
+    def server(
+        self,
+        service: Service,
+        ready: Callable[[str], None],
+        certificate_until: Callable[[float], None] = lambda until: None,
+        *,
+        is_worker: bool = False,
+    ) -> HttpServer:
         """What serves it: the whole application is loaded before anybody can call, so that no request that is not one
         of ours holds up another."""
         service.app.load()
-        return _Server(
+        return HttpServer(
             self.config(service),
             ready,
             leaving=service.app.leave,
             drain_seconds=self.drain_seconds,
             is_worker=is_worker,
+            certificate_until=certificate_until,
         )
 
     def config(self, service: Service) -> uvicorn.Config:
@@ -212,11 +217,6 @@ class Address(NamedTuple):
             proxy_headers=bool(self.proxies),
             forwarded_allow_ips=list(self.proxies),
         )
-
-    def _certificate_watch(self, metrics: Metrics) -> CertificateWatch | None:
-        if self.certificate is None:
-            return None
-        return CertificateWatch(partial(good_until, self.certificate, self.private_key), metrics.certificate_until)
 
 
 def _metrics() -> Metrics:
@@ -285,21 +285,3 @@ def _loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-class _Server(HttpServer):
-    """Looks at its certificate now and then."""
-
-    certificate: CertificateWatch | None = None
-
-    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        watching = asyncio.create_task(self._watch_certificate())
-        try:
-            await super().serve(sockets)
-        finally:
-            watching.cancel()
-
-    async def _watch_certificate(self) -> None:
-        while self.certificate is not None:
-            await asyncio.to_thread(self.certificate.look)
-            await asyncio.sleep(_CERTIFICATE_SECONDS)

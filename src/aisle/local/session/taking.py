@@ -377,8 +377,10 @@ def _wants_goods(desk: Desk) -> bool:
 
 
 def _more(verdict: Verdict | None, more: Msg) -> Verdict:
-    """The answer to an input, and what else has to be known of it."""
-    return Verdict(INFO, more) if verdict is None else verdict if verdict.more else verdict._replace(more=more)
+    """Add what else has to be known to the answer to an input, where it says no more yet."""
+    if verdict is None:
+        return Verdict(INFO, more)
+    return verdict if verdict.more else verdict._replace(more=more)
 
 
 def _tell_layout(desk: Desk, said: Said) -> None:

@@ -35,7 +35,9 @@ PROBLEM_SCHEMA: Schema = {
 }
 
 _ALWAYS = (400, 401, 403, 413, 414, 429, 431, 500, 503)
-_WRITES = (404, 408, 409, 415, 422, 425)
+_OF_CONNECTION = 408
+"""Said by the connection itself, and without a body."""
+_WRITES = (404, _OF_CONNECTION, 409, 415, 422, 425)
 _RETRY: Schema = {
     "Retry-After": {"description": "In how many seconds to come again.", "schema": {"type": "integer", "minimum": 0}}
 }
@@ -68,8 +70,11 @@ def responses(result: Schema, *, write: bool, path: bool, versions: bool = False
 
 
 def _refused(status: int) -> Schema:
+    description = f"{TITLES[status]}. Assumed: the interface shows no status codes."
+    if status == _OF_CONNECTION:
+        return {"description": description}
     return {
-        "description": f"{TITLES[status]}. Assumed: the interface shows no status codes.",
+        "description": description,
         "headers": _FEATURES | _HEADERS.get(status, {}),
         "content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }

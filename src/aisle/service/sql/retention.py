@@ -28,11 +28,10 @@ LOG_BEGINNING = """
     WHERE store_number = $1 AND seq < $2 ORDER BY seq"""
 LOG_DROP = "DELETE FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
 # Of the first entries those that are old: what is young is not looked through.
-AUDIT_DROP = """
-    DELETE FROM audit WHERE store_number = $1 AND seq IN (
-        SELECT f.seq FROM (SELECT a.seq, a.recorded_on FROM audit a WHERE a.store_number = $1 ORDER BY a.seq LIMIT $3) f
-        WHERE f.recorded_on < $2)
-    RETURNING seq"""
+AUDIT_OLD = """
+    SELECT f.seq FROM (SELECT a.seq, a.recorded_on FROM audit a WHERE a.store_number = $1 ORDER BY a.seq LIMIT $3) f
+    WHERE f.recorded_on < $2"""
+AUDIT_DROP = "DELETE FROM audit WHERE store_number = $1 AND seq = ANY($2)"
 
 CHANGES_OLDEST = "SELECT seq, changed_on FROM change WHERE store_number = $1 ORDER BY seq LIMIT $2"
 CHANGES_DROP = "DELETE FROM change WHERE store_number = $1 AND seq <= $2"
@@ -45,23 +44,15 @@ ORDER_REMOVALS = (
     "DELETE FROM shipment_line WHERE store_number = $1 AND order_number = ANY($2)",
     "DELETE FROM carried_pick WHERE store_number = $1 AND order_number = ANY($2)",
     "DELETE FROM balance WHERE store_number = $1 AND order_number = ANY($2) AND order_number <> '' AND quantity = 0",
-    "DELETE FROM change WHERE store_number = $1 AND topic = 'order' AND change_key = ANY($2)",
     "DELETE FROM order_line WHERE store_number = $1 AND order_number = ANY($2)",
     "DELETE FROM customer_order WHERE store_number = $1 AND order_number = ANY($2)",
 )
-PUT_BACKS_DROP = """
-    DELETE FROM put_back WHERE store_number = $1 AND seq IN (
-        SELECT p.seq FROM put_back p WHERE p.store_number = $1 AND p.created_on < $2 ORDER BY p.seq LIMIT $3)
-    RETURNING seq"""
-ASSIGNMENTS_DROP = """
-    DELETE FROM assignment WHERE store_number = $1 AND seq IN (
-        SELECT a.seq FROM assignment a WHERE a.store_number = $1 AND a.done_on < $2 ORDER BY a.seq LIMIT $3)
-    RETURNING seq"""
-RECOUNTS_DROP = """
-    DELETE FROM recount WHERE store_number = $1 AND seq IN (
-        SELECT r.seq FROM recount r
-        WHERE r.store_number = $1 AND r.state <> 'open' AND r.ended_on < $2 ORDER BY r.seq LIMIT $3)
-    RETURNING seq"""
+PUT_BACKS_OLD = "SELECT seq FROM put_back WHERE store_number = $1 AND created_on < $2 LIMIT $3"
+PUT_BACKS_DROP = "DELETE FROM put_back WHERE store_number = $1 AND seq = ANY($2)"
+ASSIGNMENTS_OLD = "SELECT seq FROM assignment WHERE store_number = $1 AND done_on < $2 LIMIT $3"
+ASSIGNMENTS_DROP = "DELETE FROM assignment WHERE store_number = $1 AND seq = ANY($2)"
+RECOUNTS_OLD = "SELECT seq FROM recount WHERE store_number = $1 AND state <> 'open' AND ended_on < $2 LIMIT $3"
+RECOUNTS_DROP = "DELETE FROM recount WHERE store_number = $1 AND seq = ANY($2)"
 
 DELIVERIES_OLD = """
     SELECT d.order_number, (
@@ -69,12 +60,9 @@ DELIVERIES_OLD = """
     FROM delivery d
     WHERE d.store_number = $1 AND d.status = 'received' AND d.updated_on < $2 ORDER BY d.updated_on LIMIT $3"""
 DELIVERY_REMOVALS = (
-    "DELETE FROM change WHERE store_number = $1 AND topic = 'delivery' AND change_key = ANY($2)",
     "DELETE FROM delivery_line WHERE store_number = $1 AND order_number = ANY($2)",
     "DELETE FROM delivery WHERE store_number = $1 AND order_number = ANY($2)",
 )
 
-ANSWERS_DROP = """
-    DELETE FROM idempotency WHERE store_number = $1 AND created_on < $2 AND request_key IN (
-        SELECT i.request_key FROM idempotency i WHERE i.store_number = $1 AND i.created_on < $2 LIMIT $3)
-    RETURNING request_key"""
+ANSWERS_OLD = "SELECT request_key FROM idempotency WHERE store_number = $1 AND created_on < $2 LIMIT $3"
+ANSWERS_DROP = "DELETE FROM idempotency WHERE store_number = $1 AND request_key = ANY($2)"

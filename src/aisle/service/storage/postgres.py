@@ -26,7 +26,7 @@ import asyncpg
 from aisle.errors import StorageError
 from aisle.service.storage.base import GROWING, Busy, Lost, Unreachable, Work
 from aisle.service.storage.postgres_schema import migrate
-from aisle.service.storage.postgres_tx import BROKEN, PostgresTx, gone, may_repeat, outside
+from aisle.service.storage.postgres_tx import BROKEN, REFUSED, PostgresTx, gone, may_repeat, outside
 from aisle.service.storage.watch import Watch
 
 T = TypeVar("T")
@@ -263,7 +263,7 @@ class PostgresStorage:
 
     def _failed(self, pool: asyncpg.Pool, problem: Exception) -> None:
         """Say what is lost, where the database is at fault and not the statement."""
-        if isinstance(problem, NoAnswer) or (gone(problem) and not isinstance(problem, TimeoutError)):
+        if isinstance(problem, (NoAnswer, *REFUSED)) or (gone(problem) and not isinstance(problem, TimeoutError)):
             self.watch.lost("reads", kind=type(problem).__name__)
         elif isinstance(problem, BROKEN):
             self.watch.lost("reads" if pool is self._readers else "writes", kind=type(problem).__name__)

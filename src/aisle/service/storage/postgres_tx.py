@@ -57,6 +57,12 @@ BROKEN = (
     asyncpg.exceptions.DataCorruptedError,
 )
 
+REFUSED = (
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+)
+"""Who connects is not let in, or the database is not there: its operator can mend that while this one waits."""
+
 
 def gone(problem: BaseException) -> bool:
     """Whether the connection failed, and not the statement."""
@@ -76,7 +82,7 @@ def outside(problem: BaseException) -> BaseException:
         return Busy("Another writer holds the database; try again.")
     if isinstance(problem, BROKEN):
         return failed(problem)
-    if may_repeat(problem):
+    if may_repeat(problem) or isinstance(problem, REFUSED):
         return Busy("The database cannot be reached or is busy; try again.")
     return problem
 
