@@ -40,6 +40,7 @@ from aisle.client.load.columns import (
     STORES,
 )
 from aisle.client.load.confirmed import Confirmed, lost_meanwhile
+from aisle.client.load.elsewhere import Elsewhere
 from aisle.client.load.kept_stock import Kept, KeptStock
 from aisle.client.load.known import compare
 from aisle.client.load.loaded_stock import LoadedStock, marked
@@ -187,6 +188,7 @@ class _File:
         self._is_stock = table.name == STOCK.file
         self._before = before if self._is_stock else None
         self._kept = KeptStock(client, table)
+        self._elsewhere = Elsewhere(table)
         self._run_key = secrets.token_hex(8)
         # What a count is to be done once for is the load; all else is done by each of its runs.
         self._key = load_id if self._is_stock else self._run_key
@@ -208,6 +210,7 @@ class _File:
                 if batch := await self._new_ones(found):
                     await self._send(batch)
                 self._tell()
+        self._elsewhere.note_all()
         await self._name_products()
         self._tell()
 
@@ -241,7 +244,11 @@ class _File:
                 self._note_unkept(count)
             elif new and "location_code" not in new.body:
                 self._note_other_pools(new, kept.pools)
-            new = _at_no_place(new, kept) if new and new.is_beside else new
+            if new and self._before is not None:
+                new = self._elsewhere.unchanged(new, kept)
+            if new:
+                self._elsewhere.expect(new, kept)
+                new = _at_no_place(new, kept) if new.is_beside else new
             self._left += left
             self._rows += len(count.at) - (len(new.at) if new else 0)
             found += [marked(new)] if new else []
@@ -296,6 +303,9 @@ class _File:
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
+            if self._is_stock:
+                for record in batch:
+                    self._elsewhere.done(record)
             self._stores |= dict.fromkeys(store for record in batch if (store := _named_store(record)))
         elif _store_of(batch[0]) in self._closed_stores:
             await self._send(batch)
