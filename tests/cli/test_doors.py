@@ -114,6 +114,8 @@ def _store(number: str) -> dict[str, object]:
         (("load", "/nowhere/at/all"), "is no folder"),
         (("token", "add", "x", "--role", "king"), "invalid choice: 'king'"),
         (("serve", "--port", "99999"), "is no port"),
+        (("serve", "--connections-per-address", "-1"), "is no number of them"),
+        (("web", "--connections-per-address", "-1"), "is no number of them"),
         (("journal",), "Nobody has worked in store 0001"),
         (("--colour",), "unrecognized arguments: --colour"),
         ((), "needs a terminal"),

@@ -111,6 +111,13 @@ def test_drops_of_a_body_buy_no_time_and_what_comes_quickly_does() -> None:
     assert [len(body) for body in bodies.heard] == [5000]
 
 
+def test_a_large_body_has_to_come_faster_than_a_small_one() -> None:
+    limits = ConnectionLimits()
+    assert limits.seconds_for_body(0) == 30
+    assert limits.seconds_for_body(1 << 20) == 30 + 64
+    assert limits.seconds_for_body(16 << 20) == 30 + 64 + 240
+
+
 @pytest.mark.parametrize("expects", [b"", b"Expect: 100-continue\r\n"], ids=["sends", "asks before"])
 def test_whose_body_nobody_takes_for_long_is_not_late(expects: bytes) -> None:
     taken, may = threading.Event(), threading.Event()

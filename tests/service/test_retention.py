@@ -162,6 +162,7 @@ async def test_changes_are_forgotten_and_who_has_not_heard_them_is_told(world: W
 
 async def test_finished_orders_and_received_deliveries_go_with_their_lines(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=9)
+    heard = (await world.get(CHANGES))["cursor"]
     for number in ("OLD", "OPEN", "REJECTED"):
         await world.order(number, {"product_number": "P1", "quantity": 2})
     await world.pick("OLD", 1, "P1", 2)
@@ -185,6 +186,9 @@ async def test_finished_orders_and_received_deliveries_go_with_their_lines(world
     assert {row["order_number"] for row in orders} == {"NEW", "OPEN"}
     assert [row["order_number"] for row in await world.rows("/orders/deliveries", store_number="S1")] == ["D2"]
     assert [await count_of(world, table) for table in ("customer_order", "order_line", "delivery_line")] == [2, 2, 1]
+    told = await world.get(CHANGES, since=heard)
+    keys = {change["key"] for change in told["changes"]}
+    assert told["forgotten"] or keys >= {"OLD", "REJECTED", "D1"}, "a host that was away keeps them for ever"
 
 
 async def test_an_order_that_is_rejected_is_old_from_then_on_and_one_that_is_opened_again_is_not(world: World) -> None:

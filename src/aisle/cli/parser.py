@@ -119,10 +119,17 @@ def _serve(commands: _Commands[Parser]) -> None:
 def _add_per_address(parser: Parser) -> None:
     parser.add_argument(
         "--connections-per-address",
-        type=int,
+        type=_connections,
         metavar="N",
         help="connections that one address may have, 0 for any number (default: a quarter of all; a --proxy has any)",
     )
+
+
+def _connections(text: str) -> int:
+    """Read a number of connections. Raises ArgumentTypeError."""
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text} is no number of them; 0 is for any number.")
+    return int(text)
 
 
 def _token(commands: _Commands[Parser]) -> None:

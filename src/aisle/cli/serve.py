@@ -62,9 +62,6 @@ def _serve(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--workers {arguments.workers} is too few or too many; it takes 1 to 64.")
     if not 0 <= arguments.drain_seconds <= _LONGEST_DRAIN:
         raise UsageError(f"--drain-seconds {arguments.drain_seconds} is no time; it takes 0 to {_LONGEST_DRAIN}.")
-    per_address = arguments.connections_per_address
-    if per_address is not None and per_address < 0:
-        raise UsageError(f"--connections-per-address {per_address} is no number of them; 0 is for any number.")
     home = _home()
     own = arguments.database is None
     database = arguments.database or f"sqlite:///{home.service_db}"
@@ -87,7 +84,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         keys_days=keys_kept(load({}, strict=False).settings.keep_answers_days),
         proxies=_proxies(arguments.proxy),
         drain_seconds=arguments.drain_seconds,
-        per_address=per_address,
+        per_address=arguments.connections_per_address,
         ready=_told_in_json if arguments.json_logs else partial(_told, named_database(database)),
     )
     return 0

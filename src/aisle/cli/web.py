@@ -91,9 +91,6 @@ def _must_fit(arguments: argparse.Namespace) -> None:
             f"On {arguments.host} others could read PINs: give a certificate, or allow plain HTTP behind a proxy of"
             " your own."
         )
-    per_address = arguments.connections_per_address
-    if per_address is not None and per_address < 0:
-        raise UsageError(f"--connections-per-address {per_address} is no number of them; 0 is for any number.")
     origin = urlsplit((arguments.origin or "http://localhost").rstrip("/"))
     if origin.scheme not in ("http", "https") or not origin.netloc or origin.path or origin.query or origin.fragment:
         raise UsageError(f"--origin {arguments.origin} is none; it looks like https://store.example.")

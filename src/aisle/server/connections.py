@@ -30,6 +30,7 @@ _ROUNDS = 4
 _LOOKS = 32
 """So often in the time of a body one is looked at that is not taken."""
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+_SMALL_BODY = 1 << 20
 _SHARE = 4
 """One address gets this part of all connections at most, where nobody says."""
 
@@ -43,6 +44,8 @@ class ConnectionLimits(NamedTuple):
     """For a body, and what `body_rate` allows besides."""
     body_rate: int = 16 << 10
     """Bytes of a body that buy one more second."""
+    large_body_rate: int = 64 << 10
+    """The same, beyond the first MiB: who sends one so large holds up others that do."""
     connections: int = _MOST
     per_address: int = 0
     """Connections from one address; 0 for any number."""
@@ -50,6 +53,11 @@ class ConnectionLimits(NamedTuple):
     """Addresses that speak for many, so that `per_address` does not hold for them."""
     backlog: int = LARGEST_BACKLOG
     """Connections that are taken in a row."""
+
+    def seconds_for_body(self, received: int) -> float:
+        """Return how long a body may take of which so many bytes have come."""
+        small = min(received, _SMALL_BODY)
+        return self.body_seconds + small / self.body_rate + (received - small) / self.large_body_rate
 
 
 def connection_limits(per_address: int | None = None, proxies: Collection[Network] = ()) -> ConnectionLimits:
@@ -195,7 +203,7 @@ class LimitedConnection(H11Protocol):
                 self._began, self._received = now, 0
                 self._due = self.loop.call_later(self.limits.body_seconds / _LOOKS, self._late)
                 return
-            until = self._began + self.limits.body_seconds + self._received / self.limits.body_rate
+            until = self._began + self.limits.seconds_for_body(self._received)
             if now < until:
                 self._due = self.loop.call_at(until, self._late)
                 return

@@ -23,10 +23,18 @@ _FEW = 20
 
 
 class Kept(NamedTuple):
-    """Whether a product keeps stock in a store, and how much is in which of its pools before the load."""
+    """Whether a product keeps stock in a store, and how much is in which of its pools before the load.
+
+    `spots` has the same by place, empty for none, and pool.
+    """
 
     is_kept: bool
     pools: Mapping[str, Decimal]
+    spots: Mapping[tuple[str, str], Decimal] = {}
+
+    def at_places(self, pool: str) -> Decimal:
+        """What lies in a pool at places."""
+        return sum((quantity for (code, of), quantity in self.spots.items() if code and of == pool), Decimal(0))
 
 
 class KeptStock:
@@ -39,7 +47,6 @@ class KeptStock:
         self._client = client
         self._table = table
         self._rows: Counter[str] | None = None
-        self._needs_pools = False
         self._listed: dict[str, dict[str, Kept]] = {}
         self._asked: dict[tuple[str, str], Kept | None] = {}
 
@@ -47,9 +54,8 @@ class KeptStock:
         """What is known of the product in the store, as far as the service says."""
         if self._rows is None:
             self._rows = Counter()
-            for _, (name, code) in self._table.picked(("store_number", "location_code")):
+            for _, (name,) in self._table.picked(("store_number",)):
                 self._rows[name] += 1
-                self._needs_pools = self._needs_pools or not code
         for at in (store, _CHAIN):
             said = await self._said(at, product, is_few=self._rows[store] <= _FEW)
             if said is not None:
@@ -67,7 +73,7 @@ class KeptStock:
                 found = await self._read(at, {})
                 without = self._listed.get(_CHAIN, {})
                 self._listed[at] = {
-                    one: kept for one, kept in found.items() if not kept.is_kept or kept.pools or one in without
+                    one: kept for one, kept in found.items() if not kept.is_kept or kept.spots or one in without
                 }
         return self._listed[store].get(product)
 
@@ -77,7 +83,7 @@ class KeptStock:
         Raises LoadError where the service does not answer.
         """
         try:
-            return {str(row.get("product_number")): self._kept(row) async for row in self._pages(store, asked)}
+            return {str(row.get("product_number")): _kept(row) async for row in self._pages(store, asked)}
         except (Forbidden, NotFound):
             return {}  # what the store says to its counts is told with their rows
         except TransportError as error:
@@ -88,17 +94,30 @@ class KeptStock:
             self._table.notes.doubt(f"which products keep stock could not be read: {error}")
             return {}
 
-    def _kept(self, row: Mapping[str, Any]) -> Kept:
-        found = (row.get(f"most_likely_pool_{pool}") for pool in range(1, 11)) if self._needs_pools else ()
-        pools = {f"stock_pool_{at}": Decimal(str(said)) for at, said in enumerate(found, 1) if said}
-        return Kept(row.get("is_stock") is not False, pools)
-
     async def _pages(self, store: str, asked: Mapping[str, QueryValue]) -> AsyncIterator[Mapping[str, Any]]:
         operation = "list-products" if store == _CHAIN else "list-store-products-stock"
         query: dict[str, QueryValue] = {**asked, "page_size": _PAGE} | (
-            {} if store == _CHAIN else {"store_number": store}
+            {} if store == _CHAIN else {"store_number": store, "include_locations": True}
         )
         async with aclosing(self._client.pages(operation, query=query)) as pages:
             async for rows, _ in pages:
                 for row in rows:
                     yield row
+
+
+def _kept(row: Mapping[str, Any]) -> Kept:
+    pools = _pools(row, "most_likely_pool_")
+    spots = {
+        (str(place.get("store_location_code") or ""), pool): quantity
+        for place in row.get("store_locations") or ()
+        for pool, quantity in _pools(place, "stock_pool_").items()
+    }
+    for pool in {*pools, *(of for _, of in spots)}:
+        if rest := pools.get(pool, Decimal(0)) - sum(have for (_, of), have in spots.items() if of == pool):
+            spots["", pool] = rest
+    return Kept(row.get("is_stock") is not False, pools, spots)
+
+
+def _pools(row: Mapping[str, Any], prefix: str) -> dict[str, Decimal]:
+    found = (row.get(f"{prefix}{pool}") for pool in range(1, 11))
+    return {f"stock_pool_{at}": Decimal(str(said)) for at, said in enumerate(found, 1) if said}

@@ -89,7 +89,7 @@ class LoadedStock:
                 return None, tuple(count.at.values())
             return await self._unless_counted(log, count, notes), ()
         left = {name: line for name, line in count.at.items() if name == _BARE or name in known}
-        for name, line in left.items():
+        for name, line in left.items() if not count.is_beside else ():
             _compare(count.body, name, line, known, notes)
         if len(left) < len(count.at) and (gone := self._gone(count, known)):
             for name, line in count.at.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.footers import footer_reason
 from aisle.client.load.odd import OddFigures
+from aisle.client.load.placeless import Placeless
 from aisle.client.load.repeated import COLUMNS, SharedCodes, codes_in, conflicts, keys_of
 from aisle.client.load.report import BadRow, LoadError, not_read
 from aisle.client.load.table import Key, Row, Table, Values, grouped
@@ -35,6 +37,7 @@ class Record(NamedTuple):
 
     `store` is the store of the path, empty where the operation names none; `what` says to a person what it is;
     `line` is its first row in the file, `rows` how many rows it has; `at` are the rows of the fields of a count.
+    `is_beside` says of a count without a place that it is of what lies at no place, beside what lies at places.
     """
 
     store: str
@@ -43,6 +46,7 @@ class Record(NamedTuple):
     line: int
     rows: int
     at: Mapping[str, int] = {}
+    is_beside: bool = False
 
 
 class Left(NamedTuple):
@@ -193,26 +197,67 @@ def _one_by_one(what: str, name: str, defaults: Values | None = None, *, path: b
 
 
 def _counts(table: Table, found: Found) -> Iterator[Record | Left]:
-    """Rows of the same product and place become one count, which names each of their pools."""
+    """Rows of the same product and place become one count, which names each of their pools.
+
+    Of a product with rows with a place and without one, the latter come first.
+    """
+    placeless = Placeless(table)
+    held: dict[Key, list[Record]] = {}
     for rows in grouped(_checked(table, found), table.scattered()):
-        pools: dict[int | None, list[int]] = {}
-        for row in rows:
-            if not row.reason:
-                pools.setdefault(row.values.get("stock_pool"), []).append(row.line)
-        merged: dict[str, Any] = {}
-        at: dict[str, int] = {}
-        for row in rows:
-            if reason := row.reason or _miscounted(row, pools):
-                yield Left((BadRow(table.name, row.line, reason),), 1)
+        of_product, last = rows[0].key[:2], placeless.last(*rows[0].key[:2]) if rows[0].key else 0
+        for one in _counts_at(table, placeless, rows):
+            if isinstance(one, Left) or not last:
+                yield one
             else:
-                pool = row.values.get("stock_pool")
-                name = f"stock_pool_{pool}" if pool else "counted_quantity"
-                merged[name], at[name] = row.values["quantity"], row.line
-        if at:
-            first = next(row for row in rows if row.line in at.values())
-            store, product = first.values["store_number"], first.values["product_number"]
-            where = {name: value for name, value in first.values.items() if name in ("product_number", "location_code")}
-            yield Record(store, f"the count of product {product}", where | merged, first.line, len(at), at)
+                held.setdefault(of_product, []).append(one)
+        if last and rows[-1].line >= last:
+            yield from _with_placeless_first(held.pop(of_product, []))
+    for counts in held.values():
+        yield from _with_placeless_first(counts)
+
+
+def _with_placeless_first(counts: list[Record]) -> list[Record]:
+    return sorted(counts, key=lambda count: "location_code" in count.body)
+
+
+def _counts_at(table: Table, placeless: Placeless, rows: list[Row]) -> Iterator[Record | Left]:
+    """The counts of rows of one product and place: one, or two where pools differ in what they mean."""
+    pools: dict[int | None, list[int]] = {}
+    for row in rows:
+        if not row.reason:
+            pools.setdefault(row.values.get("stock_pool"), []).append(row.line)
+    merged: dict[bool, dict[str, Any]] = {}
+    at: dict[bool, dict[str, int]] = {}
+    for row in rows:
+        if reason := row.reason or _miscounted(row, pools):
+            yield Left((BadRow(table.name, row.line, reason),), 1)
+            continue
+        at_places = placeless.at_places(row)
+        if at_places is not None and _is_total(table, row, at_places):
+            yield Left((), 1)
+            continue
+        pool, is_beside = row.values.get("stock_pool"), at_places is not None
+        name = f"stock_pool_{pool}" if pool else "counted_quantity"
+        merged.setdefault(is_beside, {})[name] = row.values["quantity"]
+        at.setdefault(is_beside, {})[name] = row.line
+    for is_beside, lines in at.items():
+        first = next(row for row in rows if row.line in lines.values())
+        store, product = first.values["store_number"], first.values["product_number"]
+        where = {name: value for name, value in first.values.items() if name in ("product_number", "location_code")}
+        what = f"the count of product {product}"
+        yield Record(store, what, where | merged[is_beside], first.line, len(lines), lines, is_beside)
+
+
+def _is_total(table: Table, row: Row, at_places: Decimal) -> bool:
+    """Whether a row without a place is the total of what the file has at places; how it is read is noted."""
+    quantity, product = row.values["quantity"], row.values["product_number"]
+    if quantity in (0, at_places):
+        what = "a row without a place is read as the total of the product's rows with places, and left out"
+        table.notes.warn(what, f"{quantity} of {product}; its places hold {at_places:f}", row.line)
+        return True
+    what = "a row without a place, beside rows with places, is read as the goods that lie at no place"
+    table.notes.warn(what, f"{quantity} of {product}; its places hold {at_places:f}", row.line)
+    return False
 
 
 def _miscounted(row: Row, pools: Mapping[int | None, list[int]]) -> str:

@@ -40,7 +40,8 @@ from aisle.client.load.columns import (
     STORES,
 )
 from aisle.client.load.confirmed import Confirmed, lost_meanwhile
-from aisle.client.load.kept_stock import KeptStock
+from aisle.client.load.elsewhere import Elsewhere
+from aisle.client.load.kept_stock import Kept, KeptStock
 from aisle.client.load.known import compare
 from aisle.client.load.loaded_stock import LoadedStock, marked
 from aisle.client.load.read import NOTHING_FOUND, Left, Record, records, tables, unknown_files
@@ -187,6 +188,7 @@ class _File:
         self._is_stock = table.name == STOCK.file
         self._before = before if self._is_stock else None
         self._kept = KeptStock(client, table)
+        self._elsewhere = Elsewhere(table)
         self._run_key = secrets.token_hex(8)
         # What a count is to be done once for is the load; all else is done by each of its runs.
         self._key = load_id if self._is_stock else self._run_key
@@ -208,6 +210,7 @@ class _File:
                 if batch := await self._new_ones(found):
                     await self._send(batch)
                 self._tell()
+        self._elsewhere.note_all()
         await self._name_products()
         self._tell()
 
@@ -241,6 +244,11 @@ class _File:
                 self._note_unkept(count)
             elif new and "location_code" not in new.body:
                 self._note_other_pools(new, kept.pools)
+            if new and self._before is not None:
+                new = self._elsewhere.unchanged(new, kept)
+            if new:
+                self._elsewhere.expect(new, kept)
+                new = _at_no_place(new, kept) if new.is_beside else new
             self._left += left
             self._rows += len(count.at) - (len(new.at) if new else 0)
             found += [marked(new)] if new else []
@@ -295,6 +303,9 @@ class _File:
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
+            if self._is_stock:
+                for record in batch:
+                    self._elsewhere.done(record)
             self._stores |= dict.fromkeys(store for record in batch if (store := _named_store(record)))
         elif _store_of(batch[0]) in self._closed_stores:
             await self._send(batch)
@@ -392,11 +403,18 @@ class _File:
     def _refuse(self, rows: int, *bad: BadRow) -> None:
         self._rows += rows
         self.bad.extend(bad[:1] if self._strict else bad)
-        if self._strict:
+        if self._strict and bad:
             raise _Stop
 
     def _tell(self) -> None:
         self._progress(Progress(self._table.name, self._rows, self._table.position, self._table.size))
+
+
+def _at_no_place(count: Record, kept: Kept) -> Record:
+    """A count of what lies at no place as the service takes it: with what lies at places before the load."""
+    pools = {name: "stock_pool_1" if name == "counted_quantity" else name for name in count.at}
+    whole = {name: count.body[name] + kept.at_places(pool) for name, pool in pools.items()}
+    return count._replace(body=count.body | whole)
 
 
 def _is_replayed(answer: Answer) -> bool:

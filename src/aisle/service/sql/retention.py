@@ -44,7 +44,6 @@ ORDER_REMOVALS = (
     "DELETE FROM shipment_line WHERE store_number = $1 AND order_number = ANY($2)",
     "DELETE FROM carried_pick WHERE store_number = $1 AND order_number = ANY($2)",
     "DELETE FROM balance WHERE store_number = $1 AND order_number = ANY($2) AND order_number <> '' AND quantity = 0",
-    "DELETE FROM change WHERE store_number = $1 AND topic = 'order' AND change_key = ANY($2)",
     "DELETE FROM order_line WHERE store_number = $1 AND order_number = ANY($2)",
     "DELETE FROM customer_order WHERE store_number = $1 AND order_number = ANY($2)",
 )
@@ -61,7 +60,6 @@ DELIVERIES_OLD = """
     FROM delivery d
     WHERE d.store_number = $1 AND d.status = 'received' AND d.updated_on < $2 ORDER BY d.updated_on LIMIT $3"""
 DELIVERY_REMOVALS = (
-    "DELETE FROM change WHERE store_number = $1 AND topic = 'delivery' AND change_key = ANY($2)",
     "DELETE FROM delivery_line WHERE store_number = $1 AND order_number = ANY($2)",
     "DELETE FROM delivery WHERE store_number = $1 AND order_number = ANY($2)",
 )

@@ -1,0 +1,122 @@
+"""Goods that a load of stock does not know of: changed by other work at a place, or lying at places beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from aisle.client.load.kept_stock import Kept
+from aisle.client.load.read import Record
+from aisle.client.load.table import Table
+from aisle.tuples import NamedTuple
+
+_NAMED = ("store_number", "product_number", "location_code")
+_BARE, _FIRST_POOL = "counted_quantity", "stock_pool_1"
+_CHANGED = (
+    "the goods there were changed by other work than a load, and are left as they are (to count them all the same, put"
+    " only such rows in a stock.csv in a folder of its own, and load that with --recount)"
+)
+_BESIDE = "goods of the product lie where the file has no row for it, and stay there"
+
+
+class _Coming(NamedTuple):
+    """What a count does to the total of its product, and what lies elsewhere, in words."""
+
+    total: Decimal
+    change: Decimal
+    elsewhere: str
+
+
+class Elsewhere:
+    """Looks at each count that is to be sent, and at what the service had of its product before the load."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._named: set[int] | None = None
+        self._coming: dict[int, _Coming] = {}
+        self._come: dict[tuple[str, str], tuple[int, _Coming]] = {}
+
+    def unchanged(self, count: Record, kept: Kept) -> Record | None:
+        """The part of a count whose goods were not changed by other work, if any; the other rows are noted."""
+        changed = set()
+        for name, line in count.at.items():
+            book, said = _book(count, name, kept), Decimal(str(count.body[name]))
+            if book and book != said:
+                changed.add(name)
+                where = f"{count.body['product_number']} at {_place(count.body.get('location_code', ''))}"
+                others = _words(_others(kept, count.body.get("location_code", "")))
+                beside = f"it also lies at {others}, and " if others else ""
+                total = sum(kept.spots.values()) + said - book
+                value = f"{where}: {book:f} in the service, {said:f} in the file; {beside}its total would be {total:f}"
+                self._table.notes.warn(_CHANGED, value, line)
+        if not changed:
+            return count
+        at = {name: line for name, line in count.at.items() if name not in changed}
+        body = {name: value for name, value in count.body.items() if name not in changed}
+        return count._replace(body=body, line=min(at.values()), rows=len(at), at=at) if at else None
+
+    def expect(self, count: Record, kept: Kept) -> None:
+        """Remembers what a count is about to do, where its product lies elsewhere, too."""
+        code, product = count.body.get("location_code", ""), count.body["product_number"]
+        change = sum((Decimal(str(count.body[name])) - _book(count, name, kept) for name in count.at), Decimal(0))
+        if code or count.is_beside:
+            others = _others(kept, code)
+            unnamed = {place: quantity for place, quantity in others.items() if not self._names(count, product, place)}
+        else:
+            rests = (Decimal(str(count.body[name])) - kept.at_places(_pool(name)) for name in count.at)
+            rest = sum((rest for rest in rests if rest < 0), Decimal(0))
+            unnamed = _others(kept, "") | {"": rest} if rest else {}
+        if unnamed:
+            total = sum(kept.spots.values(), Decimal(0))
+            self._coming[count.line] = _Coming(total, change, _words(unnamed))
+
+    def done(self, count: Record) -> None:
+        """Takes note that the service has taken a count."""
+        if coming := self._coming.pop(count.line, None):
+            key = (count.store, count.body["product_number"])
+            line, before = self._come.get(key, (count.line, coming._replace(change=Decimal(0))))
+            self._come[key] = (line, before._replace(change=before.change + coming.change))
+
+    def note_all(self) -> None:
+        """Notes of each product that was counted where else it lies, and what its total is now."""
+        for (_, product), (line, coming) in self._come.items():
+            total = coming.total + coming.change
+            value = f"{product} also lies at {coming.elsewhere}; its total is now {total:f}"
+            self._table.notes.warn(_BESIDE, value, line)
+
+    def _names(self, count: Record, product: str, place: str) -> bool:
+        """Whether the file has a row for the product at a place."""
+        if self._named is None:
+            self._named = {hash(where) for _, where in self._table.picked(_NAMED)}
+        return hash((count.store, product, place)) in self._named
+
+
+def _book(count: Record, name: str, kept: Kept) -> Decimal:
+    """What the service had where a field of a count counts."""
+    code = count.body.get("location_code", "")
+    if code and name == _BARE:
+        return sum((quantity for (place, _), quantity in kept.spots.items() if place == code), Decimal(0))
+    if code or count.is_beside:
+        return kept.spots.get((code, _pool(name)), Decimal(0))
+    return kept.pools.get(_pool(name), Decimal(0))
+
+
+def _pool(name: str) -> str:
+    return _FIRST_POOL if name == _BARE else name
+
+
+def _others(kept: Kept, code: str) -> dict[str, Decimal]:
+    """What lies at other places, or at none, by place."""
+    found: dict[str, Decimal] = {}
+    for (place, _), quantity in kept.spots.items():
+        if place != code:
+            found[place] = found.get(place, Decimal(0)) + quantity
+    return {place: quantity for place, quantity in found.items() if quantity}
+
+
+def _place(code: str) -> str:
+    return code or "no place"
+
+
+def _words(others: Mapping[str, Decimal]) -> str:
+    return ", ".join(f"{_place(code)} ({quantity:f})" for code, quantity in sorted(others.items()))

@@ -1,0 +1,64 @@
+"""Rows of stock without a place beside rows with places of the same product: totals, or goods that lie at no place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+
+from aisle.client.load.table import Row, Table
+from aisle.tuples import NamedTuple
+
+_NAMED = ("store_number", "product_number", "location_code", "stock_pool", "quantity")
+_FIRST_POOL = "1"
+
+
+class _Placed(NamedTuple):
+    """What the file says of a product at its places, by pool (empty for none), and the last row that names it."""
+
+    pools: dict[str, Decimal]
+    last: int
+
+
+class Placeless:
+    """Tells what the rows without a place of a file mean, whatever the order of its rows."""
+
+    def __init__(self, table: Table) -> None:
+        """Reads the file once, and once more where it has rows without a place."""
+        without = {hash((store, product)) for _, store, product, place, _, _ in _rows(table) if not place}
+        self._placed: dict[int, _Placed] = {}
+        lasts: dict[int, int] = {}
+        for line, store, product, place, pool, quantity in _rows(table) if without else ():
+            name = hash((store, product))
+            if name in without:
+                lasts[name] = line
+                if place:
+                    pools = self._placed.setdefault(name, _Placed({}, 0)).pools
+                    pools[pool] = pools.get(pool, Decimal(0)) + quantity
+        for name, placed in self._placed.items():
+            self._placed[name] = placed._replace(last=lasts[name])
+
+    def last(self, store: str, product: str) -> int:
+        """The last row of a product that has rows with a place and without one; 0 for other products."""
+        placed = self._placed.get(hash((store, product)))
+        return placed.last if placed else 0
+
+    def at_places(self, row: Row) -> Decimal | None:
+        """What the places of the product and pool hold, as the file says; None where it has no such rows."""
+        if row.values.get("location_code"):
+            return None
+        placed = self._placed.get(hash((row.values["store_number"], row.values["product_number"])))
+        pool = str(row.values.get("stock_pool") or "")
+        if placed is None:
+            return None
+        if not pool:
+            return sum(placed.pools.values(), Decimal(0))
+        found = [placed.pools[one] for one in {pool, "" if pool == _FIRST_POOL else pool} if one in placed.pools]
+        return sum(found, Decimal(0)) if found else None
+
+
+def _rows(table: Table) -> Iterator[tuple[int, str, str, str, str, Decimal]]:
+    for line, (store, product, place, pool, quantity) in table.picked(_NAMED):
+        try:
+            yield line, store, product, place, pool, Decimal(quantity)
+        except InvalidOperation:
+            continue  # it is refused with its row
