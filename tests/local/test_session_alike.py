@@ -111,11 +111,11 @@ def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: H
         opened(session, "count", "A-2", OTHER)
         assert told(opened(session, "loss", CODE)) == (ASK, "session.either")
         frame = say(session, CODE)
-        assert told(frame) == (ASK, "session.not_all")
+        assert told(frame) == (ASK, "session.taken_not")
         frame = say(session, OTHER)
-        assert told(frame) == (ASK, "session.not_all"), "where it was is asked"
+        assert told(frame) == (ASK, "session.taken_not"), "where it was is asked"
         assert frame.verdict
-        assert "1 not taken: Apple juice or Cherry juice?" in Voice().say(frame.verdict.text)
+        assert "2 not taken: Apple juice or Cherry juice?" in Voice().say(frame.verdict.text)
         assert session._stack.top.state.item.product == "P2"
         say(session, "b", CODE)
         assert told(say(session, "1"))[1] != "session.not_all"

@@ -51,6 +51,8 @@ class Asking(NamedTuple):
     """So many of them stand on pages before this one."""
     times: str = ""
     """The next scan is so many of it."""
+    passed: int = 0
+    """So many scans before this one were asked about, and nobody has answered."""
     label: Thing | None = None
     """What was scanned, sold by measure, whose label does not say how much there is: how much?"""
     doubt: Quantity | None = None
@@ -62,6 +64,11 @@ class Asking(NamedTuple):
     def pending(self) -> bool:
         """Whether there is anything to keep in mind."""
         return bool(self.ways or self.times or self.label)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a scan waits for an answer."""
+        return bool(self.ways or self.label)
 
     def on(self, levels: Sequence[Level]) -> Asking:
         """What is left of it now: nothing, once its page is gone."""
@@ -131,15 +138,15 @@ class Asking(NamedTuple):
         return bool(self.times) and is_code and not text.lstrip().startswith("?") and not is_multiplied(text)
 
     def passed_over(self, said: Said, verdict: Verdict | None) -> Verdict | None:
-        """What is said where it was asked which of several things was scanned, and nobody has answered: that scan is
-        not taken."""
-        why = how_much.question(self.label) if self.label else question(self.ways) if self.ways else None
-        if why is None or verdict is None or isinstance(said, Choice | Quantity | Back):
+        """What is said where it was asked what a scan is, and nobody has answered: the answer to what was said since,
+        which may be a question of its own, and then that this scan is not taken."""
+        if not self.is_asked or isinstance(said, Choice | Quantity | Back):
             return verdict
-        if verdict.kind == GOOD:
-            return verdict._replace(text=msg("session.taken_not", count=1, why=why, said=verdict.text))
-        told = msg("session.not_all", count=1, why=why, said=verdict.text)
-        return Verdict(ASK if verdict.kind == ASK else WRONG, told)
+        count, why = self.passed + 1, how_much.named(self.label) if self.label else question(self.ways)
+        if verdict is None:
+            return Verdict(WRONG, msg("session.not_taken", count=count, why=why))
+        kind = verdict.kind if verdict.kind in (GOOD, ASK) else WRONG
+        return verdict._replace(kind=kind, text=msg("session.taken_not", count=count, why=why, said=verdict.text))
 
     def is_kept(self, said: Said, raw: str, verdict: Verdict | None, levels: Sequence[Level]) -> bool:
         """Whether the multiplier still waits: it was neither used nor taken back, and its page is still there."""
@@ -177,7 +184,7 @@ class Asking(NamedTuple):
             plain = unnumbered(view)
             plain = plain._replace(keys="") if isinstance(plain, Step | Detail) else plain
             if not self.doubt or not self.number or not isinstance(plain, Step | Detail):
-                return plain._replace(choices=(), prompt=msg("session.type_how_much"))
+                return plain._replace(choices=(), prompt=how_much.prompt(self.label))
             ways = (msg("count.way_quantity", quantity=self.doubt.value), way_other(self.number))
             return plain._replace(choices=ways, keys=ANSWERS, prompt=numbers.prompt(ANSWERS, scans=False))
         if not self.ways:

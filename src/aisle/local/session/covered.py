@@ -48,6 +48,8 @@ class Covered(NamedTuple):
             return verdict
         if verdict is None or verdict == Verdict(WRONG, self.why):  # the same is not said twice
             return Verdict(WRONG, msg("session.not_taken", count=self.lines, why=self.why))
+        if verdict.kind == ASK and not self.is_last:  # what is asked now comes first
+            return verdict._replace(text=msg("session.taken_not", count=self.lines, why=self.why, said=verdict.text))
         told = msg("session.not_all", count=self.lines, why=self.why, said=verdict.text)
         if self.is_last and self.choices:
             told = msg("session.not_all", count=self.lines, why=verdict.text, said=self.why)

@@ -11,7 +11,7 @@ from decimal import Decimal
 from aisle.code_forms import lookup_keys
 from aisle.jobs import COUNTING, numbers
 from aisle.jobs.base import priced
-from aisle.jobs.view import Msg, msg
+from aisle.jobs.view import Msg, msg, raw
 from aisle.local.reads.reads import Reads
 from aisle.local.session.stack import Level
 from aisle.scan.meaning import PRODUCT, Meaning, Quantity, Said, Thing
@@ -44,16 +44,33 @@ def weighed(reads: Reads, levels: Sequence[Level], said: Said) -> Said:
 def question(label: Thing) -> Msg:
     """How much of it is that, in its unit?"""
     meaning = label.meanings[0]
-    name, unit = meaning.label or meaning.key, meaning.unit
-    if meaning.measure:
-        said = msg("session.amount", amount=meaning.measure.amount, unit=shown(meaning.measure.unit))
-    elif meaning.price:
-        said = priced(meaning.price)
-    else:
+    name, unit, said = meaning.label or meaning.key, meaning.unit, _on_label(meaning)
+    if said is None:
         return msg("session.no_net_in", label=name, unit=unit) if unit else msg("session.no_net", label=name)
     if unit:
         return msg("session.how_much_in", said=said, label=name, unit=unit)
     return msg("session.how_much", said=said, label=name)
+
+
+def prompt(label: Thing) -> Msg:
+    """Names the product, and its unit, whose quantity is typed next: whatever else is said meanwhile."""
+    meaning = label.meanings[0]
+    name, unit = meaning.label or meaning.key, meaning.unit
+    return msg("session.type_in", label=name, unit=unit) if unit else msg("session.type_how_much", label=name)
+
+
+def named(label: Thing) -> Msg:
+    """Names what was scanned, and what its label says: of one product there are many labels."""
+    meaning = label.meanings[0]
+    name, said = meaning.label or meaning.key, _on_label(meaning)
+    return msg("session.labelled", label=name, said=said) if said else raw(name)
+
+
+def _on_label(meaning: Meaning) -> Msg | None:
+    """What a label says in a unit that is not the product's, or its price."""
+    if meaning.measure:
+        return msg("session.amount", amount=meaning.measure.amount, unit=shown(meaning.measure.unit))
+    return priced(meaning.price) if meaning.price else None
 
 
 def measured(label: Thing, quantity: Decimal) -> Thing:

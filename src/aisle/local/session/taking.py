@@ -298,7 +298,7 @@ def _turn_to(desk: Desk, name: str) -> None:
     tuned, whole = (desk._terms.language, desk._terms.theme), _is_whole(desk)
     start = opening(name, desk._stack.levels, desk._terms.shown, tuned, colours=desk.has_themes, whole=whole)
     desk._absorb(desk._stack.open(start, desk._context()), "")
-    desk._verdict = asking.dropped(Command(""), "", desk._verdict, name)
+    desk._verdict = asking.dropped(Command(""), "", asking.passed_over(Command(""), desk._verdict), name)
 
 
 def _leave_for(desk: Desk, said: Said) -> bool:
@@ -359,8 +359,10 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
     _heed(desk, said, raw)
     _tell_layout(desk, said)
     _tell_guess(desk, said)
-    if not (isinstance(said, Refused) and said.why == "input.by_hand"):
+    if asking.is_asked and desk._asking is not asking:
         desk._verdict = asking.passed_over(said, desk._verdict)
+        if desk._asking.is_asked and not isinstance(said, Choice | Quantity | Back):
+            desk._asking = desk._asking._replace(passed=asking.passed + 1)
     if desk._asking.pending:
         return
     if asking.is_kept(said, raw, desk._verdict, desk._stack.levels):

@@ -221,7 +221,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}: wie viel {unit:~}?",
         "Auf dem Etikett steht keine Nettomenge. Wie viel {label:~} ist das, in {unit:~}?",
     ),
-    "session.type_how_much": ("Wie viel?", "Menge tippen; b verwirft den Scan"),
+    "session.type_how_much": ("Wie viel?", "{label:~}: wie viel?", "Wie viel {label:~} ist es? b verwirft den Scan"),
+    "session.type_in": (
+        "{unit:~}?",
+        "{label:~}: wie viel {unit:~}?",
+        "Wie viel {unit:~} {label:~}? b verwirft den Scan",
+    ),
+    "session.labelled": ("{label:~}, {said}", "{label:~}, Etikett {said}"),
     "session.is_number": (
         "y: doch {text:~}?",
         "{text:~} ist hier eine Nummer; y: so viel",
@@ -260,7 +266,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} nicht genommen: {why}",
         "{count} nicht genommen: {why} · {said}",
     ),
-    "session.taken_not": ("{said} · {count} nicht genommen", "{said} · nicht genommen: {why}"),
+    "session.taken_not": ("{said} · {count} nicht genommen", "{said} · {count} nicht genommen: {why}"),
     "session.times": ("{times} x: Scan", "{times} x: jetzt scannen, was so oft gemeint ist"),
     "session.label": ("1*{label}: Kiste {label}", "Getippt führt {label} zurück; 1*{label} ist Kiste {label}"),
     "session.label_back": (

@@ -215,7 +215,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}: how many {unit:~}?",
         "The label says no net quantity. How much of {label:~} is it, in {unit:~}?",
     ),
-    "session.type_how_much": ("How much?", "Type how much it is; b drops it"),
+    "session.type_how_much": ("How much?", "{label:~}: how much?", "How much of {label:~} is it? b drops it"),
+    "session.type_in": ("{unit:~}?", "{label:~}: how many {unit:~}?", "How many {unit:~} of {label:~}? b drops it"),
+    "session.labelled": ("{label:~}, {said}", "{label:~}, label {said}"),
     "session.is_number": (
         "y: {text:~}?",
         "{text:~} is a number here; y takes it",
@@ -250,7 +252,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.not_taken": ("{count} not taken!", "{count} not taken: {why}"),
     "session.not_all": ("{count} not taken!", "{count} not taken: {why}", "{count} not taken: {why} · {said}"),
-    "session.taken_not": ("{said} · {count} not taken", "{said} · not taken: {why}"),
+    "session.taken_not": ("{said} · {count} not taken", "{said} · {count} not taken: {why}"),
     "session.times": ("{times} x: scan", "{times} x: scan what is meant so many times"),
     "session.label": ("1*{label} is tote {label}", "Typed, {label} leads back; 1*{label} is tote {label}"),
     "session.label_back": (

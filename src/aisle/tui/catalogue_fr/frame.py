@@ -218,7 +218,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~} : combien de {unit:~} ?",
         "L'étiquette n'indique pas de quantité nette. Combien de {label:~} cela fait-il, en {unit:~} ?",
     ),
-    "session.type_how_much": ("Combien ?", "Taper la quantité ; b annule le scan"),
+    "session.type_how_much": ("Combien ?", "{label:~} : combien ?", "Combien de {label:~} ? b annule le scan"),
+    "session.type_in": (
+        "{unit:~} ?",
+        "{label:~} : combien de {unit:~} ?",
+        "{label:~} : combien de {unit:~} ? b annule le scan",
+    ),
+    "session.labelled": ("{label:~}, {said}", "{label:~}, étiquette {said}"),
     "session.is_number": (
         "y : {text:~} ?",
         "{text:~} est un numéro ici ; y : quantité",
@@ -257,7 +263,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count:ignoré|ignorés} : {why}",
         "{count:ignoré|ignorés} : {why} · {said}",
     ),
-    "session.taken_not": ("{said} · {count} non pris", "{said} · non pris : {why}"),
+    "session.taken_not": ("{said} · {count} non pris", "{said} · {count} non pris : {why}"),
     "session.times": ("{times} x : scan", "{times} x : scanner ce qui compte autant de fois"),
     "session.label": ("1*{label} : bac {label}", "Tapé, {label} ramène ; 1*{label} est le bac {label}"),
     "session.label_back": (

@@ -1,0 +1,151 @@
+"""A scan whose label does not say how much there is: what the screen asks about is what the next quantity is booked on,
+whatever was scanned, refused or typed before it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aisle.courier.pull import progress
+from aisle.jobs.view import ASK, Frame
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.session.session import Session
+from aisle.tui.catalogue import Voice
+from aisle.tui.screens.frame import paint
+from aisle.tui.screens.painted import plain
+from tests.local import goods
+from tests.local.scanner import Scanner
+from tests.local.test_astray import opened
+from tests.local.test_numbers_after import quantities
+from tests.local.test_reads_deliveries import delivery, line
+from tests.local.test_session import at, say, told
+
+CHEESE, HAM, TAPE, TEA = "9520001100505", "9520001100512", "9520001100574", "4006381333931"
+GROSS_CHEESE, GROSS_HAM = f"010{CHEESE}3303001250", f"010{HAM}3403001250"
+"""Labels that say what the goods weigh with what they are packed in, and not how much of them there is."""
+
+NAMES = {"P1": "Kilo cheese", "P2": "Pound ham", "P3": "Metre tape"}
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """A place, an order and a delivery of goods by the kilogram, the pound and the metre, and of tea."""
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_people([goods.person("U1", "Anna Kovac"), goods.person("U2", "Anna Berg")])
+    kinds = (("P1", CHEESE, "kg"), ("P2", HAM, "lb"), ("P3", TAPE, "m"))
+    by = [goods.product(n, NAMES[n], code, allow_decimal=True, base_unit_name=unit) for n, code, unit in kinds]
+    cache.put_products([*by, goods.product("P4", "Tea", TEA)])
+    cache.put_stock([goods.stock(f"P{n}", 60, places={"A-1": 60}) for n in range(1, 5)])
+    cache.put_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
+    lines = [goods.line(n, f"P{n}", 40, preferred_location_code="A-1") for n in range(1, 5)]
+    cache.put_orders([goods.order("4101", *lines)], lines_known=True, read_began=1.0)
+    cache.put_deliveries([delivery("D-1", *(line(n, f"P{n}", 40) for n in range(1, 5)))], 1.0)
+    progress.save(cache, progress.Progress(completed=1.0))
+    return home
+
+
+JOBS: dict[str, tuple[str, ...]] = {
+    "count": ("A-1",),
+    "loss": ("A-1",),
+    "move": ("A-1",),
+    "receive": ("D-1",),
+    "pick": (),
+}
+
+
+def begun(session: Session, job: str) -> None:
+    """That job, where any product can be scanned."""
+    if job == "pick":
+        say(session, "4101")
+    else:
+        opened(session, job, *JOBS[job])
+
+
+def shown(frame: Frame, columns: int = 40, rows: int = 20) -> str:
+    return " ".join(" ".join(plain(paint(frame, columns, rows))).split())
+
+
+def prompt(frame: Frame, columns: int, rows: int) -> str:
+    """The line that asks for a quantity, or for anything else."""
+    prompts = [line for line in plain(paint(frame, columns, rows)) if "how many" in line or "How many" in line]
+    return prompts[-1] if prompts else ""
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("pace", [0.0, 0.006])
+def test_the_screen_asks_about_the_goods_that_the_answer_is_booked_on(home: Home, job: str, pace: float) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        scan = Scanner(session)
+        scan.send(f"{GROSS_CHEESE}\r", pace)
+        scan.rest(1.0)
+        frame = scan.send(f"{GROSS_HAM}\r", pace)
+        assert told(frame) == (ASK, "session.taken_not")
+        for columns, rows in ((30, 16), (40, 20), (80, 24)):
+            assert "Pound ham" in prompt(frame, columns, rows), (columns, shown(frame, columns, rows))
+            assert "lb" in prompt(frame, columns, rows)
+        assert "1 not taken: Kilo cheese" in shown(frame)
+        scan.rest(1.0)
+        scan.send("0.5\r")
+        assert quantities(session) == {"P2": Decimal("0.5")}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_another_label_of_the_same_goods_is_the_one_that_is_asked_about(home: Home, job: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        say(session, f"010{TAPE}3142000250")
+        frame = say(session, f"010{TAPE}3922599")
+        assert "5.99" in shown(frame).split("not taken")[0]
+        assert "Metre tape, label 2.5 m²" in shown(frame, 80, 24).split("not taken")[1]
+        say(session, "3")
+        assert quantities(session) == {"P3": Decimal(3)}
+
+
+def test_all_that_was_scanned_in_one_write_is_said_not_to_be_taken(home: Home) -> None:
+    with at(home, user="U1") as session:
+        begun(session, "count")
+        frame = say(session, GROSS_CHEESE, f"010{TAPE}3142000250", GROSS_HAM)
+        assert frame.verdict
+        assert "2 not taken" in Voice().say(frame.verdict.text)
+        assert "Pound ham" in prompt(frame, 40, 20)
+
+
+@pytest.mark.parametrize("page", ["h", "?", "?zzz", f"?{TEA}"])
+def test_a_page_over_the_question_says_that_the_scan_is_not_taken(home: Home, page: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, "count")
+        say(session, GROSS_CHEESE)
+        frame = say(session, page)
+        assert "not taken: Kilo cheese" in shown(frame) or "Kilo cheese" in prompt(frame, 40, 20), shown(frame)
+
+
+SAID = (GROSS_CHEESE, GROSS_HAM, f"010{TAPE}3922599", f"010{TAPE}3142000250", CHEESE, TEA, "96385074", "BADGE-U2")
+MORE = ("4006381333930", "BADGE-U1", "x", "12*", "ABC-12345", "?", "b")
+
+
+@pytest.mark.parametrize("job", JOBS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=10, derandomize=True)
+@given(inputs=st.lists(st.sampled_from(SAID + MORE), min_size=1, max_size=5))
+def test_a_quantity_is_booked_on_what_the_prompt_names(home: Home, job: str, inputs: list[str]) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        for each in inputs:
+            frame = say(session, each)
+        asked: Any = session._asking.label
+        if asked is None or session._asking.times:
+            return
+        meaning = asked.meanings[0]
+        assert NAMES[meaning.key] in prompt(frame, 40, 20), (inputs, shown(frame))
+        before = quantities(session)
+        say(session, "0.5")
+        now = quantities(session)
+        changed = {key for key in now | before if now.get(key) != before.get(key)}
+        assert changed <= {meaning.key}, inputs
