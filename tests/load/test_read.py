@@ -241,7 +241,7 @@ def test_lines_are_counted_where_cells_hold_newlines_and_lines_are_blank(write: 
         ),
         ("products.csv", "product_name", "no column product_number, which every row needs"),
         ("products.csv", "product_number,price,price", "has the column price twice"),
-        ("products.csv", "product_number|price", "separate the columns by commas"),
+        ("products.csv", "product_number:price", "separate the columns by commas"),
         ("products.csv", "", "has no header row"),
         ("products.csv", "p\0ro\0", "is not UTF-8"),
         ("stock.csv", "store_number,product_number,quantity,stock_pool_1", "unknown column 'stock_pool_1'"),

@@ -332,7 +332,7 @@ def test_orders_whose_numbers_differ_by_case_are_refused(write: Write, tmp_path:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le-bom", "utf-16-be-bom", "cp1252"])
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("is_said", [False, True], ids=["", "sep="])
 def test_a_file_is_read_in_the_encodings_and_separators_of_spreadsheets(
     encoding: str, separator: str, is_said: bool, write: Write, tmp_path: Path
@@ -350,7 +350,7 @@ def test_a_file_is_read_in_the_encodings_and_separators_of_spreadsheets(
         for word in ("UTF-16", "Windows-1252")
         if word.casefold()[:6] in encoding or (word == "Windows-1252" and encoding == "cp1252")
     ]
-    assumed += {",": [], ";": ["semicolons"], "\t": ["tabs"]}[separator]
+    assumed += {",": [], ";": ["semicolons"], "\t": ["tabs"], "|": ["bars"]}[separator]
     assert len(found.notes) == bool(assumed)
     assert all(word in found.notes[0] for word in assumed)
 
@@ -360,9 +360,30 @@ def test_rows_are_named_by_their_lines_also_below_a_separator_line(write: Write,
     assert sorted(Found(tmp_path).bad) == [5]
 
 
-@pytest.mark.parametrize("first", ["sep=|", "sep=x"])
+@pytest.mark.parametrize("is_said", [False, True], ids=["", "sep="])
+@pytest.mark.parametrize("end", ["", "|"], ids=["", "bar at the end"])
+def test_bars_between_cells_leave_quoted_bars_alone(is_said: bool, end: str, write: Write, tmp_path: Path) -> None:
+    rows = ["product_number|product_name|price", '0300|"Melk | vol"|1.5', "0301|Melk, vol; 2 l|1.25"]
+    write("products.csv", *["sep=|"] * is_said, *(row + end for row in rows))
+    found = Found(tmp_path)
+    assert found.bad == {}
+    assert [tuple(map(str, body.values())) for body in found.bodies] == [
+        ("0300", "Melk | vol", "1.5"),
+        ("0301", "Melk, vol; 2 l", "1.25"),
+    ]
+
+
+@pytest.mark.parametrize("is_said", [False, True], ids=["", "sep="])
+def test_a_list_with_bars_around_its_cells_is_read_below_a_separator_line(
+    is_said: bool, write: Write, tmp_path: Path
+) -> None:
+    write("products.csv", *["sep=|"] * is_said, "|product_number |price |", "|--|--|", "|P  |1.50 |")
+    assert Found(tmp_path).bodies == [{"product_number": "P", "price": Decimal("1.50")}]
+
+
+@pytest.mark.parametrize("first", ["sep=/", "sep=x"])
 def test_a_separator_that_none_can_be_ends_the_load(first: str, write: Write, tmp_path: Path) -> None:
-    write("products.csv", first, "product_number|price", "P|1")
+    write("products.csv", first, "product_number/price", "P/1")
     with pytest.raises(LoadError, match="separate the columns by commas or semicolons"):
         tables(tmp_path)
 

@@ -18,7 +18,7 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 """What may separate the columns, with its name."""
 BAR = "|"
 NAMES = {**SEPARATORS, BAR: "vertical bars"}
-"""The same, and what stands around all cells of a list that SAP has saved."""
+"""The same, and what separates them where the header says so; SAP puts it around all cells of a list, too."""
 _RULE = re.compile(r"[ \t|+-]*-[ \t|+-]*[\r\n]*")
 """A line of dashes between the rows of such a list."""
 
@@ -35,12 +35,16 @@ _UTF8 = re.compile(rb"[\xc2-\xc5][\x80-\xbf]|\xe2[\x80-\x84][\x80-\xbf]")
 
 
 class Dialect(NamedTuple):
-    """How to read a file, and what was assumed to do so; `skipped` lines stand above the header."""
+    """How to read a file, and what was assumed to do so; `skipped` lines stand above the header.
+
+    `is_boxed` says that bars stand around all cells, as in a list of SAP, and that nothing is quoted.
+    """
 
     encoding: str
     separator: str
     skipped: int
     assumed: tuple[str, ...]
+    is_boxed: bool = False
 
 
 @contextmanager
@@ -54,7 +58,7 @@ def opened(path: Path, dialect: Dialect) -> Iterator[tuple[io.BufferedReader, io
 
 def reader_of(stream: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
     """The reader of the CSV module, or one of bars, which knows the line that it has come to."""
-    if dialect.separator == BAR:
+    if dialect.is_boxed:
         return _Bars(stream)
     return csv.reader(stream, strict=True, delimiter=dialect.separator)
 
@@ -112,13 +116,14 @@ def dialect_of(path: Path, is_known: Callable[[str], bool]) -> Dialect:
     except (OSError, UnicodeError) as error:
         raise LoadError(f"{path.name} cannot be read: {error}.") from error
     if found := _SEP_LINE.fullmatch(first):
-        if found[1] not in SEPARATORS:
+        if found[1] not in NAMES:
             raise LoadError(f"{path.name} begins with {first.strip()!r}; separate the columns by commas or semicolons.")
-        return _dialect(encoding, found[1], above + 1, said)
+        is_boxed = found[1] == BAR and _is_in_bars(lines[1] if len(lines) > 1 else "")
+        return _dialect(encoding, found[1], above + 1, said)._replace(is_boxed=is_boxed)
     barred = (at for at, line in enumerate(lines) if _is_in_bars(line) and any(map(is_known, _cells_in_bars(line))))
     if (at := next(barred, -1)) >= 0:
         has_title = not all(_RULE.fullmatch(line) for line in lines[:at])
-        dialect = _dialect(encoding, BAR, above + at, said)
+        dialect = _dialect(encoding, BAR, above + at, said)._replace(is_boxed=True)
         return _passing_over(dialect, above + at + 1) if has_title else dialect
     title = _lines_above_header(lines, is_known)
     dialect = _dialect(encoding, _separator("".join(lines[title : title + 2]), is_known), above + title, said)
@@ -133,7 +138,7 @@ def _passing_over(dialect: Dialect, header: int) -> Dialect:
 def _lines_above_header(lines: list[str], is_known: Callable[[str], bool]) -> int:
     """How many lines stand above the first that has the names of two columns; 0 where none has, or the first one."""
     for at, line in enumerate(lines):
-        known = max(sum(map(is_known, cells_of(line, mark))) for mark in SEPARATORS)
+        known = max(sum(map(is_known, cells_of(line, mark))) for mark in NAMES)
         if known > 1 or (known and not at):
             return at
     return 0
@@ -147,18 +152,22 @@ def _dialect(encoding: str, separator: str, skipped: int, said: str) -> Dialect:
 
 
 def _separator(begin: str, is_known: Callable[[str], bool]) -> str:
-    """The separator that finds most known names in the header; where none does, most names. A comma for a tie."""
+    """The separator that finds most known names in the header; where none does, most names. A comma for a tie.
+
+    Bars separate only what is known: they may stand in a text, too.
+    """
 
     def found(mark: str) -> tuple[int, int]:
         names = cells_of(begin, mark)
-        return sum(map(is_known, names)), len(names)
+        known = sum(map(is_known, names))
+        return known, len(names) if known or mark != BAR else 0
 
-    return max(SEPARATORS, key=found)
+    return max(NAMES, key=found)
 
 
 def cells_of(text: str, separator: str) -> list[str]:
     """The cells of the first row of a text, as far as they can be read."""
-    if separator == BAR:
+    if separator == BAR and _is_in_bars(text):
         return _cells_in_bars(text)
     try:
         return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
