@@ -214,6 +214,8 @@ def _thing(state: Moving, meanings: tuple[Meaning, ...], context: Context) -> Re
         or (state.phase == "where" and meaning.kind != LOCATION)
     ):
         return told(state, WRONG, "move.answer_first", what=meaning.label or meaning.key)
+    if meaning.kind == PRODUCT and move_take.is_place_asked(state):
+        return move_take.more_from(state, meaning)
     waiting = state.pending is not None and not state.started
     portion = state.portion if state.phase in ("put", "where") else ZERO
     state = state._replace(ways=(), undoing=False, portion=portion)

@@ -134,7 +134,31 @@ def _which_place(state: Moving, lying: Lying, meaning: Meaning, places: list[tup
     if not places or lying.free != ZERO:
         ways.append(Way("nowhere", "", max(ZERO, lying.free)))
     id_ = "move.where_from" if places else "move.nowhere_known"
-    return told(state._replace(ways=tuple(ways)), ASK, id_, label=lying.label)
+    state = state._replace(ways=tuple(ways))
+    if meaning.quantity != 1:
+        return _so_many_from(state, lying.label, meaning.quantity)
+    return told(state, ASK, id_, label=lying.label)
+
+
+def _so_many_from(state: Moving, label: str, quantity: Decimal) -> Result:
+    return told(state, ASK, "move.so_many_from", quantity=quantity, label=label)
+
+
+def is_place_asked(state: Moving) -> bool:
+    """Whether it is asked where the product comes from that was scanned first."""
+    return state.pending is not None and not state.started and bool(state.ways)
+
+
+def more_from(state: Moving, meaning: Meaning) -> Result:
+    """A further product before it is known where the first one comes from: so many more of it, or nothing."""
+    asked = state.pending
+    assert asked is not None
+    if meaning.key != asked.key:
+        return told(state, WRONG, "move.answer_first", what=meaning.label or meaning.key)
+    quantity = asked.quantity + meaning.quantity
+    explicit = asked.explicit or meaning.explicit
+    state = state._replace(pending=asked._replace(quantity=quantity, explicit=explicit))
+    return _so_many_from(state, asked.label or meaning.label or meaning.key, quantity)
 
 
 def _not_here(state: Moving, lying: Lying, meaning: Meaning, places: list[tuple[str, Decimal]]) -> Result:

@@ -120,6 +120,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nicht in Auftrag {order}: {label:~}",
         "Auftrag {order} hat hier nichts von {label:~} ({code})",
     ),
+    "move.so_many_from": ("{quantity}: von wo?", "{quantity} {label:~}: von wo?"),
     "move.where_from": ("Von wo?", "Von wo? {label:~}", "{label:~} liegt an mehreren Plätzen. Von wo?"),
     "move.nowhere_known": (
         "Wo liegt es?",

@@ -124,6 +124,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Order {order} has none of this: {label:~}",
         "Order {order} has nothing of {label:~} ({code}) here",
     ),
+    "move.so_many_from": ("{quantity}: from where?", "{quantity} of {label:~}: from where?"),
     "move.where_from": ("From where?", "From where? {label:~}", "{label:~} lies at several places. From where?"),
     "move.nowhere_known": (
         "Where is it?",

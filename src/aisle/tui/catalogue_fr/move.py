@@ -133,6 +133,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "La cde {order} n'en a pas : {label:~}",
         "La commande {order} n'a pas de {label:~} ({code}) ici",
     ),
+    "move.so_many_from": ("{quantity} : d'où ?", "{quantity} {label:~} : d'où ?"),
     "move.where_from": ("D'où ?", "D'où ? {label:~}", "{label:~} a plusieurs emplacements. D'où ?"),
     "move.nowhere_known": (
         "Où est-il ?",

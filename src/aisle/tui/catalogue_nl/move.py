@@ -130,6 +130,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Order {order} heeft dit niet: {label:~}",
         "Order {order} heeft hier niets van {label:~} ({code})",
     ),
+    "move.so_many_from": ("{quantity}: vanwaar?", "{quantity} {label:~}: vanwaar?"),
     "move.where_from": ("Vanwaar?", "Vanwaar? {label:~}", "{label:~} ligt op meerdere plekken. Vanwaar?"),
     "move.nowhere_known": (
         "Waar ligt het?",

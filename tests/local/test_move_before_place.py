@@ -1,0 +1,82 @@
+"""A product that lies at several places, scanned again before anybody has said where from: each scan counts, or is said
+not to be taken."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from aisle.courier.pull import progress
+from aisle.jobs.view import ASK, WRONG
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from tests.local import goods
+from tests.local.scanner import Scanner
+from tests.local.test_astray import opened
+from tests.local.test_numbers_after import quantities
+from tests.local.test_session import at, say, told
+
+TEA, SALT = "4006381333931", "5901234123457"
+FIVE = f"010{TEA}305"
+"""A label of five of them."""
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """Tea and salt at two places each."""
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_people([goods.person("U1", "Anna Kovac")])
+    cache.put_products([goods.product("P1", "Tea", TEA), goods.product("P2", "Salt", SALT)])
+    cache.put_stock([goods.stock(number, 90, places={"A-1": 45, "A-2": 45}) for number in ("P1", "P2")])
+    cache.put_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
+    progress.save(cache, progress.Progress(completed=1.0))
+    return home
+
+
+SCANS: dict[tuple[str, ...], int] = {
+    (TEA, TEA, TEA): 3,
+    (TEA, f"12*{TEA}"): 13,
+    (f"12*{TEA}",): 12,
+    (f"12*{TEA}", TEA): 13,
+    (TEA, "12*", TEA): 13,
+    (TEA, FIVE): 6,
+    (FIVE, FIVE, TEA): 11,
+    (TEA, "96385074", TEA): 2,
+    (TEA, SALT, TEA): 2,
+}
+
+
+@pytest.mark.parametrize("where", ["1", "A-1"])
+@pytest.mark.parametrize("scans", SCANS, ids=" ".join)
+def test_each_scan_before_the_place_counts(home: Home, scans: tuple[str, ...], where: str) -> None:
+    with at(home, user="U1") as session:
+        opened(session, "move")
+        for scan in scans:
+            frame = say(session, scan)
+        if sum(TEA in scan for scan in scans) > 1 or scans[0] != TEA:
+            assert told(frame) == (ASK, "move.so_many_from")
+        say(session, where)
+        assert quantities(session) == {"P1": Decimal(SCANS[scans])}
+
+
+def test_the_same_in_one_write_and_at_the_pace_of_a_scanner(home: Home) -> None:
+    for pace in (0.0, 0.006):
+        with at(home, user="U1") as session:
+            opened(session, "move")
+            scan = Scanner(session)
+            scan.send(f"{TEA}\r" * 3, pace)
+            scan.rest(1.0)
+            scan.send("1\r")
+            assert quantities(session) == {"P1": Decimal(3)}
+            say(session, "b", "1")
+
+
+def test_another_product_before_the_place_is_said_not_to_be_taken(home: Home) -> None:
+    with at(home, user="U1") as session:
+        opened(session, "move", TEA)
+        assert told(say(session, SALT)) == (WRONG, "move.answer_first")
+        say(session, "b", SALT, "2")
+        assert quantities(session) == {"P2": Decimal(1)}
