@@ -74,7 +74,8 @@ def shown(frame: Frame, columns: int = 40, rows: int = 20) -> str:
 
 def prompt(frame: Frame, columns: int, rows: int) -> str:
     """The line that asks for a quantity, or for anything else."""
-    prompts = [line for line in plain(paint(frame, columns, rows)) if "how many" in line or "How many" in line]
+    asking = ("how many", "How many", "each, in")
+    prompts = [line for line in plain(paint(frame, columns, rows)) if any(word in line for word in asking)]
     return prompts[-1] if prompts else ""
 
 
@@ -149,3 +150,45 @@ def test_a_quantity_is_booked_on_what_the_prompt_names(home: Home, job: str, inp
         now = quantities(session)
         changed = {key for key in now | before if now.get(key) != before.get(key)}
         assert changed <= {meaning.key}, inputs
+
+
+# Multiplied
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("scans", [(f"3*{GROSS_HAM}",), ("3*", GROSS_HAM)], ids=["at once", "before"])
+def test_what_is_multiplied_is_asked_of_each(home: Home, job: str, scans: tuple[str, ...]) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        frame = opened_by(session, scans)
+        assert told(frame) == (ASK, "session.how_much_each_in")
+        assert "3 x" in shown(frame)
+        assert "Pound ham" in shown(frame)
+        assert "lb" in shown(frame)
+        say(session, "2")
+        assert quantities(session) == {"P2": Decimal(6)}
+
+
+@pytest.mark.parametrize("label", [f"010{TAPE}3142000250", f"010{TAPE}3922599"])
+def test_what_each_label_says_is_not_multiplied_on_the_screen(home: Home, label: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, "count")
+        frame = say(session, f"2*{label}")
+        assert "2.5 m²" in shown(frame) or "5.99" in shown(frame)
+        say(session, "4")
+        assert quantities(session) == {"P3": Decimal(8)}
+
+
+def test_a_multiplied_code_without_a_unit_asks_in_words(home: Home) -> None:
+    with at(home, user="U1") as session:
+        begun(session, "count")
+        say(session, "3*")
+        assert told(say(session, CHEESE))[1] == "count.counted_of", "three kilograms were said"
+        assert quantities(session) == {"P1": Decimal(3)}
+
+
+def opened_by(session: Session, scans: tuple[str, ...]) -> Frame:
+    """The page after these scans."""
+    for scan in scans:
+        frame = say(session, scan)
+    return frame

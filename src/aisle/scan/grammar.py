@@ -302,6 +302,7 @@ def _times(number: str, ways: tuple[Reading, ...]) -> Said | tuple[Reading, ...]
     return tuple(
         way._replace(
             times=way.times * times,
+            by=times,
             explicit=True,
             measures=tuple(each._replace(amount=each.amount * times) for each in way.measures),
             price=None if way.price is None else way.price * times,

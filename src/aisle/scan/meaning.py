@@ -70,6 +70,8 @@ class Meaning(NamedTuple):
     """Keyboard layout (`fr`) through which the code came, and was read back."""
     is_guess: bool = False
     """Something was left out of the code or added, and this alone fits."""
+    by: Decimal = Decimal(1)
+    """What the code was multiplied with, where how much there is has to be asked."""
 
 
 class Open(NamedTuple):
@@ -134,6 +136,8 @@ class Reading(NamedTuple):
     refusal: str = ""
     """Why it is refused (a message id): where one of its keys is known and no better reading is. Without keys: where
     nothing is known under any key of any reading."""
+    by: Decimal = Decimal(1)
+    """What was typed before it and multiplies it; `times` has it, and what the code says itself."""
 
 
 class Thing(NamedTuple):

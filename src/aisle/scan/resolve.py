@@ -142,6 +142,7 @@ def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
         asks,
         way.layout,
         way.is_guess and not way.layout,
+        way.by if asks else Decimal(1),
     )
 
 

@@ -181,7 +181,7 @@ _short_segment = lru_cache(maxsize=2000)(_whole_segment)
 
 
 async def _refuse(send: Send, refusal: Refusal) -> None:
-    """Refuse the request and end its connection: others may read what comes behind it in another way (RFC 9112, 6.1)."""
+    """Refuse the request and end its connection: others may read what follows in another way (RFC 9112, 6.1)."""
     body = refusal.body()
     headers = [(b"content-type", PROBLEM.encode()), (b"content-length", str(len(body)).encode())]
     headers.append((b"connection", b"close"))

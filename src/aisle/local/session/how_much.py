@@ -45,6 +45,10 @@ def question(label: Thing) -> Msg:
     """How much of it is that, in its unit?"""
     meaning = label.meanings[0]
     name, unit, said = meaning.label or meaning.key, meaning.unit, _on_label(meaning)
+    if meaning.by != 1:
+        if unit:
+            return msg("session.how_much_each_in", times=meaning.by, label=named(label), unit=unit)
+        return msg("session.how_much_each", times=meaning.by, label=named(label))
     if said is None:
         return msg("session.no_net_in", label=name, unit=unit) if unit else msg("session.no_net", label=name)
     if unit:
@@ -56,6 +60,10 @@ def prompt(label: Thing) -> Msg:
     """Names the product, and its unit, whose quantity is typed next: whatever else is said meanwhile."""
     meaning = label.meanings[0]
     name, unit = meaning.label or meaning.key, meaning.unit
+    if meaning.by != 1:
+        if unit:
+            return msg("session.type_each_in", times=meaning.by, label=name, unit=unit)
+        return msg("session.type_each", times=meaning.by, label=name)
     return msg("session.type_in", label=name, unit=unit) if unit else msg("session.type_how_much", label=name)
 
 
@@ -67,17 +75,19 @@ def named(label: Thing) -> Msg:
 
 
 def _on_label(meaning: Meaning) -> Msg | None:
-    """What a label says in a unit that is not the product's, or its price."""
+    """What one label says in a unit that is not the product's, or its price."""
     if meaning.measure:
-        return msg("session.amount", amount=meaning.measure.amount, unit=shown(meaning.measure.unit))
-    return priced(meaning.price) if meaning.price else None
+        return msg("session.amount", amount=meaning.measure.amount / meaning.by, unit=shown(meaning.measure.unit))
+    return priced(meaning.price / meaning.by) if meaning.price else None
 
 
 def measured(label: Thing, quantity: Decimal) -> Thing:
-    """So much of the product that was scanned; what else its code means stays."""
+    """So much of the product that was scanned, as often as it was said; what else its code means stays."""
     return label._replace(
         meanings=tuple(
-            each._replace(quantity=quantity, explicit=True, asks=False, measure=None, price=None)
+            each._replace(
+                quantity=quantity * each.by, explicit=True, asks=False, measure=None, price=None, by=Decimal(1)
+            )
             if _is_open(each)
             else each
             for each in label.meanings

@@ -227,6 +227,18 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}: wie viel {unit:~}?",
         "Wie viel {unit:~} {label:~}? b verwirft den Scan",
     ),
+    "session.how_much_each": (
+        "{times} x Je?",
+        "{label:~}, {times} x: je?",
+        "{times} x {label:~}: wie viel ist eins davon?",
+    ),
+    "session.how_much_each_in": (
+        "{times} x {unit:~}?",
+        "{label:~}, {times} x: je, in {unit:~}?",
+        "{times} x {label:~}: wie viel ist eins davon, in {unit:~}?",
+    ),
+    "session.type_each": ("{times} x Je?", "{times} x {label:~}: je?"),
+    "session.type_each_in": ("{times} x {unit:~}?", "{times} x {label:~}: je, in {unit:~}?"),
     "session.labelled": ("{label:~}, {said}", "{label:~}, Etikett {said}"),
     "session.is_number": (
         "y: doch {text:~}?",
