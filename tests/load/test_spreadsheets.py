@@ -93,10 +93,61 @@ def test_a_word_for_nothing_is_an_empty_cell(word: str, column: str, write: Writ
     assert found.notes == [f"products.csv: changed in row 2: {column}: {word} read as an empty cell."]
 
 
-def test_a_word_for_nothing_in_a_name_is_kept_and_warned_of(write: Write, tmp_path: Path) -> None:
-    found = product(write, tmp_path, product_name="NULL")
-    assert found.bodies[0]["product_name"] == "NULL"
-    assert found.notes == ["products.csv:2: warning: product_name is a word for nothing: 'NULL'."]
+@pytest.mark.parametrize("word", ["NULL", "null", "(null)", "n/a", "N/A", "n.a.", "undefined", "-", " - ", "--", "–"])
+def test_a_word_for_nothing_is_no_name(word: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, product_name=word)
+    assert found.bodies == [{"product_number": "P"}]
+    assert found.notes[0] == f"products.csv: changed in row 2: product_name: {word.strip()} read as an empty cell."
+
+
+@pytest.mark.parametrize("name", ["None", "Nan", "nil"])
+def test_a_word_for_nothing_that_may_be_a_name_is_kept_and_warned_of(name: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, product_name=name)
+    assert found.bodies[0]["product_name"] == name
+    assert found.notes == [f"products.csv:2: warning: product_name is a word for nothing: {name!r}."]
+
+
+@pytest.mark.parametrize(
+    "cell", ["N/A;9520001100086", "9520001100086, n/a", "N/A|9520001100086|N/A", "N/A;9520001100086;NULL"]
+)
+def test_n_a_among_codes_is_left_out(cell: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, barcodes_array=cell)
+    assert found.bodies == [{"product_number": "P", "barcodes_array": "9520001100086"}]
+    assert "n/a among the codes left out" in found.notes[0]
+
+
+TOTALS = ["Summe", "Totaal", "Gesamtsumme", "Grand Total", "Total général", "Somme", "Sum:", "Subtotal", "TOTAL"]
+
+
+@pytest.mark.parametrize("word", TOTALS)
+def test_a_total_behind_the_store_is_no_location(word: str, write: Write, tmp_path: Path) -> None:
+    write("locations.csv", "store_number,location_code", "1,A", f"1,{word}", "1,Totaal-Wand", "1,SUM-1")
+    found = Found(tmp_path)
+    assert [body["location_code"] for body in found.bodies] == ["A", "Totaal-Wand", "SUM-1"]
+    assert "looks like a total" in found.bad[3]
+
+
+@pytest.mark.parametrize("place", ["-", "–", "NULL", "n/a"])
+def test_a_line_is_no_place(place: str, write: Write, tmp_path: Path) -> None:
+    write("stock.csv", "store_number,product_number,location_code,quantity", f"1,P,{place},5")
+    found = Found(tmp_path)
+    assert [{**body} for body in found.bodies] == [{"product_number": "P", "counted_quantity": 5}]
+    assert found.notes == [f"stock.csv: changed in row 2: location_code: {place} read as an empty cell."]
+
+
+def test_full_width_digits_are_digits(write: Write, tmp_path: Path) -> None:
+    write("stock.csv", "store_number,product_number,quantity", "1,\uff10\uff13\uff10\uff10,\uff15")
+    found = Found(tmp_path)
+    assert found.bodies == [{"product_number": "0300", "counted_quantity": 5}]
+    assert [note.partition(": full")[2] for note in found.notes] == ["-width digits made 0 to 9."] * 2
+
+
+@pytest.mark.parametrize("code", ["2026-01-03", "2026-01-03 00:00:00", "03-01-2026"])
+def test_a_date_for_a_place_or_a_product_is_warned_of(code: str, write: Write, tmp_path: Path) -> None:
+    write("stock.csv", "store_number,product_number,location_code,quantity", f"1,{code},{code},5")
+    found = Found(tmp_path)
+    said = [note for note in found.notes if "looks like a date that a spreadsheet has made of a code" in note]
+    assert len(said) == 2
 
 
 @pytest.mark.parametrize("name", ["'t Hof", "  Müsli ", "=) Smile", "#1 Best", "1.0", "Null-Bock", "9.52E+12"])

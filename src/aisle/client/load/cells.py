@@ -24,6 +24,13 @@ BLANKS = "\\s\u200b-\u200f\u2060\ufeff\u00ad"
 NOTHING = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "nan", "none", "nil", "undefined"})
 """Words that programs write for no value."""
 
+_NO_TEXT = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "undefined"})
+"""Those of them that are no name, and no word of a text."""
+_NOT_INSIDE = re.compile(r"(?<![^\s,;|/])n/a(?![^\s,;|/])", re.IGNORECASE)
+"""A word for nothing among several codes, which holds a sign that parts them."""
+_LINES = "-\u2013\u2014"
+"""Lines of which a cell that says nothing may be made."""
+
 _AROUND = re.compile(rf"\A[{BLANKS}]+|[{BLANKS}]+\Z")
 _ERROR_WORDS = """
 #n/a #nv #n/b #n/d #ref! #bezug! #verw! #¡ref! #rif! #name? #naam? #nom? #¿nombre? #nome? #value! #wert! #waarde!
@@ -132,7 +139,9 @@ def _free_of_errors(cell: str) -> str:
 
 
 def _text(cell: str, _: Notation) -> Cleaned:
-    """Words stay as they are, blanks included."""
+    """Words stay as they are, blanks included; a word or a line for nothing is none."""
+    if (bare := trimmed(cell)).casefold() in _NO_TEXT or (bare and not bare.strip(_LINES)):
+        return Cleaned("", f"{bare} read as an empty cell")
     if cell[0] not in "=#+-@ \t\u00a0\ufeffeEfF":
         return Cleaned(cell)
     bare = _free_of_errors(cell)
@@ -156,7 +165,13 @@ def _value(cell: str) -> Cleaned:
         raise ValueError(f"{bare!r} is a formula; write its value")
     if bare.casefold() in NOTHING:
         return Cleaned("", f"{bare} read as an empty cell")
-    return Cleaned(bare, ", ".join(undone))
+    plain = bare if bare.isascii() else bare.translate(_WIDE)
+    undone += ["full-width digits made 0 to 9"] if plain != bare else []
+    return Cleaned(plain, ", ".join(undone))
+
+
+_WIDE = {ord("\uff10") + digit: str(digit) for digit in range(10)}
+"""Digits as wide as Chinese characters."""
 
 
 def _unquoted(bare: str) -> tuple[str, str] | None:
@@ -186,6 +201,8 @@ def _code(cell: str, notation: Notation, *, dotted: bool = False) -> Cleaned:
     if cell.isascii() and cell.isalnum() and cell.casefold() not in NOTHING:
         return Cleaned(cell)
     bare, undone, *_rest = _value(cell)
+    if bare and not bare.strip(_LINES):
+        return Cleaned("", f"{bare} read as an empty cell")
     bare, undone = _whole(bare, undone, dotted=dotted and notation.has_dotted_codes)
     _refuse_grouped(bare, signs=",'\u2019\u00b4\u066c")
     plain = _ODD_BLANK.sub(" ", _UNSEEN.sub("", bare))
@@ -383,6 +400,9 @@ def _barcodes(cell: str, notation: Notation) -> Cleaned:
     bare, undone = _free_of_errors(cell), ""
     if bare[:1] == "[" and bare[-1:] == "]":
         bare, undone = bare[1:-1], "brackets around it taken off"
+    if (without := _NOT_INSIDE.sub("", bare)) != bare and without.strip(" ,;|/"):
+        others = _barcodes(without.strip(" ,;|/"), notation)
+        return others._replace(undone=_and(others.undone, "n/a among the codes left out"))
     _refuse_grouped(bare)
     _refuse_date(bare)
     if grouped := _GROUPED_INSIDE.search(bare):

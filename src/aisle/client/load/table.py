@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aisle.client.load import cells
-from aisle.client.load.columns import PRODUCTS, Column, Layout
+from aisle.client.load.columns import LOCATIONS, PRODUCTS, Column, Layout
 from aisle.client.load.dialect import NAMES, SEPARATORS, Dialect, cells_of, dialect_of, opened, reader_of
 from aisle.client.load.footers import total_reason
 from aisle.client.load.notation import Notation
@@ -66,6 +66,7 @@ class Table:
         self._needed = [at for at, name in enumerate(self._named_by) if self._is_needed(name)]
         self._required = [column.name for column in self._columns if column and column.required]
         self._cleaned = [(index, column) for index, column in enumerate(self._columns) if column]
+        self._made_at = names.index("location_code") if layout is LOCATIONS else -1
         self._notation = Notation(dotted)
         self._is_surveyed = False
         self._last: int | None = None
@@ -302,7 +303,13 @@ class Table:
                 is_whole = any(found[index + 1 :]) and all(at < len(found) and found[at] for at in needed)
                 if reason := total_reason(cells.trimmed(cell), is_whole=is_whole):
                     return reason
-        return self._otherwise_separated(found)
+        return self._total_inside(found) or self._otherwise_separated(found)
+
+    def _total_inside(self, found: list[str]) -> str:
+        """Why a row is taken for a total by the place that it makes, behind the number of its store."""
+        cell = cells.trimmed(found[self._made_at]) if 0 <= self._made_at < len(found) else ""
+        is_word = cell[:1].isalpha() and not cell[-1:].isdigit()
+        return total_reason(cell, is_whole=True) if is_word else ""
 
     def _is_header(self, found: list[str]) -> bool:
         """Whether all cells of a row are the names of their columns."""
@@ -366,7 +373,7 @@ _SIZES = frozenset({"size", "volume"})
 _DATE_LIKE = re.compile(
     r"\d{1,2}([-/])\d{1,2}\1(?:19|20)\d\d"
     r"|\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"
-    r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-\d{2}|\d{4}-\d\d-\d\d 00:00:00",
+    r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-\d{2}|(?:19|20)\d\d-\d\d-\d\d(?: 00:00:00)?",
     re.IGNORECASE,
 )
 
