@@ -50,7 +50,7 @@ from aisle.local.session.open_line import HeldLines, OpenLine
 from aisle.local.session.pinned import NO_PIN, Pin, pass_of
 from aisle.local.session.stack import Level, Outcome, Stack
 from aisle.local.session.terms import Rooms, Size, Terms, iso
-from aisle.scan.meaning import Either, Open, Thing, Times
+from aisle.scan.meaning import Either, Open, Quantity, Thing, Times
 from aisle.settings.time_zone import enter
 
 if TYPE_CHECKING:
@@ -121,6 +121,8 @@ class Desk(ABC):
         """What has come of the door to the service and is not told yet."""
         self._asking = NOTHING
         self._astray = astray.NOTHING
+        self._paced: tuple[tuple[Any, ...], Quantity] | None = None
+        """A number that came at scanner pace and waits for `y`, and the page that it is for."""
         self._queue = Queue()
         self._serial = 0
         self._counts = (0, 0)

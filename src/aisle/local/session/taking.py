@@ -58,6 +58,12 @@ SHORTEST_KNOWN = 4
 FEWEST = 5
 """Characters of a scan: fewer are a part of something that somebody looks for."""
 
+FAST_S = 0.02
+"""Seconds between the digits of a number below which nobody has typed them."""
+
+FEWEST_PACED = 3
+"""Digits of a number that may be a code cut off by its scanner; of fewer, keys may come together over a slow link."""
+
 LEFT = 3
 """Letters that somebody leaves on the line without an Enter at most: more are a word."""
 
@@ -190,6 +196,9 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
     else:
         if _leave_for(desk, said):
             said = _understand(desk, item.text)
+        paced, desk._paced = desk._paced, None
+        is_sure = bool(paced) and item.text.strip(" ").lower() == "y" and paced[0] == meant_for(desk._stack.levels)
+        said = paced[1] if paced and is_sure else said
         if not secret and is_said_twice(desk, item.text, said):
             secret = True
             desk._tell(Verdict(INFO, msg("pin.twice")))
@@ -199,6 +208,9 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
         elif not secret and is_out_of_place(desk, item, said):
             secret = True
             desk._tell(Verdict(ASK, msg("pin.elsewhere")))
+        elif isinstance(said, Quantity) and not is_sure and _is_paced(item):
+            desk._paced = meant_for(desk._stack.levels), said
+            _say(desk, Verdict(ASK, msg("input.paced", text=item.text.strip(" "))), Unknown(item.text), item.text)
         elif _is_early(desk, item, said):
             _say(desk, Verdict(WRONG, msg("session.unknown_yet", text=item.text.strip(" "))), said, item.text)
         elif listens(desk._stack.top.job) and not isinstance(said, Back):
@@ -278,6 +290,12 @@ def _is_early(desk: Desk, item: Line, said: Said) -> bool:
         return False
     scanned = item.pace < BY_HAND_S and len(code) >= FEWEST and " " not in code and any(map(str.isdigit, code))
     return scanned and not is_lookup(code) and not desk._rooms.reads.is_complete()
+
+
+def _is_paced(item: Line) -> bool:
+    """Whether digits came at the pace of a scanner: a code that was cut off, as likely as a quantity."""
+    text = item.text.strip(" ")
+    return bool(item.scan) and 0 < item.pace < FAST_S and text.isdecimal() and len(text) >= FEWEST_PACED
 
 
 def _weigh(desk: Desk, said: Said) -> None:

@@ -509,6 +509,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.page": ("Keine Seite mehr", "Es gibt keine weitere Seite"),
     "input.by_hand": ("Nur von Hand", "Ein Scan bestätigt nicht: eintippen"),
     "input.moved": ("Nochmals sehen", "Die Auswahl ist neu: noch einmal wählen"),
+    "input.paced": (
+        "y: {text:~}?",
+        "{text:~} gescannt: y nimmt so viele",
+        "{text:~} kam so schnell wie ein Scan: Teil eines Codes? y nimmt so viele",
+    ),
     "input.astray": (
         "{text:~} nochmals?",
         "{text:~} von {label:~}? Neu tippen",

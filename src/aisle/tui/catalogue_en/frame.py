@@ -495,6 +495,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.page": ("No further page", "There is no further page"),
     "input.by_hand": ("By hand only", "A scan does not confirm: type it"),
     "input.moved": ("Look again", "The choices are new: choose again"),
+    "input.paced": (
+        "y: {text:~}?",
+        "{text:~} was scanned: y takes so many",
+        "{text:~} came at the pace of a scanner: a part of a code? y takes so many",
+    ),
     "input.astray": (
         "{text:~} again?",
         "{text:~} of {label:~}? Type it again",

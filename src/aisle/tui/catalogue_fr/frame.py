@@ -506,6 +506,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.page": ("Pas d'autre page", "Il n'y a pas d'autre page"),
     "input.by_hand": ("À la main", "Un scan ne confirme pas : le taper"),
     "input.moved": ("Revoir", "Les choix ont changé : choisir encore"),
+    "input.paced": (
+        "y : {text:~} ?",
+        "{text:~} scanné : y pour la quantité",
+        "{text:~} est venu au rythme d'un scan : bout de code ? y : quantité",
+    ),
     "input.astray": (
         "{text:~} encore ?",
         "{text:~} de {label:~} ? Le retaper",

@@ -498,6 +498,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.page": ("Geen pagina meer", "Er is geen andere pagina"),
     "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het"),
     "input.moved": ("Kijk opnieuw", "De keuzes zijn nieuw: kies opnieuw"),
+    "input.paced": (
+        "y: {text:~}?",
+        "{text:~} gescand: y neemt zoveel",
+        "{text:~} kwam zo snel als een scan: deel van een code? y neemt zoveel",
+    ),
     "input.astray": (
         "{text:~} nogmaals?",
         "{text:~} van {label:~}? Typ het opnieuw",
