@@ -20,9 +20,9 @@ KEPT = "settings.kept"
 def kept(root: Path) -> Mapping[str, str] | None:
     """The texts of the files that there were; None where no session has begun yet, or nobody can read it."""
     file = root / KEPT
-    if not file.is_file():
-        return None
     try:
+        if not file.is_file():  # a pipe would be waited for
+            return None
         found = json.loads(file.read_bytes())
     except (OSError, ValueError):
         return None
