@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aisle.courier.pull import progress
-from aisle.jobs.view import ASK, Frame
+from aisle.jobs.view import ASK, WRONG, Frame
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.session.session import Session
@@ -192,3 +192,57 @@ def opened_by(session: Session, scans: tuple[str, ...]) -> Frame:
     for scan in scans:
         frame = say(session, scan)
     return frame
+
+
+# What is scanned meanwhile has an answer of its own
+
+
+MEANWHILE = {
+    "96385074": "96385074",
+    "ABC-12345": "ABC-12345",
+    "BADGE-U2": "Anna Berg",
+    "12*": "12 x",
+    "12345678": "12345678",
+}
+"""What is scanned or typed while a weight is asked, and what its answer names."""
+
+
+@pytest.mark.parametrize("said", MEANWHILE)
+@pytest.mark.parametrize("job", JOBS)
+def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: Home, job: str, said: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        say(session, GROSS_CHEESE)
+        frame = say(session, said)
+        first, _, dropped = shown(frame, 80, 24).partition("not taken:")
+        assert MEANWHILE[said] in first.split("─")[-1]
+        assert "Kilo cheese" in dropped.replace("#3 ", "")
+        assert not session._asking.label, "the question is over, and the screen does not ask it"
+        assert not prompt(frame, 40, 20)
+        assert not quantities(session)
+
+
+@pytest.mark.parametrize("said", ["96385074", "BADGE-U2", "A-2"])
+@pytest.mark.parametrize("job", ["count", "loss", "move", "receive"])
+def test_the_weight_of_a_dropped_scan_is_not_booked_on_the_goods_before_it(home: Home, job: str, said: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        say(session, TEA)
+        say(session, GROSS_HAM)
+        before = quantities(session)
+        frame = say(session, said)
+        if frame.verdict and frame.verdict.kind == WRONG:
+            frame = say(session, "2")
+            assert quantities(session) == before
+            assert told(frame)[0] in (ASK, WRONG)
+
+
+def test_an_own_badge_leaves_the_question_open(home: Home) -> None:
+    with at(home, user="U1") as session:
+        begun(session, "count")
+        say(session, GROSS_CHEESE)
+        frame = say(session, "BADGE-U1")
+        assert told(frame)[1] == "sign_in.already"
+        assert "Kilo cheese" in prompt(frame, 40, 20)
+        say(session, "2")
+        assert quantities(session) == {"P1": Decimal(2)}

@@ -403,9 +403,14 @@ CHUNKED = b"0\r\n\r\n"
     ],
     ids=["no host", "two hosts", "two lengths", "another coding"],
 )
-def test_what_others_may_read_in_another_way_is_refused(head: bytes) -> None:
-    with serving(ConnectionLimits(), app=Door(app)) as (port, _), closing(connected(port, head)) as caller:
-        assert caller.recv(100).startswith(b"HTTP/1.1 400 ")
+def test_what_others_may_read_in_another_way_is_refused_and_nothing_behind_it_is_read(head: bytes) -> None:
+    bodies = Bodies()
+    said = head + posted()
+    with serving(ConnectionLimits(), app=Door(bodies)) as (port, _), closing(connected(port, said)) as caller:
+        heard = ended(caller)
+    assert heard.startswith(b"HTTP/1.1 400 ")
+    assert heard.count(b"HTTP/1.1 ") == 1
+    assert bodies.heard == []
 
 
 def test_nothing_is_carried_on_to_somebody_else() -> None:

@@ -181,7 +181,9 @@ _short_segment = lru_cache(maxsize=2000)(_whole_segment)
 
 
 async def _refuse(send: Send, refusal: Refusal) -> None:
+    """Refuse the request and end its connection: others may read what follows in another way (RFC 9112, 6.1)."""
     body = refusal.body()
     headers = [(b"content-type", PROBLEM.encode()), (b"content-length", str(len(body)).encode())]
+    headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -31,6 +31,9 @@ NOTHING = Astray()
 
 def after(before: Astray, said: Said, verdict: Verdict | None, levels: Sequence[Level]) -> Astray:
     """What is kept in mind after an input, which was answered with this."""
+    if verdict is not None and (verdict.kind, verdict.text.id) == (WRONG, "session.taken_not"):
+        product, _ = counted(levels[-1].job, levels[-1].state)
+        return Astray(page_of(levels), product) if product else NOTHING  # it was for the scan that nobody answered
     if isinstance(said, Quantity) or (isinstance(said, Refused) and len(said.text) < FEWEST):
         return NOTHING if isinstance(said, Refused) and said.why == "input.after" else before  # that asks it back
     if isinstance(said, Text) and not _is_code(said.text):
@@ -42,7 +45,9 @@ def after(before: Astray, said: Said, verdict: Verdict | None, levels: Sequence[
     product, _ = counted(levels[-1].job, levels[-1].state)
     things = (said,) if isinstance(said, Thing) else said.ways if isinstance(said, Either) else ()
     goods = [each.key for thing in things for each in thing.meanings if each.kind == PRODUCT]
-    if not product or product in goods or (isinstance(said, Thing) and not goods):
+    if isinstance(said, Thing) and not goods:
+        return before if before == Astray(page_of(levels), product) else NOTHING
+    if not product or product in goods:
         return NOTHING
     return Astray(page_of(levels), product)
 

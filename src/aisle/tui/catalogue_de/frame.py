@@ -228,7 +228,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Wie viel {unit:~} {label:~}? b verwirft den Scan",
     ),
     "session.how_much_each": (
-        "{times} x Je?",
+        "{times} x: je?",
         "{label:~}, {times} x: je?",
         "{times} x {label:~}: wie viel ist eins davon?",
     ),
@@ -237,7 +237,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}, {times} x: je, in {unit:~}?",
         "{times} x {label:~}: wie viel ist eins davon, in {unit:~}?",
     ),
-    "session.type_each": ("{times} x Je?", "{times} x {label:~}: je?"),
+    "session.type_each": ("{times} x: je?", "{times} x {label:~}: je?"),
     "session.type_each_in": ("{times} x {unit:~}?", "{times} x {label:~}: je, in {unit:~}?"),
     "session.labelled": ("{label:~}, {said}", "{label:~}, Etikett {said}"),
     "session.is_number": (

@@ -218,7 +218,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.type_how_much": ("How much?", "{label:~}: how much?", "How much of {label:~} is it? b drops it"),
     "session.type_in": ("{unit:~}?", "{label:~}: how many {unit:~}?", "How many {unit:~} of {label:~}? b drops it"),
     "session.how_much_each": (
-        "{times} x Each?",
+        "{times} x: each?",
         "{label:~}, {times} x: each?",
         "{times} x {label:~}: how much is each?",
     ),
@@ -227,7 +227,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}, {times} x: each, in {unit:~}?",
         "{times} x {label:~}: how much is each, in {unit:~}?",
     ),
-    "session.type_each": ("{times} x Each?", "{times} x {label:~}: each?"),
+    "session.type_each": ("{times} x: each?", "{times} x {label:~}: each?"),
     "session.type_each_in": ("{times} x {unit:~}?", "{times} x {label:~}: each, in {unit:~}?"),
     "session.labelled": ("{label:~}, {said}", "{label:~}, label {said}"),
     "session.is_number": (

@@ -225,7 +225,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~} : combien de {unit:~} ? b annule le scan",
     ),
     "session.how_much_each": (
-        "{times} x Chacun ?",
+        "{times} x : chacun ?",
         "{label:~}, {times} x : chacun ?",
         "{times} x {label:~} : combien pour chacun ?",
     ),
@@ -234,7 +234,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}, {times} x : chacun, en {unit:~} ?",
         "{times} x {label:~} : combien pour chacun, en {unit:~} ?",
     ),
-    "session.type_each": ("{times} x Chacun ?", "{times} x {label:~} : chacun ?"),
+    "session.type_each": ("{times} x : chacun ?", "{times} x {label:~} : chacun ?"),
     "session.type_each_in": ("{times} x {unit:~} ?", "{times} x {label:~} : chacun, en {unit:~} ?"),
     "session.labelled": ("{label:~}, {said}", "{label:~}, étiquette {said}"),
     "session.is_number": (

@@ -224,7 +224,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.type_how_much": ("Hoeveel?", "{label:~}: hoeveel?", "Hoeveel {label:~} is het? b laat het vallen"),
     "session.type_in": ("{unit:~}?", "{label:~}: hoeveel {unit:~}?", "Hoeveel {unit:~} {label:~}? b laat het vallen"),
     "session.how_much_each": (
-        "{times} x Elk?",
+        "{times} x: elk?",
         "{label:~}, {times} x: elk?",
         "{times} x {label:~}: hoeveel is elk?",
     ),
@@ -233,7 +233,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}, {times} x: elk, in {unit:~}?",
         "{times} x {label:~}: hoeveel is elk, in {unit:~}?",
     ),
-    "session.type_each": ("{times} x Elk?", "{times} x {label:~}: elk?"),
+    "session.type_each": ("{times} x: elk?", "{times} x {label:~}: elk?"),
     "session.type_each_in": ("{times} x {unit:~}?", "{times} x {label:~}: elk, in {unit:~}?"),
     "session.labelled": ("{label:~}, {said}", "{label:~}, etiket {said}"),
     "session.is_number": (
