@@ -347,6 +347,13 @@ def test_a_token_is_read_from_a_file_that_nobody_else_can_read(tmp_path: Path) -
         read_token(str(tmp_path))
 
 
+def test_a_pipe_in_the_place_of_the_token_holds_nobody_up(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    os.mkfifo(path, 0o600)
+    with pytest.raises(SettingsError, match="is a pipe or a device"):
+        read_token(str(path))
+
+
 def test_a_folder_in_the_place_of_the_token_costs_no_descriptor(tmp_path: Path) -> None:
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
@@ -164,13 +165,16 @@ def _locked(file: Path) -> Iterator[None]:
 
 def _read_private(file: Path) -> str | None:
     try:
-        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
     except OSError as problem:
         raise StorageError(f"{file} cannot be read: {problem.strerror}.") from problem
     with os.fdopen(handle, encoding="utf-8") as stream:
-        if os.fstat(stream.fileno()).st_mode & 0o077:
+        mode = os.fstat(stream.fileno()).st_mode
+        if not stat.S_ISREG(mode):
+            raise StorageError(f"{file} is a pipe or a device, not a file.")
+        if mode & 0o077:
             raise StorageError(f"{file} can be read by others; its mode has to be 0600.")
         return stream.read().strip()
 

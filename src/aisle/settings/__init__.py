@@ -357,7 +357,7 @@ def read_token(path: str) -> str:
     Raises SettingsError when the file is missing, a link, no text, readable by others, or empty.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
         raise SettingsError(f"The token file {path} cannot be opened: {error.strerror}. Set token_file.") from error
     try:
@@ -377,7 +377,10 @@ def read_token(path: str) -> str:
 
 def _token_in(handle: int, path: str) -> str:
     with open(handle, encoding="utf-8", closefd=False) as stream:
-        mode = stat.S_IMODE(os.fstat(handle).st_mode)
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise SettingsError(f"The token file {path} is a pipe or a device, not a file. Set token_file.")
+        mode = stat.S_IMODE(status.st_mode)
         if mode & 0o077:
             raise SettingsError(f"The token file {path} has mode {mode:04o}; others may read it. Run: chmod 600 {path}")
         return stream.read().strip()

@@ -19,8 +19,11 @@ KEPT = "settings.kept"
 
 def kept(root: Path) -> Mapping[str, str] | None:
     """The texts of the files that there were; None where no session has begun yet, or nobody can read it."""
+    file = root / KEPT
     try:
-        found = json.loads((root / KEPT).read_bytes())
+        if not file.is_file():  # a pipe would be waited for
+            return None
+        found = json.loads(file.read_bytes())
     except (OSError, ValueError):
         return None
     is_ours = isinstance(found, dict) and all(isinstance(text, str) for text in found.values())

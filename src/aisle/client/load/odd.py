@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 
 from aisle.client.load.cells import joined_digits
-from aisle.client.load.columns import DELIVERIES, ORDERS
+from aisle.client.load.columns import DELIVERIES, ORDERS, PRICES
 from aisle.client.load.table import Row, Table
 from aisle.code_forms import wrong_check_digit
 
@@ -17,6 +18,11 @@ _IDENTIFIER = re.compile(r"\(00\)\s*|00(?=\d{18}$)", re.ASCII)
 CONTAINER = "container_barcode"
 _TIME = 10
 """Where the time of a date begins, behind its day."""
+_MOST_ORDERED = 10_000
+_FIRST_YEAR = 2000
+_YEARS_AHEAD = 5
+_NO_END = ("2099-12-31", "9999-12-31")
+"""Days that programs write for no end."""
 
 
 def container_key(code: str) -> str:
@@ -31,6 +37,7 @@ class OddFigures:
 
     def __init__(self, table: Table) -> None:
         self._table = table
+        self._last_year = date.today().year + _YEARS_AHEAD
         self._containers: dict[str, tuple[str, int]] = {}
 
     def judged(self, row: Row) -> Row:
@@ -46,11 +53,27 @@ class OddFigures:
 
     def _odd(self, row: Row) -> Iterator[tuple[str, str]]:
         yield from _dear(row)
+        yield from self._dates(row)
+        number = row.values.get("product_number")
+        if self._table.name == PRICES.file and row.values.get("price") == 0:
+            yield "price is 0, and becomes the price of the product", str(number)
+        if self._table.name == ORDERS.file and row.values.get("quantity", 0) > _MOST_ORDERED:
+            yield f"quantity is over {_MOST_ORDERED}", f"{row.values['quantity']} of {number}"
         day = str(row.values.get("pickup_date", ""))
         if day[_TIME:].strip("T 0:.Z+"):
             yield "pickup_date is a day, and the service does not keep its time", day
         if self._table.name == DELIVERIES.file:
             yield from self._of_delivery(row)
+
+    def _dates(self, row: Row) -> Iterator[tuple[str, str]]:
+        """Dates that are hardly meant."""
+        for name, value in row.values.items():
+            day = value[:_TIME] if "date" in name and isinstance(value, str) else ""
+            if day[:4].isdecimal() and day not in _NO_END:
+                if int(day[:4]) < _FIRST_YEAR:
+                    yield f"{name} is before the year {_FIRST_YEAR}", value
+                elif int(day[:4]) > self._last_year:
+                    yield f"{name} is more than {_YEARS_AHEAD} years away", value
 
     def _of_delivery(self, row: Row) -> Iterator[tuple[str, str]]:
         for name in ("quantity", "no_of_containers"):
