@@ -197,8 +197,9 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
         if _leave_for(desk, said):
             said = _understand(desk, item.text)
         paced, desk._paced = desk._paced, None
-        is_sure = bool(paced) and item.text.strip(" ").lower() == "y" and paced[0] == meant_for(desk._stack.levels)
-        said = paced[1] if paced and is_sure else said
+        is_sure = False
+        if paced and item.text.strip(" ").lower() == "y" and paced[0] == meant_for(desk._stack.levels):
+            is_sure, said = True, paced[1]
         if not secret and is_said_twice(desk, item.text, said):
             secret = True
             desk._tell(Verdict(INFO, msg("pin.twice")))
