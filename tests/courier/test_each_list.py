@@ -163,7 +163,7 @@ def _spread(firsts: Iterable[str], seconds: Iterable[str], every: int) -> list[A
     ]
 
 
-@pytest.mark.parametrize(("name", "failure"), _spread(LISTS, FAILURES, 5))
+@pytest.mark.parametrize(("name", "failure"), _spread(LISTS, FAILURES, 9))
 async def test_it_is_missing_and_all_others_are_read(shop: Shop, name: str, failure: str) -> None:
     _are_served(shop, name)
     answering, why = FAILURES[failure]
@@ -189,7 +189,7 @@ async def test_it_is_missing_and_all_others_are_read(shop: Shop, name: str, fail
 
 
 @pytest.mark.parametrize(
-    ("name", "failure"), _spread(LISTS, ["403", "404 of a gateway", "500", "no answer", "half of it"], 2)
+    ("name", "failure"), _spread(LISTS, ["403", "404 of a gateway", "500", "no answer", "half of it"], 3)
 )
 async def test_in_the_daily_full_read_too(shop: Shop, name: str, failure: str) -> None:
     _are_served(shop, name)

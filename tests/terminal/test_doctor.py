@@ -40,6 +40,7 @@ def numbered(app: Picker, *names: str) -> str:
     return next(match[1] for match in found if match)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scanner", SCANNERS)
 def test_a_scanner_is_known_by_what_it_sends(shop: Shop, picker: Callable[..., Picker], scanner: str) -> None:
     sent, verdict, (small, wide) = SCANNERS[scanner]

@@ -92,6 +92,7 @@ def small_order(shop: Shop) -> tuple[str, list[Line]]:
     return "HANDS-5", shop.lines("HANDS-5")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [(40, 20), (20, 16)], ids=["40x20", "20x16"])
 @pytest.mark.parametrize(("flags", "hands"), [((), 1 + 5), (("--verified",), 1 + 10)], ids=["product", "place"])
 def test_hands_for_an_order_of_five_lines(
@@ -159,5 +160,6 @@ def test_two_copies_of_a_made_up_invoice(two_copies: Callable[[Path, str], None]
     two_copies(tmp_path / "data", lookalike.INVOICE)
 
 
+@pytest.mark.full
 def test_two_copies_of_invoice_536365(two_copies: Callable[[Path, str], None], test_data: Path) -> None:
     two_copies(test_data, "536365")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.lengths import tries
 from tests.realdata.convert import STORE as ONLINE
 from tests.realdata.convert import convert
 from tests.terminal.document import DELIVERY, document_service
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.pty
 Pick = Callable[..., Picker]
 Row = dict[str, Any]
 
-LINES = 100
+LINES = tries(30, 100)
 CONTAINER = "00387123450000000018"
 
 

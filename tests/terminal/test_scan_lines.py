@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from tests.lengths import tries
 from tests.local.payloads import PAYLOADS, drawn
 from tests.terminal.picker import Picker
 from tests.terminal.shop import Shop
@@ -21,7 +22,7 @@ PACES = (0.0, 0.001, 0.003, 0.006, 0.012)
 TORN_S = 0.05
 """After a longer pause, which a busy machine makes, the test has not sent what it meant to send."""
 
-RANDOM = 40
+RANDOM = tries(8, 40)
 
 
 def paced(app: Picker, payload: str, pace: float) -> bool:
@@ -50,6 +51,7 @@ def is_refused(app: Picker, payload: str, pace: float) -> bool:
     return True
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("pace", PACES)
 def test_a_payment_code_changes_no_count(shop: Shop, picker: Pick, pace: float) -> None:
     place, rows = goods_at(shop, 5)

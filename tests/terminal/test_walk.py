@@ -101,6 +101,7 @@ def logs(shop: Shop, product: str) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [(40, 20), (20, 16), (40, 8)], ids=["40x20", "20x16", "40x8"])
 @pytest.mark.parametrize(("flags", "hands"), [((), 4), (("--verified",), 8)], ids=["product", "place"])
 def test_three_orders_in_one_walk_are_one_scan_a_take(
