@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from aisle.courier.pull import thrift
+from aisle.courier import maintenance
 from aisle.settings import time_zone
 from tests.terminal.harness import Terminal
 from tests.terminal.lifeline import Lifeline, foreign_names, left_over
@@ -124,7 +124,7 @@ def in_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     """The host lives by the time of a zone that is called; nobody here has entered another one yet."""
 
     def live(zone: str) -> None:
-        monkeypatch.setattr(time_zone, "_host", [])
+        monkeypatch.setattr(time_zone, "_host_variable", [])
         monkeypatch.setenv("TZ", zone)
         time.tzset()
 
@@ -140,7 +140,7 @@ def _nobody_looks_through_all_tests() -> Iterator[None]:
     Those that are processes of their own do.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thrift, "gc", SimpleNamespace(collect=lambda: 0))
+        patch.setattr(maintenance, "gc", SimpleNamespace(collect=lambda: 0))
         yield
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pyte.screens import Char
 
-from aisle.tui.tongues import TONGUES
+from aisle.messages.languages import LANGUAGE_FORMATS
 from tests.terminal.harness import Terminal
 from tests.terminal.lifeline import Lifeline, foreign_names
 from tests.terminal.picker import Picker
@@ -29,7 +29,7 @@ FOLDER = Path(__file__).parent.parent / ".github" / "screenshots"
 TODAY = date(2026, 3, 4)
 """The day on every picture."""
 
-MONTHS = TONGUES["en"].months
+MONTHS = LANGUAGE_FORMATS["en"].months
 _DAY = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(MONTHS)})\b")
 _SPARE = re.compile(r" {2,}|$")
 

@@ -30,9 +30,9 @@ class StorageError(AisleError):
     is for operators.
     """
 
-    def __init__(self, *args: object, trouble: str = "") -> None:
+    def __init__(self, *args: object, kind: str = "") -> None:
         super().__init__(*args)
-        self.trouble = trouble
+        self.kind = kind
 
 
 class ContractError(AisleError):

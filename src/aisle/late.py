@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 
-class Late:
+class LazyModule:
     """Stands for the module of this name; a type checker is shown the module itself."""
 
     def __init__(self, name: str) -> None:

@@ -7,8 +7,8 @@ import apsw
 import pytest
 import pytest_asyncio
 
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
 from tests.local.kit import STORE
 from tests.service.world import World
 
@@ -25,12 +25,12 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 @pytest.fixture
 def cache_db(tmp_path: Path) -> Iterator[apsw.Connection]:
     """The cache of a host, as its courier holds it."""
-    connection = open_cache(Home(tmp_path, "embedded", STORE).folder, writer=True)
+    connection = open_cache(StoreFolder(tmp_path, "embedded", STORE).folder, writer=True)
     yield connection
     connection.close()
 
 
 @pytest.fixture
-def cache(cache_db: apsw.Connection) -> Cache:
+def cache(cache_db: apsw.Connection) -> CacheWriter:
     """The writer's side of the cache."""
-    return Cache(cache_db, STORE)
+    return CacheWriter(cache_db, STORE)

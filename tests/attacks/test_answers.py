@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from aisle.client import Client
-from aisle.client.errors import Ambiguous, Endless, TooLong
-from aisle.client.http import LONGEST_ANSWER
+from aisle.client.errors import OutcomeUnknown, PagingLoop, ResponseTooLong
+from aisle.client.transport import MAX_RESPONSE_BYTES
 from tests.unit.client_service import Service, reply
 
 PIECE = b" " * (1 << 20)
@@ -59,17 +59,17 @@ async def memory(most: int) -> AsyncIterator[None]:
 
 
 async def test_an_answer_without_end_is_given_up() -> None:
-    head, most = b"Transfer-Encoding: chunked\r\n", 3 * LONGEST_ANSWER
+    head, most = b"Transfer-Encoding: chunked\r\n", 3 * MAX_RESPONSE_BYTES
     async with lying(head, endless=True) as url, Client(url, "t") as client, memory(most):
-        with pytest.raises(TooLong, match="longer than 32 MiB"):
+        with pytest.raises(ResponseTooLong, match="longer than 32 MiB"):
             await client.list_stores()
-        with pytest.raises(Ambiguous, match="longer than 32 MiB"):
+        with pytest.raises(OutcomeUnknown, match="longer than 32 MiB"):
             await client.request("create-movement", path={"store_number": "1"}, body=b"[]")
 
 
 async def test_an_answer_that_says_that_it_is_too_long_is_not_begun() -> None:
     async with lying(b"Content-Length: 1073741824\r\n") as url, Client(url, "t") as client, memory(4 << 20):
-        with pytest.raises(TooLong, match="32 MiB"):
+        with pytest.raises(ResponseTooLong, match="32 MiB"):
             await client.list_stores()
 
 
@@ -78,8 +78,8 @@ async def test_a_bomb_is_not_inflated(kind: str) -> None:
     body = bomb(kind)
     coding = b"gzip" if kind == "gzip" else b"deflate"
     head = b"Content-Encoding: %s\r\nContent-Length: %d\r\n" % (coding, len(body))
-    async with lying(head, body) as url, Client(url, "t") as client, memory(3 * LONGEST_ANSWER):
-        with pytest.raises(TooLong, match="32 MiB"):
+    async with lying(head, body) as url, Client(url, "t") as client, memory(3 * MAX_RESPONSE_BYTES):
+        with pytest.raises(ResponseTooLong, match="32 MiB"):
             await client.list_stores()
 
 
@@ -98,7 +98,7 @@ async def test_what_cannot_be_decompressed_is_no_answer() -> None:
     body = gzip.compress(b"{}")[:-12] + b"\xff" * 40
     head = b"Content-Encoding: gzip\r\nContent-Length: %d\r\n" % len(body)
     async with lying(head, body) as url, Client(url, "t") as client:
-        with pytest.raises(Ambiguous, match="decompressed"):
+        with pytest.raises(OutcomeUnknown, match="decompressed"):
             await client.request("list-stores")
 
 
@@ -107,13 +107,13 @@ async def test_pages_that_repeat_come_to_an_end() -> None:
     replies = [reply(200, {**(one, other)[number % 2], "next_page": number + 2}) for number in range(50)]
     service = Service(*replies)
     async with service.client() as client:
-        with pytest.raises(Endless):
+        with pytest.raises(PagingLoop):
             [rows async for rows, _ in client.pages("list-deliveries")]
     assert len(service.sent) == 3
 
 
 async def test_a_page_that_is_too_long_is_read_in_smaller_ones() -> None:
-    long = reply(200, b" " * (LONGEST_ANSWER + 1))
+    long = reply(200, b" " * (MAX_RESPONSE_BYTES + 1))
     pages = [
         reply(200, {"list": [{"id": n}], "next_page": n + 1 if n < 3 else None, "page_size": 1}) for n in (1, 2, 3)
     ]

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from aisle.cli import main
-from aisle.service.serve import Address
-from aisle.service.zones import HOST
+from aisle.service.domain.timestamps import HOST_TIME_ZONE
+from aisle.service.http.server import Address
 from aisle.text import clean
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202eevil\u2028\x7f"
@@ -122,7 +122,7 @@ async def test_nobody_is_believed_whom_he_speaks_for_but_a_named_proxy(proxies: 
         seen.append(scope["client"][0])
 
     service: Any = SimpleNamespace(app=app)
-    at = Address("", "127.0.0.1", 0, None, None, 0, 0, None, False, HOST, False, 30, proxies, 0, None)
+    at = Address("", "127.0.0.1", 0, None, None, 0, 0, None, False, HOST_TIME_ZONE, False, 30, proxies, 0, None)
     config = at.config(service)
     config.load()
     headers = [(b"x-forwarded-for", b"9.9.9.9"), (b"x-forwarded-proto", b"https")]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisle.jobs.base import Export
-from aisle.local.session.export import exported
+from aisle.cache.csv_export import write_csv
+from aisle.jobs.job import Export
 from tests.lengths import tries
 
 COMMAND = "1+cmd|' /C calc'!A0"
@@ -36,7 +36,7 @@ def file_of(folder: Path, texts: list[str]) -> Path:
     def read(name: str, args: Any) -> tuple[list[dict[str, Any]], int]:
         return rows, len(rows)
 
-    (said,) = exported(read, asked, allowed=True).rows
+    (said,) = write_csv(read, asked, allowed=True).rows
     assert (said["count"], said["why"]) == (len(texts), "")
     return path
 

@@ -5,33 +5,33 @@ from typing import Any
 import pytest
 
 from aisle.client import Client, asgi_transport
-from aisle.client.sign_in import WEB_DOOR, NotSignedIn, SignedIn, sign_in
-from aisle.service import pins
-from aisle.service.limits import Rates
+from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
+from aisle.service.auth import pins
+from aisle.service.limits import RateLimits
 from tests.service.world import World
 
 PEOPLE = "/aisle/v1/stores/S1/people"
 ANN: dict[str, Any] = {"badge": "B1", "user": "ann", "name": "Ann", "role": "supervisor", "pin": "2468"}
 
 
-@pytest.mark.parametrize("locked", ["", WEB_DOOR])
+@pytest.mark.parametrize("locked", ["", WEB_CHANNEL])
 async def test_the_lock_of_one_door_is_not_that_of_another(world: World, locked: str) -> None:
-    world.service.rates = Rates(0, 0, 0)
+    world.service.rate_limits = RateLimits(0, 0, 0)
     del world.service.app
     await world.post(PEOPLE, {"people": [ANN]})
-    other = "" if locked else WEB_DOOR
+    other = "" if locked else WEB_CHANNEL
     token = world.token("staff", ["S1"])
     async with Client("http://127.0.0.1:1", token, transport=asgi_transport(world.service.app)) as client:
 
         async def tried(door: str, pin: str, **who: str) -> SignedIn | NotSignedIn:
-            return await sign_in(client, "S1", who or {"user": "ann"}, pin, door=door)
+            return await sign_in(client, "S1", who or {"user": "ann"}, pin, channel=door)
 
-        for _ in range(pins.FREE_TRIES):
+        for _ in range(pins.FREE_ATTEMPTS):
             assert isinstance(await tried(locked, "0000"), NotSignedIn)
         for who in ({"user": "ann"}, {"badge": "B1"}):
             later = await tried(locked, "2468", **who)
             assert isinstance(later, NotSignedIn)
-            assert later.later
+            assert later.has_too_many_attempts
         assert isinstance(await tried(other, "2468"), SignedIn)
         assert isinstance(await tried(locked, "2468"), NotSignedIn), "one door unlocked the other"
         await world.post(PEOPLE, {"people": [ANN]})
@@ -39,11 +39,11 @@ async def test_the_lock_of_one_door_is_not_that_of_another(world: World, locked:
 
 
 async def test_nobody_invents_a_door_of_his_own(world: World) -> None:
-    world.service.rates = Rates(0, 0, 0)
+    world.service.rate_limits = RateLimits(0, 0, 0)
     del world.service.app
     await world.post(PEOPLE, {"people": [ANN]})
     async with world.open_client(world.token("staff", ["S1"])) as client:
-        for number in range(pins.FREE_TRIES):
+        for number in range(pins.FREE_ATTEMPTS):
             body = {"store_number": "S1", "user": "ann", "pin": "0000"}
             headers = {"Aisle-Door": f"door {number}"}
             answer = await world.send("POST", "/aisle/v1/sign-in", body, client=client, headers=headers)

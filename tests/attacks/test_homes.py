@@ -9,11 +9,11 @@ import pytest
 
 from aisle.cli import main
 from aisle.errors import SettingsError, StorageError
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election, Holder
-from aisle.local.host.signals import socket_folder
-from aisle.local.outbox.outbox import open_outbox
-from aisle.settings import load
+from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.notify_sockets import socket_folder
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_queue import open_outbox
+from aisle.settings import load_settings
 from tests.local.kit import STORE
 
 OTHER = 65_534
@@ -22,11 +22,11 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root gives files 
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """A home in which there has been work."""
-    made = Home(aisle_home, "embedded", STORE)
+    made = StoreFolder(aisle_home, "embedded", STORE)
     open_outbox(made.folder).close()
-    Election(made.lock).try_win(Holder(1, "", 0.0))
+    LeaderLock(made.lock).try_acquire(Leader(1, "", 0.0))
     made.courier_log.touch(0o600)
     (aisle_home / "settings.toml").write_text('language = "de"\n', encoding="utf-8")
     return made
@@ -63,13 +63,15 @@ SPOILT = pytest.mark.parametrize(
 
 @SPOILT
 @pytest.mark.parametrize("part", ["folder", "lock", "courier_log"])
-def test_what_others_may_change_is_not_used(home: Home, part: str, spoil: Callable[[Path], None], why: str) -> None:
+def test_what_others_may_change_is_not_used(
+    home: StoreFolder, part: str, spoil: Callable[[Path], None], why: str
+) -> None:
     path: Path = getattr(home, part)
     spoil(path)
     before = path.lstat().st_mtime_ns
     for use in (
         lambda: open_outbox(home.folder),
-        lambda: Election(home.lock).try_win(Holder(2, "", 0.0)),
+        lambda: LeaderLock(home.lock).try_acquire(Leader(2, "", 0.0)),
     ):
         with pytest.raises(StorageError, match=why) as refused:
             use()
@@ -79,7 +81,7 @@ def test_what_others_may_change_is_not_used(home: Home, part: str, spoil: Callab
 
 @SPOILT
 def test_nor_a_folder_of_sockets(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None], why: str
+    home: StoreFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None], why: str
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where it lies when the home's path is long
     spoil(socket_folder(home))
@@ -88,10 +90,10 @@ def test_nor_a_folder_of_sockets(
 
 
 @SPOILT
-def test_nor_the_whole_of_it(home: Home, spoil: Callable[[Path], None], why: str) -> None:
+def test_nor_the_whole_of_it(home: StoreFolder, spoil: Callable[[Path], None], why: str) -> None:
     spoil(home.root)
     with pytest.raises(SettingsError, match=why):
-        load({})
+        load_settings({})
 
 
 @pytest.mark.parametrize(
@@ -103,16 +105,16 @@ def test_nor_the_whole_of_it(home: Home, spoil: Callable[[Path], None], why: str
         (piped, "it is no file"),
     ],
 )
-def test_nor_settings(home: Home, spoil: Callable[[Path], None], why: str) -> None:
-    assert load({}).settings.language == "de"
+def test_nor_settings(home: StoreFolder, spoil: Callable[[Path], None], why: str) -> None:
+    assert load_settings({}).settings.language == "de"
     settings = home.root / "settings.toml"
     spoil(settings)
     with pytest.raises(SettingsError, match=why) as refused:
-        load({})
+        load_settings({})
     assert str(settings) in str(refused.value)
 
 
-def test_a_person_is_told_in_a_sentence(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_person_is_told_in_a_sentence(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     home.root.chmod(0o777)
     assert main(["outbox"]) == 2
     said = capsys.readouterr().err
@@ -120,13 +122,13 @@ def test_a_person_is_told_in_a_sentence(home: Home, capsys: pytest.CaptureFixtur
     assert f"chmod go-w {home.root}" in said
 
 
-def test_a_link_in_the_place_of_the_log_is_not_written_to(home: Home, tmp_path: Path) -> None:
-    from aisle.courier.run import _append
+def test_a_link_in_the_place_of_the_log_is_not_written_to(home: StoreFolder, tmp_path: Path) -> None:
+    from aisle.courier.leader import _append_line
 
     precious = tmp_path / "precious"
     precious.write_text("precious", encoding="utf-8")
     home.courier_log.unlink()
     home.courier_log.symlink_to(precious)
     with pytest.raises(OSError, match="symbolic links"):
-        _append(home.courier_log, "a line\n")
+        _append_line(home.courier_log, "a line\n")
     assert precious.read_text(encoding="utf-8") == "precious"

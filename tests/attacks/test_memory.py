@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from aisle.service.factory import open_service
-from aisle.service.handlers import BULK
-from aisle.service.request import MOST_VALUES
-from aisle.service.turns import MIB, MOST_OF_TOKEN, SMALL
+from aisle.service.handlers.registry import BULK_BODY_LIMIT
+from aisle.service.http.large_body_turns import MIB, MOST_OF_TOKEN, SMALL
+from aisle.service.http.request import MOST_VALUES
 from tests.service.served import Served, served
 from tests.service.world import API, LOGS, World
 
@@ -31,12 +31,16 @@ def peak_mb(service: Served) -> int:
 async def test_bodies_at_once_take_little_memory(tmp_path: Path) -> None:
     details = {"product_name": "T" * 60, "product_details": "Leaves from the mountains. " * 7}
     many = json.dumps({"products": [{"product_number": f"P{n}", **details} for n in range(48_000)]}).encode()
-    large = [many[:-3] + b'"}]}', b"[%s]" % b",".join([b"[]"] * (BULK // 3 - 2)), many[:-3] + b',"none":1}]}']
-    assert all(len(body) <= BULK for body in large)
+    large = [
+        many[:-3] + b'"}]}',
+        b"[%s]" % b",".join([b"[]"] * (BULK_BODY_LIMIT // 3 - 2)),
+        many[:-3] + b',"none":1}]}',
+    ]
+    assert all(len(body) <= BULK_BODY_LIMIT for body in large)
     url = f"sqlite:///{tmp_path / 'service.db'}"
     with served(url, tmp_path, 1) as [service]:
         opened = open_service(tmp_path / "service.db")
-        headers = {"Authorization": f"Bearer {opened.admin_token(tmp_path / 'token')}"}
+        headers = {"Authorization": f"Bearer {opened.ensure_admin_token(tmp_path / 'token')}"}
         opened.close()
         async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=120) as client:
             bodies = [large[2], large[0], *[large[1]] * 6]
@@ -93,7 +97,7 @@ async def test_a_large_body_is_read_when_the_one_before_is_carried_out(world: Wo
 
 async def test_a_body_that_waits_for_its_turn_is_taken(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     large = asyncio.Semaphore(0)
-    monkeypatch.setattr(world.service.app.gate._turns, "_large", large)
+    monkeypatch.setattr(world.service.app.endpoint._turns, "_large", large)
     for is_declared in (True, False):
         body = Held(2 * MIB)
         body.may.set()
@@ -129,7 +133,7 @@ async def test_a_token_has_so_many_bodies_under_way_and_others_go_on(world: Worl
         again = Held(2 * SMALL)
         again.may.set()
         assert (await sent(again, client)).status_code == 200
-    assert not world.service.app.gate._turns._of_tokens
+    assert not world.service.app.endpoint._turns._of_tokens
 
 
 async def test_names_of_fields_are_not_without_number(world: World) -> None:
@@ -142,7 +146,7 @@ async def test_names_of_fields_are_not_without_number(world: World) -> None:
 
 @pytest.mark.parametrize("value", ["[]", "{}", "1.5", '"aa"', '{"a":1}'])
 async def test_what_has_too_many_values_is_not_read(world: World, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.request.json", None)
+    monkeypatch.setattr("aisle.service.http.request.json", None)
     body = f"[{','.join([value] * (MOST_VALUES + 1))}]".encode()
     answer = await world.client.post(PRODUCTS, content=body)
     assert answer.status_code == 413

@@ -23,7 +23,7 @@ def host(aisle_home: Path) -> Iterator[Host]:
 @pytest.mark.parametrize("leads", [True, False], ids=["named", "unnamed"])
 async def test_a_courier_leaves_pages_that_repeat(host: Host, leads: bool) -> None:
     async with host.courier() as courier:
-        await courier.catch_up()
+        await courier.sync_once()
     assert len(host.numbers()) == 5
     asked = 0
 
@@ -37,7 +37,7 @@ async def test_a_courier_leaves_pages_that_repeat(host: Host, leads: bool) -> No
 
     host.fake.fail("list-customer-orders", *[round_and_round] * 200)
     async with host.courier() as courier:
-        courier.sync.ask(["headers"])
-        await courier.sync.finish()
-        assert "headers" in courier.sync.progress.missing
+        courier.full_sync.request_stages(["headers"])
+        await courier.full_sync.run_to_end()
+        assert "headers" in courier.full_sync.progress.missing
     assert set(host.numbers()) >= {"O1", "O2", "O3", "O4", "O5"}

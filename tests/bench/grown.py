@@ -10,11 +10,11 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple
 
-from aisle.local.cache.schema import VERSION
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.outbox.outbox import open_outbox
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.cache.schema import SCHEMA_VERSION
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_queue import open_outbox
 from tests.bench import shop
 from tests.bench.rows_sync import catalogue_entry, stock_entry
 
@@ -44,49 +44,49 @@ def grow(
     lists: Lists = Lists(),  # noqa: B008
     *,
     crowded: bool = False,
-) -> Home:
+) -> StoreFolder:
     """Fills the cache of a home with so many products, their stock and places, orders of three lines, and entries of
     the log of one week; and with `lists`. In a `crowded` one all of them lie at the first place.
 
     A home that was filled before by this version is left as it is. The same numbers give the same store.
     """
-    home = Home(root, URL, shop.STORE)
-    filled = root / f"filled-{VERSION}-4"
+    home = StoreFolder(root, URL, shop.STORE)
+    filled = root / f"filled-{SCHEMA_VERSION}-4"
     if filled.exists():
         return home
     rmtree(root, ignore_errors=True)
     goods = [each._replace(place=place(0 if crowded else index)) for index, each in enumerate(shop.products(products))]
     with closing(open_cache(home.folder, writer=True)) as connection:
-        cache = Cache(connection, shop.STORE)
+        cache = CacheWriter(connection, shop.STORE)
         numbered = list(enumerate(goods, 1))
         for part in chunks(numbered):
-            cache.put_products(catalogue_entry(number, each) for number, each in part)
-            cache.put_stock(stock_entry(number, each) for number, each in part)
+            cache.write_products(catalogue_entry(number, each) for number, each in part)
+            cache.write_stock(stock_entry(number, each) for number, each in part)
         places = sorted({each.place for each in goods})
-        cache.put_locations(
+        cache.write_locations(
             {"store_number": shop.STORE, "location_code": code, "location_order": number, "is_active": True}
             for number, code in enumerate(places, 1)
         )
-        cache.put_orders([endless(goods)], lines_known=True, read_began=1.0)
+        cache.write_orders([endless(goods)], lines_known=True, read_began=1.0)
         for numbers in chunks(range(orders)):
-            cache.put_orders((order(number, goods) for number in numbers), lines_known=True, read_began=1.0)
+            cache.write_orders((order(number, goods) for number in numbers), lines_known=True, read_began=1.0)
         for numbers in chunks(range(logs)):
-            cache.put_logs([entry(number, WEEK_S * number / logs, goods) for number in numbers], "2026-01-01")
+            cache.write_logs([entry(number, WEEK_S * number / logs, goods) for number in numbers], "2026-01-01")
         for numbers in chunks(range(lists.deliveries)):
-            cache.put_deliveries([delivery(number, goods) for number in numbers], read_began=1.0)
-            cache.put_receipts([receipt(number, goods) for number in numbers if number % 2])
+            cache.write_deliveries([delivery(number, goods) for number in numbers], read_began=1.0)
+            cache.write_receipts([receipt(number, goods) for number in numbers if number % 2])
         for numbers in chunks(range(lists.differing)):
-            cache.put_logs([differing(number, logs, goods) for number in numbers], "2026-01-01")
+            cache.write_logs([differing(number, logs, goods) for number in numbers], "2026-01-01")
         for part in chunks(numbered[: lists.below]):
-            cache.put_stock({**stock_entry(number, each), "most_likely_quantity": -number} for number, each in part)
+            cache.write_stock({**stock_entry(number, each), "most_likely_quantity": -number} for number, each in part)
     filled.touch()
     return home
 
 
 @contextmanager
-def reading(home: Home) -> Iterator[Reads]:
+def reading(home: StoreFolder) -> Iterator[CacheReader]:
     """A session's side of that cache."""
-    with closing(open_outbox(home.folder)) as outbox, closing(Reads(home, outbox)) as reads:
+    with closing(open_outbox(home.folder)) as outbox, closing(CacheReader(home, outbox)) as reads:
         yield reads
 
 

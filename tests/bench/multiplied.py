@@ -15,10 +15,10 @@ from pathlib import Path
 import apsw
 import httpx
 
+from aisle.service.db import open_database
+from aisle.service.db.sqlite_connection import index_waiting_products
+from aisle.service.db.text_search import natural_sort_key
 from aisle.service.factory import Service
-from aisle.service.storage import open_storage
-from aisle.service.storage.connection import keep_words
-from aisle.service.text import natural_key
 from tests.bench import grown, shop
 from tests.grow.__main__ import opened
 from tests.grow.store import FIRST, filled, founded
@@ -43,7 +43,7 @@ def made(folder: Path, base: int, orders: int) -> Path:
             await ranged(client, goods)
             await filled(client, goods, orders, 7)
 
-    with closing(Service(open_storage(path), lambda: START)) as service:
+    with closing(Service(open_database(path), lambda: START)) as service:
         asyncio.run(fill())
     (folder / "made").touch()
     return path
@@ -85,7 +85,7 @@ def multiplied(source: Path, folder: Path, base: int, times: int) -> Path:
             for statement in _COPIES:
                 connection.execute(statement, {**given, "shift": base * copy, "copy": copy})
         connection.execute(_COUNTED, {**given, "copies": times - 1})
-        keep_words(connection)
+        index_waiting_products(connection)
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
     (folder / "made").touch()
@@ -93,7 +93,7 @@ def multiplied(source: Path, folder: Path, base: int, times: int) -> Path:
 
 
 def _key(*code: apsw.SQLiteValue) -> str:
-    return natural_key(str(code[0]))
+    return natural_sort_key(str(code[0]))
 
 
 def _named(index: int, shift: int) -> tuple[str, ...]:

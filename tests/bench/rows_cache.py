@@ -10,9 +10,9 @@ from typing import Any
 
 import apsw
 
-from aisle.local.host.home import Home
-from aisle.local.reads.goods import MOST
-from aisle.local.reads.reads import Reads
+from aisle.cache.product_search import MAX_HITS
+from aisle.cache.reader import CacheReader
+from aisle.host.store_folder import StoreFolder
 from tests.bench.bench import Bench
 from tests.bench.grown import Lists, grow, reading
 from tests.bench.table import Pair, Row, measures, median, p99
@@ -37,7 +37,7 @@ LISTS: dict[str, tuple[str, dict[str, Any]]] = {
 
 _BARE = f"""
 SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
-WHERE id IN (SELECT rowid FROM search WHERE search MATCH ? LIMIT {MOST})
+WHERE id IN (SELECT rowid FROM search WHERE search MATCH ? LIMIT {MAX_HITS})
 """
 
 
@@ -79,7 +79,7 @@ def search(bench: Bench) -> Sequence[Pair]:
 
 
 @contextmanager
-def bare(home: Home) -> Iterator[apsw.Connection]:
+def bare(home: StoreFolder) -> Iterator[apsw.Connection]:
     """The cache without any of aisle's reading."""
     with closing(apsw.Connection(str(home.cache), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         yield connection
@@ -87,7 +87,7 @@ def bare(home: Home) -> Iterator[apsw.Connection]:
 
 _PIECE = f"""
 SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
-WHERE id IN (SELECT DISTINCT doc FROM search_piece WHERE term >= ?1 AND term < ?1 || char(0x10FFFF) LIMIT {MOST})
+WHERE id IN (SELECT DISTINCT doc FROM search_piece WHERE term >= ?1 AND term < ?1 || char(0x10FFFF) LIMIT {MAX_HITS})
 """
 
 
@@ -98,7 +98,7 @@ def _bare(connection: apsw.Connection, text: str) -> list[Any]:
         return connection.execute(_PIECE, (text,)).fetchall()
     anywhere, in_a_row = (" AND ".join(f'"{word}"' for word in text.split()), f'" {text}"')
     hits = connection.execute(_BARE, (anywhere,)).fetchall()
-    if len(hits) == MOST and " " in text:
+    if len(hits) == MAX_HITS and " " in text:
         hits += connection.execute(_BARE, (in_a_row,)).fetchall()
     return hits
 
@@ -119,7 +119,7 @@ def lists(bench: Bench) -> Sequence[Pair]:
         return [_opened(few, full, read, bench.times(200, 5)) for read in LISTS.values()]
 
 
-def _opened(few: Reads, full: Reads, read: tuple[str, dict[str, Any]], times: int) -> Pair:
+def _opened(few: CacheReader, full: CacheReader, read: tuple[str, dict[str, Any]], times: int) -> Pair:
     first = [took_ms(lambda reads=reads: reads.query(*read)) for reads in (few, full)]  # type: ignore[misc]
     rounds = [[took_ms(lambda reads=reads: reads.query(*read)) for reads in (few, full)] for _ in range(times)]  # type: ignore[misc]
     little, much = (median(each[index] for each in rounds) for index in (0, 1))

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from aisle.jobs.look.browse import MOST
-from aisle.local.host.home import Home
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.locations import MAX_PRODUCTS
 from tests.bench import grown, shop
 from tests.bench.bench import Bench
 from tests.bench.grown import grow, reading
@@ -32,7 +32,7 @@ BY_PRODUCTS = ("start", "scan to verdict", "look-up of a product", "a letter of 
 AT_ONE_PLACE = (10, 100, 1_000, 10_000)
 BY_GOODS: Mapping[str, dict[str, Any]] = {
     "list of places": {"size": WINDOW},
-    "page of a place": {"location_code": grown.place(0), "size": MOST},
+    "page of a place": {"location_code": grown.place(0), "size": MAX_PRODUCTS},
     "whether a product lies there": {"location_code": grown.place(0), "product_number": "1000001"},
 }
 """What is asked of a place with much on it; the list is asked for by no place."""
@@ -109,14 +109,14 @@ def used_ms(work: Callable[[], Any]) -> float:
     return (time.thread_time() - began) * 1000
 
 
-def reads(bench: Bench, readers: Sequence[Reads], asked: Sequence[tuple[str, dict[str, Any]]]) -> list[float]:
+def reads(bench: Bench, readers: Sequence[CacheReader], asked: Sequence[tuple[str, dict[str, Any]]]) -> list[float]:
     """The middle of what each reader takes for what it is asked; before, all have been asked once in vain."""
     works = [partial(reader.query, *ask) for reader, ask in zip(readers, asked, strict=True)]
     rounds = [[used_ms(work) for work in works] for _ in range(bench.times(101, 4))]
     return [statistics.median(each) for each in zip(*rounds[1:], strict=True)]
 
 
-def _letters(bench: Bench, readers: Sequence[Reads]) -> list[float]:
+def _letters(bench: Bench, readers: Sequence[CacheReader]) -> list[float]:
     """What the dearest of a hundred letters takes each: of every letter the middle of what it takes, as of any read."""
     asked = [{"search": text, "size": WINDOW} for text in typed(bench.times(40, 2))]
     works = [[partial(reader.query, "search", args) for args in asked] for reader in readers]
@@ -127,7 +127,7 @@ def _letters(bench: Bench, readers: Sequence[Reads]) -> list[float]:
     ]
 
 
-def environment(bench: Bench, home: Home) -> dict[str, str | None]:
+def environment(bench: Bench, home: StoreFolder) -> dict[str, str | None]:
     """A session of that home, whose service is out of reach."""
     token = bench.scratch / "nobody"
     token.touch(mode=0o600)
@@ -140,7 +140,7 @@ def environment(bench: Bench, home: Home) -> dict[str, str | None]:
     }
 
 
-def starts(bench: Bench, homes: Sequence[Home], products: Sequence[int]) -> list[float]:
+def starts(bench: Bench, homes: Sequence[StoreFolder], products: Sequence[int]) -> list[float]:
     """How long a session of each takes to its first usable screen."""
     programs = [
         program_of(bench.folder / "site", _session(bench, home), shop.products(min(count, 10))[0])
@@ -158,7 +158,7 @@ def _opened(program: Any, ready: Callable[[str], bool]) -> float:
         return session.ready_ms
 
 
-def _session(bench: Bench, home: Home) -> dict[str, str | None]:
+def _session(bench: Bench, home: StoreFolder) -> dict[str, str | None]:
     return {
         **environment(bench, home),
         "PYTHONPATH": str(bench.folder / "site"),
@@ -169,12 +169,12 @@ def _session(bench: Bench, home: Home) -> dict[str, str | None]:
     }
 
 
-def scans(bench: Bench, homes: Sequence[Home]) -> list[float]:
+def scans(bench: Bench, homes: Sequence[StoreFolder]) -> list[float]:
     """From a scan to its verdict in a session of each."""
     return worked(bench, homes)[0]
 
 
-def worked(bench: Bench, homes: Sequence[Home]) -> tuple[list[float], list[float]]:
+def worked(bench: Bench, homes: Sequence[StoreFolder]) -> tuple[list[float], list[float]]:
     """The same, and the memory of each session after that (PSS, MB)."""
     with ExitStack() as stack:
         sessions = []

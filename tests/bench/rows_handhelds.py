@@ -21,11 +21,11 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.local.host.home import Home
-from aisle.local.outbox.state import DONE
-from aisle.service.storage import open_storage
-from aisle.service.times import moment
-from aisle.service.tokens import create_token
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_state import CONFIRMED
+from aisle.service.auth.tokens import create_token
+from aisle.service.db import open_database
+from aisle.service.domain.timestamps import format_timestamp
 from tests.bench.bench import Bench
 from tests.bench.shares import halves, join
 from tests.bench.table import Pair, Row, measures, p99
@@ -151,7 +151,7 @@ def _load(bench: Bench, name: str, address: str, servers: Sequence[int] = ()) ->
             [json.loads(line) for line in requests.read_text().splitlines()],
             largest,
             len(operations),
-            sum(each.state != DONE for each in operations),
+            sum(each.state != CONFIRMED for each in operations),
             (taken - there).total(),
             (there - taken).total(),
             _wrong(lambda: check_books(books, taken, *desks)),
@@ -217,19 +217,21 @@ def main() -> int:
     return 0 if load.is_good else 1
 
 
-def _host(root: Path, at: soak.At, books: Path | str) -> tuple[Home, list[str]]:
+def _host(root: Path, at: soak.At, books: Path | str) -> tuple[StoreFolder, list[str]]:
     """One more host of the store, with a token of its own: its home, and the command of its courier."""
     os.environ["AISLE_HOME"] = str(root)
     secret = root.with_suffix(".secret")
     secret.touch(0o600)
-    with closing(open_storage(books)) as storage:
-        made = create_token(storage, name=root.name, role="admin", store_numbers=None, now=moment(time.time()))
+    with closing(open_database(books)) as storage:
+        made = create_token(
+            storage, name=root.name, role="admin", store_numbers=None, now=format_timestamp(time.time())
+        )
     secret.write_text(made.secret)
     courier = soak.courier_command(at.served.url, secret)
     return soak.host(root, at.served.url, courier), courier
 
 
-def _told(hosts: Sequence[tuple[Home, list[str]]], plan: soak.Plan) -> list[list[str]]:
+def _told(hosts: Sequence[tuple[StoreFolder, list[str]]], plan: soak.Plan) -> list[list[str]]:
     """What each session told, from its first input to its end; they begin one after the other."""
     children = []
     for person in range(plan.sessions):

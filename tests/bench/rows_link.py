@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.host.signals import socket_folder
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.notify_sockets import socket_folder
+from aisle.host.store_folder import StoreFolder
 from tests.bench import shop
 from tests.bench.bench import Bench
 from tests.bench.prepare import environment
@@ -33,17 +33,17 @@ def change(bench: Bench) -> Sequence[Pair]:
         home = _home(bench)
         each = shop.products(bench.products)[LOOKED_AT]
         with Session(bench.aisle) as session, closing(open_cache(home.folder, writer=True)) as connection:
-            terminal, cache = session.terminal, Cache(connection, shop.STORE)
+            terminal, cache = session.terminal, CacheWriter(connection, shop.STORE)
             terminal.write(f"?{each.barcode}\r".encode())
             terminal.wait_for(each.number)
             for number in range(bench.times(100, 3)):
                 quantity = 1_234_001 + number
                 terminal.wait_quiet(60)
                 began = time.perf_counter()
-                cache.put_stock([stock_entry(LOOKED_AT + 1, each._replace(quantity=quantity))])
+                cache.write_stock([stock_entry(LOOKED_AT + 1, each._replace(quantity=quantity))])
                 _ring(home, "product")
                 found.append((session.shown(lambda text, wanted=quantity: _says(text, wanted)) - began) * 1000)  # type: ignore[misc]
-            cache.put_stock([stock_entry(LOOKED_AT + 1, each)])
+            cache.write_stock([stock_entry(LOOKED_AT + 1, each)])
             terminal.write(b"b\r")
             terminal.wait_quiet(60)
     return [Pair(median(found), bench.floor_scan_ms, f"p99 {p99(found):.1f} ms" if found else "")]
@@ -53,17 +53,17 @@ def _says(text: str, quantity: int) -> bool:
     return str(quantity) in "".join(character for character in text if character.isdigit() or character == "\n")
 
 
-def _home(bench: Bench) -> Home:
+def _home(bench: Bench) -> StoreFolder:
     """The home of the prepared store, by its courier's lock."""
     (folder,) = (path.parent for path in bench.home.glob("*/cache.db"))
     for url in ("embedded",):
-        home = Home(bench.home, url, shop.STORE)
+        home = StoreFolder(bench.home, url, shop.STORE)
         if home.folder == folder:
             return home
     raise AssertionError(f"{folder} is not the home of store {shop.STORE} at the embedded service")
 
 
-def _ring(home: Home, topic: str) -> None:
+def _ring(home: StoreFolder, topic: str) -> None:
     """As the courier rings at its sessions."""
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as bell:
         for path in socket_folder(home).glob("s-*.sock"):

@@ -14,12 +14,12 @@ from typing import Any
 
 import apsw
 
-from aisle.jobs.base import Write
-from aisle.local.db import transaction
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import Author, Intent
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Write
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Author, Intent
 from tests.bench import grown, shop
 from tests.bench.bench import Bench
 from tests.bench.grown import grow, reading
@@ -84,7 +84,7 @@ def by_waiting(bench: Bench) -> Sequence[Pair]:
 
 
 @contextmanager
-def _beside(home: Home) -> Iterator[tuple[Reads, Callable[[], None]]]:
+def _beside(home: StoreFolder) -> Iterator[tuple[CacheReader, Callable[[], None]]]:
     """A session's reads of a home, and a colleague who writes one more operation beside it."""
     work = _work(random.Random(5))
     with closing(open_outbox(home.folder)) as connection, reading(home) as reads:
@@ -92,7 +92,7 @@ def _beside(home: Home) -> Iterator[tuple[Reads, Callable[[], None]]]:
 
 
 def _looks(
-    bench: Bench, sides: Sequence[tuple[Reads, Callable[[], None]]], ask: tuple[str, dict[str, Any]]
+    bench: Bench, sides: Sequence[tuple[CacheReader, Callable[[], None]]], ask: tuple[str, dict[str, Any]]
 ) -> list[float]:
     """The middle of what a look takes after something was written, in turns."""
     rounds = []
@@ -105,7 +105,7 @@ def _looks(
     return [statistics.median(each) for each in zip(*rounds[1:], strict=True)]
 
 
-def _with_waiting(folder: Path, count: int) -> Home:
+def _with_waiting(folder: Path, count: int) -> StoreFolder:
     """A home in whose outbox so many operations wait."""
     home = grow(folder, PRODUCTS, ORDERS)
     with closing(open_outbox(home.folder)) as connection:
@@ -114,7 +114,7 @@ def _with_waiting(folder: Path, count: int) -> Home:
     return home
 
 
-def _with_history(folder: Path, count: int) -> Home:
+def _with_history(folder: Path, count: int) -> StoreFolder:
     """A home from whose outbox so many operations were sent in the last month."""
     home, kinds = grow(folder, PRODUCTS, ORDERS), 10
     with closing(open_outbox(home.folder)) as connection:
@@ -133,7 +133,7 @@ def _with_history(folder: Path, count: int) -> Home:
 
 def _noted(connection: apsw.Connection, count: int, work: Iterator[Write]) -> None:
     """So much more of a colleague's work is in the outbox."""
-    outbox = Outbox(connection)
+    outbox = OperationQueue(connection)
     with transaction(connection):
         for _ in range(count):
             outbox.enqueue([Intent(next(work), occurred_at="2026-01-01T08:00:00Z")], _AUTHOR)
@@ -149,7 +149,7 @@ def _work(chance: random.Random) -> Iterator[Write]:
         line = {"line_number": 1 + chance.randrange(3), "product_number": product, **base}
         lane, number = f"order/G-{order:07}", f"G-{order:07}"
         picked = {"orders": {"order_number": number, "order_lines": [line]}}
-        yield Write("update-customer-order", (lane,), path, {}, picked, merge=lane)
+        yield Write("update-customer-order", (lane,), path, {}, picked, merge_key=lane)
         counted = {"storeproductlog": [{"product_number": product, "location_code": here, "quantity": Decimal(9)}]}
         yield Write(
             "create-store-product-logs", (f"product/{product}",), path, {**query, "is_counted_quantity": True}, counted

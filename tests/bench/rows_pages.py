@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisle.service.context import wire_id
-from aisle.service.sql.schema import MIGRATIONS
+from aisle.service.db.schema import MIGRATIONS
 from tests.bench import grown, multiplied, shop
 from tests.bench.bench import Bench
 from tests.bench.rows_growth import curve

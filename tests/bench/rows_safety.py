@@ -13,24 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from aisle import text
-from aisle.jobs.base import Policy
-from aisle.local.host.home import Home
-from aisle.local.host.signals import Bell
-from aisle.local.outbox.journal import Journal
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.reads.reads import Reads
-from aisle.local.session.session import Session
-from aisle.local.session.terms import Rooms, Terms
+from aisle.cache.reader import CacheReader
+from aisle.host.notify_sockets import SessionSocket
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Policy
+from aisle.outbox.journal import Journal
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
-from aisle.service import request as wire
+from aisle.service.auth.store_scope import StoreScopedTransaction
+from aisle.service.auth.tokens import create_token
+from aisle.service.db import sqlite_connection as sqlite
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
-from aisle.service.gate import Gate
-from aisle.service.limits import Rates
-from aisle.service.scope import ScopedTx
-from aisle.service.storage import connection as sqlite
-from aisle.service.times import moment
-from aisle.service.tokens import create_token
-from aisle.tui.screens.frame import paint
+from aisle.service.http import request as wire
+from aisle.service.http.endpoint import OperationEndpoint
+from aisle.service.limits import RateLimits
+from aisle.session.profile import Profile, StoreAccess
+from aisle.session.session import Session
+from aisle.tui.layout.screen import layout_screen
 from tests.bench import shop
 from tests.bench.bench import Bench
 from tests.bench.clocks import Clocks
@@ -76,16 +76,16 @@ def _scans(bench: Bench) -> list[Pair]:
                 found.append(took_ms(lambda: _say(session, code)))
             frame = session.take([], time.monotonic())
             text.clean.cache_clear()
-            shown.append(took_ms(lambda frame=frame: paint(frame, COLUMNS, ROWS)))  # type: ignore[misc]
+            shown.append(took_ms(lambda frame=frame: layout_screen(frame, COLUMNS, ROWS)))  # type: ignore[misc]
             with _uncleaned():
-                raw.append(took_ms(lambda frame=frame: paint(frame, COLUMNS, ROWS)))  # type: ignore[misc]
+                raw.append(took_ms(lambda frame=frame: layout_screen(frame, COLUMNS, ROWS)))  # type: ignore[misc]
     whole = _middle(durable) + _middle(shown)
     return [Pair(_middle(durable) - _middle(loose), whole), Pair(_middle(shown) - _middle(raw), whole)]
 
 
-def _session(home: Home, outbox: Any) -> Session:
-    rooms = Rooms(Reads(home, outbox), Journal(outbox), Outbox(outbox), Bell(home))
-    session = Session(rooms, Terms(shop.STORE, "bench", shop.USER, Policy()))
+def _session(home: StoreFolder, outbox: Any) -> Session:
+    rooms = StoreAccess(CacheReader(home, outbox), Journal(outbox), OperationQueue(outbox), SessionSocket(home))
+    session = Session(rooms, Profile(shop.STORE, "bench", shop.USER, Policy()))
     session.start()
     return session
 
@@ -141,16 +141,16 @@ def _requests(bench: Bench) -> list[Pair]:
 def _clocked(clocks: Clocks) -> None:
     for function in ("parse_body", "path_values", "query_values", "header_values"):
         clocks.put_on(wire, function, VALIDATION)
-    clocks.put_on(Gate, "_enter", AUTHORISATION)
-    clocks.put_on(ScopedTx, "_check", AUTHORISATION)
+    clocks.put_on(OperationEndpoint, "_authorize", AUTHORISATION)
+    clocks.put_on(StoreScopedTransaction, "_check", AUTHORISATION)
 
 
 @contextmanager
 def _opened(folder: Path) -> Iterator[tuple[Service, str]]:
     """The service over that folder's database, and the token of somebody who works in one store."""
-    with closing(open_service(folder / "service.db", rates=Rates(token=0, stranger=0))) as service:
-        now = moment(time.time())
-        made = create_token(service.storage, name="bench", role="staff", store_numbers=[STORE], now=now)
+    with closing(open_service(folder / "service.db", rate_limits=RateLimits(token=0, unauthenticated=0))) as service:
+        now = format_timestamp(time.time())
+        made = create_token(service.database, name="bench", role="staff", store_numbers=[STORE], now=now)
         yield service, made.secret
 
 

@@ -23,8 +23,8 @@ from typing import Any
 import apsw
 import httpx
 
+from aisle.service.db.text_search import match_expression
 from aisle.service.factory import open_service
-from aisle.service.storage.grams import words_of
 from tests.bench import shop
 from tests.bench.bench import Bench
 from tests.bench.movers import Load, move
@@ -127,7 +127,7 @@ def recorded(database: Path, asked: Mapping[str, str]) -> dict[str, list[tuple[s
 
     async def ask() -> None:
         transport = httpx.ASGITransport(opened.app)
-        token = opened.admin_token(database.parent / "token")
+        token = opened.ensure_admin_token(database.parent / "token")
         async with httpx.AsyncClient(transport=transport, base_url="http://bench") as client:
             for name, path in asked.items():
                 noted: list[tuple[str, list[Any]]] = []
@@ -140,7 +140,7 @@ def recorded(database: Path, asked: Mapping[str, str]) -> dict[str, list[tuple[s
                     reader.exec_trace = None
 
     with closing(open_service(database)) as opened:
-        storage: Any = opened.storage
+        storage: Any = opened.database
         readers = [each._connection for each in (storage._near, *storage._readers)]
         asyncio.run(ask())
     return found
@@ -214,7 +214,9 @@ def _no_datasette() -> str:
 def _plain(sql: str, given: Sequence[Any]) -> str:
     """A statement with its parameters in it, as datasette takes it from an address; it knows no function of ours."""
     worded = re.sub(
-        r"words_of\(\?(\d+)\)", lambda found: apsw.format_sql_value(words_of(str(given[int(found[1]) - 1]))), sql
+        r"words_of\(\?(\d+)\)",
+        lambda found: apsw.format_sql_value(match_expression(str(given[int(found[1]) - 1]))),
+        sql,
     )
     return re.sub(r"\?(\d+)", lambda found: apsw.format_sql_value(given[int(found[1]) - 1]), worded).strip()
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import apsw
 
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.session.changing import leave
-from aisle.local.session.opening import open_rooms
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
+from aisle.service.db import open_database
+from aisle.service.db.schema import MIGRATIONS
 from aisle.service.factory import Service
-from aisle.service.sql.schema import MIGRATIONS
-from aisle.service.storage import open_storage
+from aisle.session.session import open_store
+from aisle.session.switch_store import close_store
 from tests.bench import grown, shop
 from tests.bench.bench import Bench
 from tests.bench.grown import reading
@@ -88,21 +88,21 @@ def _sessions(bench: Bench, sizes: Sequence[int]) -> dict[str, list[float]]:
     return found
 
 
-def _change(home: Home) -> None:
-    leave(open_rooms(home))
+def _change(home: StoreFolder) -> None:
+    close_store(open_store(home))
 
 
-def _home(bench: Bench, size: int) -> Home:
+def _home(bench: Bench, size: int) -> StoreFolder:
     """A store's cache that knows so many stores, and what those around have of a product."""
     home = grown.grow(bench.folder / f"stores-{size}", 1_000, 200)
     with closing(open_cache(home.folder, writer=True)) as connection:
-        cache = Cache(connection, shop.STORE)
-        cache.put_stores(_store(number) for number in range(size))
+        cache = CacheWriter(connection, shop.STORE)
+        cache.write_stores(_store(number) for number in range(size))
         around = [
             {**_store(number), "store_number": f"{42 + number:04}", "most_likely_quantity": number}
             for number in range(min(size, AREA))
         ]
-        cache.put_surrounding("1000000", around, 1.0)
+        cache.write_surrounding("1000000", around, 1.0)
     return home
 
 
@@ -139,7 +139,7 @@ def _founded(folder: Path, stores: int, products: int) -> Path:
                 await ranged(client, goods)
                 await filled(client, goods, min(200, products), 7)
 
-    with closing(Service(open_storage(folder / "service.db"), lambda: START)) as service:
+    with closing(Service(open_database(folder / "service.db"), lambda: START)) as service:
         asyncio.run(fill())
     (folder / "made").touch()
     return folder

@@ -14,36 +14,36 @@ from aisle.tui import prepare_environment
 
 prepare_environment(False)
 
+from aisle.cache.reader import CacheReader  # noqa: E402
 from aisle.cli import main  # noqa: E402
-from aisle.local.host.signals import Bell  # noqa: E402
-from aisle.local.outbox.journal import Journal  # noqa: E402
-from aisle.local.reads.reads import Reads  # noqa: E402
-from aisle.local.session import session as sessions  # noqa: E402
-from aisle.local.session import taking  # noqa: E402
-from aisle.local.session.ear import Ear  # noqa: E402
-from aisle.local.session.keeper import Keeper  # noqa: E402
-from aisle.local.session.stack import Stack  # noqa: E402
+from aisle.host.notify_sockets import SessionSocket  # noqa: E402
+from aisle.outbox.journal import Journal  # noqa: E402
 from aisle.scan.decoder import Decoder  # noqa: E402
-from aisle.tui import board  # noqa: E402
-from aisle.tui.driver import AisleDriver, Outlet  # noqa: E402
-from aisle.tui.paint import PaintedApp  # noqa: E402
+from aisle.session import apply_input  # noqa: E402
+from aisle.session import session as sessions  # noqa: E402
+from aisle.session.job_stack import JobStack  # noqa: E402
+from aisle.session.meaning_resolver import MeaningResolver  # noqa: E402
+from aisle.session.unit_of_work import UnitOfWork  # noqa: E402
+from aisle.tui import screen_widget  # noqa: E402
+from aisle.tui.app import PaintedApp  # noqa: E402
+from aisle.tui.driver import AisleDriver, TerminalWriter  # noqa: E402
 from tests.bench.clocks import Clocks  # noqa: E402
 
 STEPS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
     ("decoder", ((Decoder, "feed"),)),
     ("driver, hands over", ((AisleDriver, "release"),)),
-    ("resolver", ((Ear, "understand"),)),
-    ("reads of the cache", ((Reads, "query"),)),
-    ("job", ((Stack, "feed"), (Stack, "open"), (taking, "answered"))),
-    ("what is kept, as text", ((Keeper, "add"), (Keeper, "keep"))),
+    ("resolver", ((MeaningResolver, "resolve"),)),
+    ("reads of the cache", ((CacheReader, "query"),)),
+    ("job", ((JobStack, "feed"), (JobStack, "open"), (apply_input, "feed_or_search"))),
+    ("what is kept, as text", ((UnitOfWork, "add"), (UnitOfWork, "commit"))),
     ("journal commit", ((Journal, "commit"),)),
-    ("courier's bell", ((Bell, "ring_courier"),)),
-    ("view", ((sessions.Session, "_frame"),)),
+    ("courier's bell", ((SessionSocket, "wake_courier"),)),
+    ("view", ((sessions.Session, "_build_frame"),)),
     ("rest of the session", ((sessions.Session, "take"),)),
-    ("paint", ((board, "paint"),)),
-    ("what has changed, in colours", ((board.Board, "render_changes"),)),
+    ("paint", ((screen_widget, "layout_screen"),)),
+    ("what has changed, in colours", ((screen_widget.ScreenWidget, "render_changes"),)),
     ("display", ((PaintedApp, "_display"),)),
-    ("driver write", ((Outlet, "_put"),)),
+    ("driver write", ((TerminalWriter, "_put"),)),
 )
 """The steps in their order, and the functions that each is made of."""
 
@@ -61,7 +61,7 @@ class Walk:
         self.clocks.running = False
         for owner, function, before, after in (
             (Decoder, "feed", self.begin, None),
-            (Outlet, "_put", None, self.wrote),
+            (TerminalWriter, "_put", None, self.wrote),
             (sessions.Session, "poll", self.end, None),
         ):
             setattr(owner, function, _with(getattr(owner, function), before, after))

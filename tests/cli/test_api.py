@@ -11,11 +11,11 @@ import pytest
 
 from aisle.cli import api as door
 from aisle.cli import main
-from aisle.client import Answer
+from aisle.client import Response
 from aisle.client.errors import status_error
 from aisle.contract.wire import OPERATIONS, encode_json
-from aisle.service.openapi.examples import EXAMPLES
-from aisle.service.openapi.params import NOTES
+from aisle.service.http.openapi.examples import EXAMPLES
+from aisle.service.http.openapi.parameters import PARAMETER_TEXTS
 from tests.service.world import prepare
 
 
@@ -54,14 +54,14 @@ def test_every_operation_is_run_by_its_name(
             continue
         for one in examples:
             monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(encode_json(one.body))))
-            sure = ["--yes"] if name in door.DANGEROUS else []
+            sure = ["--yes"] if name in door.DANGEROUS_OPERATIONS else []
             status, out, err = run(capsys, name, "--body", "-", *sure, *queries(dict(one.query)))
             assert (status, err) == (0, ""), (name, one.name)
             assert json.loads(out).get("success", True), (name, one.name)
         done.add(name)
     for row in OPERATIONS.values():
         if not row.write:
-            needed = {param.name: NOTES[param.name].example for param in row.params if param.required}
+            needed = {param.name: PARAMETER_TEXTS[param.name].example for param in row.params if param.required}
             status, out, err = run(capsys, row.name, *queries(needed))
             assert (status, err) == (0, ""), row.name
             assert isinstance(json.loads(out), list if row.result_array else dict)
@@ -80,7 +80,7 @@ def _total_of_all_stores(capsys: pytest.CaptureFixture[str], name: str) -> int:
 @pytest.mark.parametrize("name", [row.name for row in OPERATIONS.values() if row.paging])
 def test_every_list_is_followed_to_its_end(capsys: pytest.CaptureFixture[str], name: str) -> None:
     row = OPERATIONS[name]
-    needed = {param.name: NOTES[param.name].example for param in row.params if param.required}
+    needed = {param.name: PARAMETER_TEXTS[param.name].example for param in row.params if param.required}
     status, out, err = run(capsys, name, *queries(needed | {"page_size": 1000}))
     assert (status, err) == (0, "")
     envelope = json.loads(out)
@@ -189,6 +189,6 @@ def test_a_store_that_is_named_narrows_lists_of_all_stores(
     ],
 )
 def test_a_refusal_ends_with_one_full_stop(said: str, told: str) -> None:
-    answer = Answer(409, {}, json.dumps({"message": said}).encode())
+    answer = Response(409, {}, json.dumps({"message": said}).encode())
     assert str(status_error("x", answer)).endswith(told)
     assert not str(status_error("x", answer)).endswith("..")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aisle.cli import assignments, main
-from aisle.client import Answer
+from aisle.client import Response
 from aisle.settings import DEMO_STORE
 
 LINE = {"line_number": 1, "quantity": 2}
@@ -72,9 +72,9 @@ def test_a_service_that_tells_no_assignments_is_said_to(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, status: int, headers: dict[str, str]
 ) -> None:
     class Stub:
-        async def extension(self, method: str, path: str) -> Answer:
+        async def request_extension(self, method: str, path: str) -> Response:
             assert (method, path) == ("GET", f"/aisle/v1/stores/{DEMO_STORE}/assignments")
-            return Answer(status, headers, b"<html>")
+            return Response(status, headers, b"<html>")
 
     @asynccontextmanager
     async def client(loaded: object) -> AsyncIterator[Stub]:

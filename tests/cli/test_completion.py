@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from aisle.cli import COMMANDS
-from aisle.cli.completion import places, script
-from aisle.cli.options import EPILOG, app_parser
+from aisle.cli.completion import command_nodes, completion_script
+from aisle.cli.options import EPILOG, create_app_parser
 from aisle.contract.wire import OPERATIONS
 
 ASKED = """
@@ -24,7 +24,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def completed(*words: str) -> list[str]:
     """What bash would offer for the last of these words."""
     said = " ".join(f"'{word}'" for word in words)
-    text = ASKED.format(script=script("bash"), words=said)
+    text = ASKED.format(script=completion_script("bash"), words=said)
     done = subprocess.run(["bash", "--norc"], input=text, capture_output=True, text=True, check=True)
     return done.stdout.split()
 
@@ -44,18 +44,18 @@ def test_bash_completes_commands_options_and_operations() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_script_is_right_for_its_shell(shell: str) -> None:
-    text = script(shell)
+    text = completion_script(shell)
     assert all(name in text for name in (*COMMANDS, *OPERATIONS))
     if shutil.which(shell):
         subprocess.run([shell, "-n"], input=text, capture_output=True, text=True, check=True)
 
 
 def test_every_command_has_its_place() -> None:
-    assert {place.at for place in places() if place.at and " " not in place.at} == set(COMMANDS)
+    assert {place.path for place in command_nodes() if place.path and " " not in place.path} == set(COMMANDS)
 
 
 def test_help_is_in_groups_and_names_every_command() -> None:
-    told = app_parser().format_help()
+    told = create_app_parser().format_help()
     listed = EPILOG.partition("examples:")[0].replace(",", " ").split()
     assert set(COMMANDS) <= set(listed)
     assert all(part in told for part in ("where it works:", "how it works and looks:", "examples:", "aisle COMMAND"))

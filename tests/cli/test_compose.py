@@ -11,17 +11,17 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cli.compose import home_of, service_client
+from aisle.cli.service_client import service_client, store_folder_of
 from aisle.service import factory
+from aisle.service.db import sqlite
 from aisle.service.factory import Service
-from aisle.service.storage import sqlite
-from aisle.settings import load
+from aisle.settings import load_settings
 
 
 @pytest.fixture
 def held(aisle_home: Path) -> apsw.Connection:
     """A process that is at work in the service's file."""
-    other = apsw.Connection(str(home_of(load({})).service_db))
+    other = apsw.Connection(str(store_folder_of(load_settings({})).service_db))
     other.execute("PRAGMA journal_mode = WAL").fetchall()
     other.execute("BEGIN IMMEDIATE")
     return other
@@ -30,14 +30,14 @@ def held(aisle_home: Path) -> apsw.Connection:
 async def test_while_another_holds_the_file_the_loop_goes_on(
     held: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "_OPENING_MS", 20_000)
+    monkeypatch.setattr(sqlite, "_OPEN_TIMEOUT_MS", 20_000)
 
     async def let_go() -> None:
         held.execute("ROLLBACK")
         held.close()
 
     going_on = asyncio.create_task(let_go())
-    async with service_client(load({})) as client:
+    async with service_client(load_settings({})) as client:
         assert (await client.list_locations("0001")).rows
     await going_on
 
@@ -59,7 +59,7 @@ async def test_who_does_not_wait_any_longer_leaves_nothing_open(
     monkeypatch.setattr(Service, "close", ends)
 
     async def wait() -> None:
-        async with service_client(load({})):
+        async with service_client(load_settings({})):
             raise AssertionError("nobody can have opened it")
 
     with closing(held):

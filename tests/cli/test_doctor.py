@@ -19,29 +19,29 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli import main
-from aisle.cli.doctor import host, store, terminal
+from aisle.cli.doctor import host, store
 from aisle.cli.doctor.report import NOTE, OK, WRONG
-from aisle.cli.doctor.service import Asked, _judged, clock, level
-from aisle.client import Answer
-from aisle.courier.features import Features, parse_features
-from aisle.courier.pull import progress
+from aisle.cli.doctor.service import ServiceCheck, _service_findings, check_clock, check_write_safety
+from aisle.client import Response
+from aisle.courier.pull import sync_progress
+from aisle.courier.service_features import Features, parse_features
 from aisle.errors import StorageError
-from aisle.local.cache.writer import Cache, Sync, open_cache
-from aisle.local.db import connect, transaction
-from aisle.local.host import disk
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election, Holder
-from aisle.local.host.rescue import put_back
-from aisle.local.outbox.operation import principal_of
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.schema import OUTBOX
-from aisle.local.session.opening import open_session
-from aisle.local.told import left_over, outside
+from aisle.host import file_system
+from aisle.host.database import connect, transaction
+from aisle.host.file_recovery import recover_file
+from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import principal_of
+from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
+from aisle.outbox.outcome_reasons import excess_reason, store_text
 from aisle.scan.inputs import Line
 from aisle.service.factory import open_service
-from aisle.settings import EMBEDDED, Loaded, Settings, load
-from aisle.settings.kept import keep
+from aisle.session.session import open_session
+from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
+from aisle.settings.files import save_last_valid
 from tests.local import goods
 from tests.local.children import Child, running
 from tests.local.kit import ANNA, intents, update
@@ -50,9 +50,9 @@ SECRET = "t0p-secret-token"
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """The home of the demo store, empty."""
-    return Home(aisle_home, EMBEDDED, "0001")
+    return StoreFolder(aisle_home, EMBEDDED, "0001")
 
 
 class Doctor(NamedTuple):
@@ -84,18 +84,18 @@ def doctor(capsys: pytest.CaptureFixture[str], *arguments: str) -> Doctor:
     return Doctor(status, text, said["findings"], said["verdict"])
 
 
-def filled(home: Home) -> Cache:
+def filled(home: StoreFolder) -> CacheWriter:
     """A small store, read whole a moment ago."""
-    cache = Cache(open_cache(home.folder, writer=True), home.store)
-    cache.put_products([goods.product("P1", "Tea", "4006381333931")])
-    cache.put_stock([goods.stock("P1", 20)])
-    progress.save(cache, progress.Progress(completed=1.0))
-    cache.set_link(Sync(state="live", last_ok=time.time()))
+    cache = CacheWriter(open_cache(home.folder, writer=True), home.store)
+    cache.write_products([goods.product("P1", "Tea", "4006381333931")])
+    cache.write_stock([goods.stock("P1", 20)])
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    cache.set_link(LinkRow(state="live", last_ok=time.time()))
     return cache
 
 
 def test_nothing_is_made_where_nothing_is(
-    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_disk(home, monkeypatch, "ext4")
     found = doctor(capsys)
@@ -106,7 +106,7 @@ def test_nothing_is_made_where_nothing_is(
     assert list(home.root.iterdir()) == []
 
 
-def test_a_store_at_work_is_well(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_at_work_is_well(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(("sync",)) == 0
     capsys.readouterr()
     session = open_session(home, Settings(terminal="dock"))
@@ -128,7 +128,7 @@ def test_a_store_at_work_is_well(home: Home, capsys: pytest.CaptureFixture[str])
 
 
 def test_a_database_that_is_named_is_looked_at_and_left_as_it_is(
-    home: Home, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "other" / "service.db"
     url = f"sqlite:///{path}"
@@ -149,15 +149,15 @@ def test_a_database_that_is_named_is_looked_at_and_left_as_it_is(
     assert main(("doctor", "--database", "mysql://x/y")) == 2
 
 
-def test_why_something_was_refused_is_said_in_words(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    refused = left_over(1, Decimal(3), Decimal(5), Decimal(-2), Decimal(3), "Ben")
+def test_why_something_was_refused_is_said_in_words(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    refused = excess_reason(1, Decimal(3), Decimal(5), Decimal(-2), Decimal(3), "Ben")
     with closing(open_outbox(home.folder)) as db:
-        outbox = Outbox(db)
+        outbox = OperationQueue(db)
         with transaction(db):
             ids = outbox.enqueue(intents(update("O1", {1: 1}), update("O2", {1: 1})), ANNA)
-        for op_id, why in zip(ids, (refused, outside("No such line")), strict=True):
+        for op_id, why in zip(ids, (refused, store_text("No such line")), strict=True):
             outbox.begin_sending(op_id, b"{}")
-            outbox.reject(op_id, why)
+            outbox.refuse(op_id, why)
     text = " ".join(" ".join(row) for row in doctor(capsys).of("outbox"))
     assert "No such line" in text
     assert "Ben" in text
@@ -165,7 +165,7 @@ def test_why_something_was_refused_is_said_in_words(home: Home, capsys: pytest.C
 
 
 def test_a_read_only_file_system_is_named_as_what_it_is(
-    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = os.statvfs(home.root)
     monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((*found[:8], os.ST_RDONLY, *found[9:])))
@@ -179,7 +179,7 @@ def test_a_read_only_file_system_is_named_as_what_it_is(
             door()
 
 
-def test_all_that_is_wrong_in_settings_is_named(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_that_is_wrong_in_settings_is_named(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     (home.root / "settings.toml").write_text(
         'blnd = true\nverified = true\nrestricted_codes = ["28"]\n[device."x"]\nfoo = 1\n'
     )
@@ -192,7 +192,7 @@ def test_all_that_is_wrong_in_settings_is_named(home: Home, capsys: pytest.Captu
 
 
 def test_a_wrong_variable_is_named_and_the_rest_is_looked_at(
-    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AISLE_RICH", "maybe")
     found = doctor(capsys)
@@ -201,10 +201,12 @@ def test_a_wrong_variable_is_named_and_the_rest_is_looked_at(
     assert found.of("disk")
 
 
-def test_what_is_in_force_in_place_of_a_wrong_file_is_said(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_in_force_in_place_of_a_wrong_file_is_said(
+    home: StoreFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = home.root / "settings.toml"
     file.write_text('store = "0042"\n')
-    keep(load({}))
+    save_last_valid(load_settings({}))
     file.write_text('store = "0042"\nverified = \n')
     found = doctor(capsys)
     (said,) = found.of("settings")
@@ -215,7 +217,7 @@ def test_what_is_in_force_in_place_of_a_wrong_file_is_said(home: Home, capsys: p
     assert problem.startswith(f"aisle: {file} cannot be read: ")
     assert problem.endswith("Until then what it said before is in force.")
     assert "Nobody has worked in store 0042" in why
-    open_outbox(Home(home.root, EMBEDDED, "0042").folder).close()
+    open_outbox(StoreFolder(home.root, EMBEDDED, "0042").folder).close()
     assert main(("outbox",)) == 0
     assert capsys.readouterr().err.count("is in force") == 1
     for command in (["api", "list-stores"], ["load", str(home.root)], ["people", "remove", "BADGE-U1"]):
@@ -226,7 +228,7 @@ def test_what_is_in_force_in_place_of_a_wrong_file_is_said(home: Home, capsys: p
 
 
 def test_settings_in_force_come_with_their_source(
-    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = home.root / "settings.toml"
     file.write_text(f'token_header = "Bearer {SECRET}{{token}}"\n[device."till-*"]\nverified = true\n')
@@ -252,17 +254,17 @@ def test_settings_in_force_come_with_their_source(
 # Broken files
 
 
-def garbage(home: Home) -> None:
+def garbage(home: StoreFolder) -> None:
     home.outbox.write_bytes(b"no database " * 1000)
     home.cache.write_bytes(b"no database " * 1000)
 
 
-def folders(home: Home) -> None:
+def folders(home: StoreFolder) -> None:
     home.outbox.mkdir()
     home.cache.mkdir()
 
 
-def torn(home: Home) -> None:
+def torn(home: StoreFolder) -> None:
     """Pages in the middle are not what they were."""
     with closing(open_outbox(home.folder)) as outbox:
         with transaction(outbox):
@@ -274,7 +276,7 @@ def torn(home: Home) -> None:
         file.write(b"\xff" * 40_000)
 
 
-def newer(home: Home) -> None:
+def newer(home: StoreFolder) -> None:
     with closing(open_outbox(home.folder)) as outbox, closing(open_cache(home.folder, writer=True)) as cache:
         outbox.execute("PRAGMA user_version = 99").fetchall()
         cache.execute("PRAGMA user_version = 99").fetchall()
@@ -290,7 +292,7 @@ def newer(home: Home) -> None:
     ],
 )
 def test_what_cannot_be_read_is_a_line_with_why_and_a_way_on(
-    home: Home, capsys: pytest.CaptureFixture[str], broken: Any, names: set[str], says: str
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], broken: Any, names: set[str], says: str
 ) -> None:
     home.folder.mkdir(mode=0o700)
     broken(home)
@@ -303,31 +305,33 @@ def test_what_cannot_be_read_is_a_line_with_why_and_a_way_on(
 
 
 def test_what_was_kept_when_another_outbox_was_put_in_place_is_told(
-    home: Home, capsys: pytest.CaptureFixture[str]
+    home: StoreFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     filled(home)
     held = open_outbox(home.folder)
     home.outbox.unlink()
     open_outbox(home.folder).close()
-    kept = put_back(held).kept
+    kept = recover_file(held).copy_path
     assert kept is not None
     found = doctor(capsys)
     assert found.status == 1
     assert any(verdict == WRONG and kept.name in words for verdict, words in found.of("outbox"))
 
 
-def test_an_outbox_of_an_older_program_is_left_as_it_is(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    with closing(connect(home.outbox, precious=True)) as outbox, transaction(outbox):
-        outbox.execute(OUTBOX[0]).fetchall()
+def test_an_outbox_of_an_older_program_is_left_as_it_is(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    with closing(connect(home.outbox, guarded=True)) as outbox, transaction(outbox):
+        outbox.execute(OUTBOX_MIGRATIONS[0]).fetchall()
         outbox.execute("PRAGMA user_version = 1").fetchall()
     found = doctor(capsys)
     assert found.of("outbox") == [
-        (NOTE, f"nothing waits; schema 1 of {len(OUTBOX)} The next start brings it up to date.")
+        (NOTE, f"nothing waits; schema 1 of {len(OUTBOX_MIGRATIONS)} The next start brings it up to date.")
     ]
     assert found.status == 0
 
 
-def test_a_home_that_cannot_be(home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_that_cannot_be(
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     (home.root / "file").write_text("")
     monkeypatch.setenv("AISLE_HOME", str(home.root / "file" / "below"))
     found = doctor(capsys)
@@ -336,16 +340,16 @@ def test_a_home_that_cannot_be(home: Home, capsys: pytest.CaptureFixture[str], m
     assert "is no folder" in found.of("home")[0][1]
 
 
-def on_disk(home: Home, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def on_disk(home: StoreFolder, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """The home lies on a disk of this kind, wherever the tests do."""
     mounts = home.root.parent / "mountinfo"
     mounts.write_text(f"1 0 0:1 / {home.root.resolve()} rw - {kind} x rw\n")
-    monkeypatch.setattr(disk, "MOUNTS", mounts)
+    monkeypatch.setattr(file_system, "MOUNTS_FILE", mounts)
 
 
 @pytest.mark.parametrize(("kind", "says"), [("nfs4", "network"), ("tmpfs", "lies in memory (tmpfs)")])
 def test_a_disk_that_will_not_do_is_named_with_the_reason(
-    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, kind: str, says: str
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, kind: str, says: str
 ) -> None:
     on_disk(home, monkeypatch, kind)
     monkeypatch.delenv("AISLE_ALLOW_VOLATILE")
@@ -358,9 +362,9 @@ def test_a_disk_that_will_not_do_is_named_with_the_reason(
 
 
 @pytest.mark.parametrize(("free", "verdict"), [(5e6, WRONG), (5e8, NOTE), (5e10, OK)])
-def test_room_on_the_disk(home: Home, monkeypatch: pytest.MonkeyPatch, free: float, verdict: str) -> None:
+def test_room_on_the_disk(home: StoreFolder, monkeypatch: pytest.MonkeyPatch, free: float, verdict: str) -> None:
     monkeypatch.setattr("aisle.cli.doctor.host.shutil.disk_usage", lambda path: Usage(free))
-    (finding,) = host.disk(Loaded(Settings(), home.root))
+    (finding,) = host.check_disk(LoadedSettings(Settings(), home.root))
     assert finding.verdict == verdict
 
 
@@ -370,14 +374,14 @@ class Usage(NamedTuple):
     free: float
 
 
-def test_others_must_not_change_the_home(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_others_must_not_change_the_home(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     home.root.chmod(0o777)
     found = doctor(capsys)
     assert (WRONG, f"{home.root} can be changed by others Run: chmod 700 {home.root}") in found.of("home")
 
 
 def test_a_check_that_fails_itself_stops_no_other(
-    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(path: object) -> None:
         raise RuntimeError("no such thing")
@@ -392,7 +396,7 @@ def test_a_check_that_fails_itself_stops_no_other(
 
 
 def test_a_service_that_is_not_there_and_a_token_that_others_read(
-    home: Home, capsys: pytest.CaptureFixture[str]
+    home: StoreFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     token = home.root / "t"
     token.write_text(SECRET)
@@ -411,8 +415,8 @@ def test_a_service_that_is_not_there_and_a_token_that_others_read(
     assert SECRET not in found.text + second.text
 
 
-def answer(status: int = 200, body: object = None, **headers: str) -> Asked:
-    return Asked(Answer(status, headers, json.dumps({} if body is None else body).encode()), 1000.0, 1000.2)
+def answer(status: int = 200, body: object = None, **headers: str) -> ServiceCheck:
+    return ServiceCheck(Response(status, headers, json.dumps({} if body is None else body).encode()), 1000.0, 1000.2)
 
 
 @pytest.mark.parametrize(
@@ -427,16 +431,16 @@ def answer(status: int = 200, body: object = None, **headers: str) -> Asked:
     ],
 )
 def test_what_an_answer_means(status: int, body: object, verdict: str, says: str) -> None:
-    found = next(iter(_judged("https://shop.example", "0001", answer(status, body))))
+    found = next(iter(_service_findings("https://shop.example", "0001", answer(status, body))))
     assert found.verdict == verdict
     assert says in f"{found.what} {found.why}"
 
 
 def test_checked_is_never_called_exactly_once() -> None:
-    sure = level(parse_features("idempotency=30d, changes"))
+    sure = check_write_safety(parse_features("idempotency=30d, changes"))
     assert (sure.verdict, sure.facts["level"]) == (OK, "exactly once")
     for features in (None, Features(), parse_features("changes, occurred-at")):
-        found = level(features)
+        found = check_write_safety(features)
         assert (found.verdict, found.facts["level"]) == (NOTE, "checked")
         assert "exactly once" not in found.what + found.why
 
@@ -444,49 +448,53 @@ def test_checked_is_never_called_exactly_once() -> None:
 def test_clocks_that_differ_are_told() -> None:
     here = datetime.fromtimestamp(1000.1, UTC)
 
-    def at(seconds: float) -> Asked:
+    def at(seconds: float) -> ServiceCheck:
         return answer(200, {"server_time": (here + timedelta(seconds=seconds)).isoformat()})
 
-    assert [clock(at(seconds)).verdict for seconds in (0, 4, -4, 6, -3600)] == [OK, OK, OK, NOTE, NOTE]
-    assert clock(at(-3600)).facts["offset_s"] == -3600
-    assert "behind" in clock(at(-3600)).what
+    assert [check_clock(at(seconds)).verdict for seconds in (0, 4, -4, 6, -3600)] == [OK, OK, OK, NOTE, NOTE]
+    assert check_clock(at(-3600)).facts["offset_s"] == -3600
+    assert "behind" in check_clock(at(-3600)).what
     header = answer(200, {}, date="Thu, 01 Jan 1970 00:16:40 GMT")
-    assert clock(header).verdict == OK
-    assert clock(answer(200, {"server_time": "today"})).what == "the service does not say what time it is"
+    assert check_clock(header).verdict == OK
+    assert check_clock(answer(200, {"server_time": "today"})).what == "the service does not say what time it is"
 
 
 # Courier, outbox, terminal
 
 
-def test_a_courier_at_work_is_told_from_one_that_hangs_or_died(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_courier_at_work_is_told_from_one_that_hangs_or_died(
+    home: StoreFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
     now = time.time()
     cache = filled(home)
-    election = Election(home.lock)
-    assert election.try_win(Holder(os.getpid(), "1.2.3", now - 600))
-    with cache.batch():
+    election = LeaderLock(home.lock)
+    assert election.try_acquire(Leader(os.getpid(), "1.2.3", now - 600))
+    with cache.transaction():
         cache.set_cursor("beat", now)
     verdict, text = doctor(capsys).of("courier")[0]
     assert verdict == OK
     assert f"process {os.getpid()} of aisle 1.2.3, began 10 min ago" in text
-    with cache.batch():
+    with cache.transaction():
         cache.set_cursor("beat", now - 300)
     found = doctor(capsys)
     assert found.status == 1
     assert found.of("courier")[0][0] == WRONG
     assert "Its last sign of life came 5 min ago" in found.text
-    election.resign()
+    election.release()
     assert doctor(capsys).of("courier")[0][0] == NOTE
 
 
-def test_a_courier_that_is_stopped_or_silent_is_no_live_link(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    filled(home).set_link(Sync(state="live", server=""))
+def test_a_courier_that_is_stopped_or_silent_is_no_live_link(
+    home: StoreFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled(home).set_link(LinkRow(state="live", server=""))
 
     def in_office(tell: Callable[[str], None]) -> None:
-        election = Election(home.lock)
-        election.try_win(Holder(os.getpid(), "1.2.3", time.time()))
+        election = LeaderLock(home.lock)
+        election.try_acquire(Leader(os.getpid(), "1.2.3", time.time()))
         tell("in office")
         signal.pause()
-        election.resign()
+        election.release()
 
     child = Child(in_office)
     with running(child):
@@ -512,24 +520,27 @@ def test_a_courier_that_is_stopped_or_silent_is_no_live_link(home: Home, capsys:
         assert "The courier does not answer, so nobody knows how it is now." in text
 
 
-def test_without_a_list_of_locks_the_holder_is_looked_for(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "LOCKS", home.root / "none")
-    assert store.is_held(home.lock, os.getpid())
-    assert not store.is_held(home.lock, 2**22 + 1)
+def test_without_a_list_of_locks_the_holder_is_looked_for(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "LOCKS_FILE", home.root / "none")
+    assert store.is_lock_held(home.lock, os.getpid())
+    assert not store.is_lock_held(home.lock, 2**22 + 1)
 
 
-def test_what_waits_for_a_pin_is_named(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_waits_for_a_pin_is_named(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     filled(home)
-    box = Outbox(open_outbox(home.folder))
+    box = OperationQueue(open_outbox(home.folder))
     with transaction(box._db):
-        box.enqueue(intents(update("1", {1: 1})._replace(supervises=True)), ANNA._replace(own=principal_of("U1")))
+        box.enqueue(
+            intents(update("1", {1: 1})._replace(needs_supervisor=True)),
+            ANNA._replace(supervisor_principal=principal_of("U1")),
+        )
     found = doctor(capsys)
     assert (NOTE, "1 queued for the PIN of U1 It is given in the app: . and then PIN.") in found.of("outbox")
 
 
-def test_what_waits_and_what_a_person_has_to_settle(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_waits_and_what_a_person_has_to_settle(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     filled(home)
-    box = Outbox(open_outbox(home.folder), clock=lambda: time.time() - 7200)
+    box = OperationQueue(open_outbox(home.folder), clock=lambda: time.time() - 7200)
     with transaction(box._db):
         waits, refused, unclear = box.enqueue(
             intents(*(update(order, {1: 1}, merge=False, customer_name="Ms Okafor") for order in ("1", "2", "3"))), ANNA
@@ -538,13 +549,13 @@ def test_what_waits_and_what_a_person_has_to_settle(home: Home, capsys: pytest.C
     assert found.status == 0
     assert found.of("outbox")[0] == (
         NOTE,
-        f"3 queued; schema {len(OUTBOX)}; the oldest that waits was noted 2 h ago"
+        f"3 queued; schema {len(OUTBOX_MIGRATIONS)}; the oldest that waits was noted 2 h ago"
         " Nothing is lost. Look at link and service above.",
     )
     for op_id in (refused, unclear):
         box.begin_sending(op_id, b"{}")
-    box.reject(refused, outside("the order is finished"))
-    box.doubt(unclear, outside("the line broke"))
+    box.refuse(refused, store_text("the order is finished"))
+    box.mark_in_doubt(unclear, store_text("the line broke"))
     found = doctor(capsys)
     assert found.status == 1
     assert found.of("outbox")[0][1].startswith("1 in doubt, 1 queued, 1 rejected; ")
@@ -557,13 +568,13 @@ def test_what_waits_and_what_a_person_has_to_settle(home: Home, capsys: pytest.C
 @pytest.mark.parametrize(
     ("sync", "verdict", "says"),
     [
-        (Sync(state="offline", server="no route"), NOTE, "no route"),
-        (Sync(state="refused", server="token expired"), WRONG, "Put a token for store 0001 into"),
-        (Sync(state="live", server=""), OK, "live; heard of the service"),
+        (LinkRow(state="offline", server="no route"), NOTE, "no route"),
+        (LinkRow(state="refused", server="token expired"), WRONG, "Put a token for store 0001 into"),
+        (LinkRow(state="live", server=""), OK, "live; heard of the service"),
     ],
 )
 def test_what_the_courier_says_of_its_link(
-    home: Home, capsys: pytest.CaptureFixture[str], sync: Sync, verdict: str, says: str
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], sync: LinkRow, verdict: str, says: str
 ) -> None:
     filled(home).set_link(sync)
     found = doctor(capsys).of("link")[0]
@@ -571,38 +582,38 @@ def test_what_the_courier_says_of_its_link(
     assert says in found[1]
 
 
-def test_a_cache_that_is_not_whole_or_old_is_told(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cache_that_is_not_whole_or_old_is_told(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     cache = filled(home)
     assert doctor(capsys).of("cache")[0][1].startswith("1 products, 1 stock, 0 places, 0 orders; confirmed ")
-    cache.set_link(Sync(last_ok=time.time() - 90_000))
+    cache.set_link(LinkRow(last_ok=time.time() - 90_000))
     assert "25 h ago" in doctor(capsys).of("cache")[0][1]
-    with cache.batch():
-        progress.save(cache, progress.Progress(completed=1.0, missing=("stock",)))
+    with cache.transaction():
+        sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0, missing=("stock",)))
     assert "Not all of stock could be read." in doctor(capsys).of("cache")[0][1]
-    with cache.batch():
-        progress.save(cache, progress.Progress())
+    with cache.transaction():
+        sync_progress.save_progress(cache, sync_progress.SyncProgress())
     assert "has not been read whole" in doctor(capsys).of("cache")[0][1]
 
 
-def test_what_the_scanner_test_found_last(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_the_scanner_test_found_last(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     trace = home.root / "trace"
-    loaded = Loaded(Settings(trace=str(trace)), home.root)
-    assert next(iter(terminal.scanner(loaded))).verdict == NOTE
+    loaded = LoadedSettings(Settings(trace=str(trace)), home.root)
+    assert next(iter(host.check_scanner(loaded))).verdict == NOTE
     lines = [
         {"job": "doctor", "verdict": "doctor.fine"},
         {"job": "doctor", "verdict": "doctor.no_gs"},
         {"job": "pick", "verdict": "pick.taken"},
     ]
     trace.write_text("half a line\n" + "\n".join(json.dumps(line) for line in lines) + "\n{")
-    (found,) = terminal.scanner(loaded)
+    (found,) = host.check_scanner(loaded)
     assert (found.verdict, found.facts["finding"]) == (NOTE, "doctor.no_gs")
     assert "FNC1" in found.what
     trace.write_text(json.dumps(lines[0]))
-    (found,) = terminal.scanner(loaded)
+    (found,) = host.check_scanner(loaded)
     assert found.verdict == OK
 
 
-def test_the_terminal_is_described(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_terminal_is_described(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     verdict, text = doctor(capsys, "--terminal", "dock 3").of("terminal")[0]
     assert (verdict, text.split(":")[0]) == (OK, "dock 3")
 
@@ -621,21 +632,21 @@ def test_the_colours_of_a_terminal(environ: dict[str, str], known: tuple[int, ..
     asked = [
         sys.executable,
         "-c",
-        "import sys, ast, aisle.local.session.hearing as it; print(it.colours(ast.literal_eval(sys.argv[1])))",
+        "import sys, ast, aisle.session.query_answers as it; print(it.colour_count(ast.literal_eval(sys.argv[1])))",
     ]
     found = subprocess.run([*asked, repr(environ)], capture_output=True, text=True, check=True, timeout=60)
     assert int(found.stdout) in known
 
 
-def test_text_from_outside_is_harmless(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    filled(home).set_link(Sync(state="offline", server="\x1b[2Jgone\u202e"))
+def test_text_from_outside_is_harmless(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    filled(home).set_link(LinkRow(state="offline", server="\x1b[2Jgone\u202e"))
     text = doctor(capsys).text
     assert "gone" in text
     assert all(line.isprintable() for line in text.splitlines())
 
 
 def test_a_home_that_this_account_may_not_look_into_is_told(
-    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look = os.stat
 

@@ -15,15 +15,15 @@ import pytest
 import aisle
 from aisle.cli import api as api_door
 from aisle.cli import main
-from aisle.cli.parser import build
-from aisle.cli.serve import _print
+from aisle.cli.parser import create_parser
+from aisle.cli.serve import _print_tokens
 from aisle.contract.wire import OPERATIONS
-from aisle.local.host.home import Home
-from aisle.local.outbox import archive
-from aisle.local.outbox.journal import Batch, Entry, Journal
-from aisle.local.outbox.operation import Author
-from aisle.local.outbox.outbox import open_outbox
-from aisle.service.tokens import TokenInfo
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox import archive
+from aisle.outbox.journal import EventEntry, Journal, JournalBatch
+from aisle.outbox.operation_queue import open_outbox
+from aisle.outbox.operation_record import Author
+from aisle.service.auth.tokens import TokenInfo
 from aisle.settings import DEMO_STORE, EMBEDDED
 from tests.service.world import prepare
 
@@ -199,7 +199,7 @@ def test_a_command_s_options_are_heard_before_and_behind_its_actions(
     assert run(capsys, "token", *there, "revoke", "gate")[0] == 0
     last = run(capsys, "token", "--database", "sqlite:////nowhere.db", "list", *there)
     assert (last[0], "  dock  staff  " in last[1]) == (0, True), "what is said last stands"
-    parse = build().parse_args
+    parse = create_parser().parse_args
     shop = ("--store", "0007", "--base-url", "https://store.example", "--token-file", "t", "--ca-file", "c")
     for words in (
         ("people", "list"),
@@ -215,9 +215,9 @@ def test_a_command_s_options_are_heard_before_and_behind_its_actions(
 
 def _worked(home: Path, raw: str) -> None:
     """Somebody has scanned this in the embedded store."""
-    journal = Journal(open_outbox(Home(home, EMBEDDED, DEMO_STORE).folder))
-    entry = Entry("", 1.0, "2026-03-02T08:00:00Z", raw, "Unknown", "{}")
-    journal.commit(Batch("S1", "dock", Author(DEMO_STORE, "U1"), entries=[entry]))
+    journal = Journal(open_outbox(StoreFolder(home, EMBEDDED, DEMO_STORE).folder))
+    entry = EventEntry("", 1.0, "2026-03-02T08:00:00Z", raw, "Unknown", "{}")
+    journal.commit(JournalBatch("S1", "dock", Author(DEMO_STORE, "U1"), entries=[entry]))
 
 
 def test_the_journal_does_nothing_to_a_terminal(
@@ -238,24 +238,24 @@ def test_an_answer_does_nothing_to_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = {"name": "\x9b31m\x7f\u202ecaf\u00e9" + "long" * 200}
-    api_door._print(json.dumps(said, ensure_ascii=False).encode())
+    api_door._print_json(json.dumps(said, ensure_ascii=False).encode())
     piped = capsys.readouterr().out
     assert json.loads(piped) == said
     assert piped.replace("\n", "").isprintable(), "a pipe may end in a terminal"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    api_door._print(json.dumps(said, ensure_ascii=False).encode())
+    api_door._print_json(json.dumps(said, ensure_ascii=False).encode())
     out = capsys.readouterr().out
     assert json.loads(out) == said
     assert out.replace("\n", "").isprintable()
-    api_door._print("no JSON \x9b31m\u202e\x7f".encode())
+    api_door._print_json("no JSON \x9b31m\u202e\x7f".encode())
     assert capsys.readouterr().out.rstrip("\n").isprintable()
 
 
 def test_the_journal_tells_how_much_is_archived(capsys: pytest.CaptureFixture[str], home: Path) -> None:
     _worked(home, "1")
     assert run(capsys, "journal", "--archive") == (0, "Nothing.\n", "")
-    folder = Home(home, EMBEDDED, DEMO_STORE).folder
-    assert not archive.path_of(folder).exists(), "looking makes none"
+    folder = StoreFolder(home, EMBEDDED, DEMO_STORE).folder
+    assert not archive.archive_path(folder).exists(), "looking makes none"
     with closing(archive.open_archive(folder)) as kept:
         kept.executemany(
             "INSERT INTO total VALUES (?, ?, ?, ?, 0, 0)",
@@ -276,7 +276,7 @@ def test_no_rows_are_wrong_usage(capsys: pytest.CaptureFixture[str], home: Path)
 
 
 def test_stores_of_a_token_are_harmless_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    _print([TokenInfo("T1", "dock", "staff", ("00\x9b2J01",), "2026-03-02", None, None, None)])
+    _print_tokens([TokenInfo("T1", "dock", "staff", ("00\x9b2J01",), "2026-03-02", None, None, None)])
     assert capsys.readouterr().out.rstrip("\n").isprintable()
 
 

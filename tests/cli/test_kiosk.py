@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cli.kiosk import closed_environment
-from aisle.cli.options import app_parser, settings_of
+from aisle.cli.app import kiosk_environment
+from aisle.cli.options import create_app_parser, settings_from_arguments
 from aisle.errors import SettingsError
-from aisle.settings import Settings, language_of, load
+from aisle.settings import Settings, effective_language, load_settings
 
 HOSTILE = {
     "TEXTUAL": "devtools",
@@ -50,15 +50,15 @@ KEPT = TERMINAL | {"AISLE_LIFELINE_FD": "7"}
 def test_nothing_but_the_terminal_s_own_variables_is_kept() -> None:
     account = pwd.getpwuid(os.getuid())
     mine = {"HOME": account.pw_dir, "USER": account.pw_name, "LOGNAME": account.pw_name, "PATH": "/usr/bin:/bin"}
-    assert closed_environment(HOSTILE | KEPT) == KEPT | mine
-    assert closed_environment(HOSTILE | TERMINAL, "/data")["AISLE_HOME"] == "/data"
+    assert kiosk_environment(HOSTILE | KEPT) == KEPT | mine
+    assert kiosk_environment(HOSTILE | TERMINAL, "/data")["AISLE_HOME"] == "/data"
 
 
 def test_a_kiosk_speaks_the_language_of_whoever_connects() -> None:
-    assert language_of(Settings(), closed_environment(HOSTILE | TERMINAL)) == ""
-    heard = closed_environment(HOSTILE | {"TERM": "vt220", "LANG": "C.UTF-8", "LC_MESSAGES": "de_DE.UTF-8"})
-    assert language_of(Settings(), heard) == "de"
-    assert language_of(Settings(), closed_environment({"LANG": "nl_NL.UTF-8"})) == "nl"
+    assert effective_language(Settings(), kiosk_environment(HOSTILE | TERMINAL)) == ""
+    heard = kiosk_environment(HOSTILE | {"TERM": "vt220", "LANG": "C.UTF-8", "LC_MESSAGES": "de_DE.UTF-8"})
+    assert effective_language(Settings(), heard) == "de"
+    assert effective_language(Settings(), kiosk_environment({"LANG": "nl_NL.UTF-8"})) == "nl"
 
 
 def test_the_readme_names_each_variable_that_is_heard() -> None:
@@ -70,14 +70,15 @@ def test_the_readme_names_each_variable_that_is_heard() -> None:
 
 @pytest.mark.parametrize("term", ["x" * 65, "../../x", "xterm\x1b[0m", "x y", ""])
 def test_a_terminal_s_name_is_a_name(term: str) -> None:
-    assert closed_environment({"TERM": term})["TERM"] == ("" if term == "" else "dumb")
+    assert kiosk_environment({"TERM": term})["TERM"] == ("" if term == "" else "dumb")
 
 
 def test_settings_are_the_command_line_s_and_those_of_its_home(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text('store = "0042"\n')
     code = (
-        "import sys, os; from aisle.cli import app; loaded = app._settings(sys.argv[1:]); s = loaded.settings;"
-        "print(s.kiosk, s.store, s.base_url, repr(s.trace), loaded.root, sorted(n for n in os.environ if 'AISLE' in n))"
+        "import sys, os; from aisle.cli import app; loaded = app._app_settings(sys.argv[1:]); s = loaded.settings;"
+        "print(s.kiosk, s.store, s.base_url, repr(s.trace), loaded.data_folder,"
+        " sorted(n for n in os.environ if 'AISLE' in n))"
     )
     command = [sys.executable, "-c", code, "--kiosk", "--home", str(tmp_path)]
     told = subprocess.run(
@@ -92,16 +93,16 @@ def test_settings_are_the_command_line_s_and_those_of_its_home(tmp_path: Path) -
 
 def test_what_follows_it_is_no_command() -> None:
     with pytest.raises(SystemExit) as left:
-        app_parser().parse_args(["--kiosk", "token", "list"])
+        create_app_parser().parse_args(["--kiosk", "token", "list"])
     assert left.value.code == 2
 
 
 def test_neither_a_variable_nor_a_file_says_it(aisle_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AISLE_KIOSK", "false")
-    assert settings_of(app_parser().parse_args(["--kiosk"])).settings.kiosk
+    assert settings_from_arguments(create_app_parser().parse_args(["--kiosk"])).settings.kiosk
     monkeypatch.setenv("AISLE_KIOSK", "true")
-    assert not load({}).settings.kiosk
+    assert not load_settings({}).settings.kiosk
     aisle_home.mkdir(exist_ok=True)
     (aisle_home / "settings.toml").write_text("kiosk = false\n")
     with pytest.raises(SettingsError, match="aisle --kiosk"):
-        load({"kiosk": True})
+        load_settings({"kiosk": True})

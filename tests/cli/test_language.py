@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cli.compose import connector, language_of_host
-from aisle.client import Answer
-from aisle.settings import load
+from aisle.cli.service_client import client_factory, host_language
+from aisle.client import Response
+from aisle.settings import load_settings
 
 
 @pytest.mark.parametrize(
@@ -28,17 +28,17 @@ def test_it_is_that_of_the_store_or_the_host_and_of_no_device(
     for name in ("LC_ALL", "LC_MESSAGES"):
         monkeypatch.delenv(name, raising=False)
     (aisle_home / "settings.toml").write_text(text, encoding="utf-8")
-    assert language_of_host(load({"terminal": "dock", "store": "0001"})) == language
+    assert host_language(load_settings({"terminal": "dock", "store": "0001"})) == language
 
 
 async def test_names_come_in_it(aisle_home: Path) -> None:
     """From our own service: a product whose name it has in two languages, at a place."""
     (aisle_home / "settings.toml").write_text('language = "nl"', encoding="utf-8")
 
-    def nothing(answer: Answer) -> None:
+    def nothing(answer: Response) -> None:
         """Nobody looks at the answers."""
 
-    async with connector(load({}))(nothing) as client:
+    async with client_factory(load_settings({}))(nothing) as client:
         lying = [entry for place in (await client.list_locations("0001")).rows for entry in place.stock or ()]
         number = str(lying[0].product_number)
         field = {"sort_order": 1, "key": "product_name.nl", "value": "Thee"}

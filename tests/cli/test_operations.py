@@ -11,11 +11,11 @@ import pytest
 
 import aisle
 from aisle.cli import COMMANDS
-from aisle.cli.completion import places
+from aisle.cli.completion import command_nodes
 from aisle.cli.load import run as load_run
-from aisle.cli.options import app_parser
-from aisle.cli.parser import build
-from aisle.service.metrics import Metrics
+from aisle.cli.options import create_app_parser
+from aisle.cli.parser import create_parser
+from aisle.service.http.metrics import Metrics
 from aisle.settings import Settings
 
 SOURCE = Path(aisle.__file__).parent
@@ -59,16 +59,16 @@ def test_the_chapter_is_short() -> None:
 @pytest.mark.parametrize("words", list(_commands()), ids=" ".join)
 def test_commands_are_those_that_there_are(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     if words[0] not in COMMANDS:
-        assert app_parser().parse_args(words)
+        assert create_app_parser().parse_args(words)
         return
-    parsed = build().parse_args(words)
+    parsed = create_parser().parse_args(words)
     if parsed.command == "load" and parsed.columns is not None:
         assert load_run(parsed) == 0
         assert "required" in capsys.readouterr().out
 
 
 def test_options_and_settings_in_the_text_are_those_that_there_are() -> None:
-    options = {word.text for place in places() for word in place.options}
+    options = {word.text for place in command_nodes() for word in place.options}
     said = {option for code in _inline() for option in re.findall(r"--[a-z-]+", code)}
     assert said
     assert said - options == set()
@@ -88,7 +88,7 @@ def test_all_files_of_the_folder_are_told_and_there() -> None:
 
 
 def test_metrics_are_those_that_there_are() -> None:
-    there = set(re.findall(r"^(?:# TYPE )?(\w+)", Metrics().text({"log": 1, "*": 1}).decode(), re.MULTILINE))
+    there = set(re.findall(r"^(?:# TYPE )?(\w+)", Metrics().render({"log": 1, "*": 1}).decode(), re.MULTILINE))
     there |= {f"{name}_bucket" for name in there} | {f"{name}_total" for name in there}
     alerts = (DEPLOY / "alerts.yml").read_text(encoding="utf-8")
     said = set(re.findall(r"\baisle_\w+", alerts)) | {code for code in _inline() if code.startswith("aisle_")}

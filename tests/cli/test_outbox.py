@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.cli import main
-from aisle.courier.telling import told_of
+from aisle.courier.response_outcome import reason_of
 from aisle.errors import SettingsError
-from aisle.local.cache.writer import Cache, Sync, open_cache
-from aisle.local.db import transaction
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import Author, Intent, principal_of
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.probes import MOVEMENT_READBACK, NO, Probes
-from aisle.local.told import outside
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.observed_behaviour import MOVEMENT_FOUND_BY_REFERENCE, NO, ObservedBehaviour
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Author, Intent, principal_of
+from aisle.outbox.outcome_reasons import store_text
 from aisle.settings import DEMO_STORE, EMBEDDED
 from tests.courier.kit import movement, update
 
@@ -26,17 +26,17 @@ from tests.courier.kit import movement, update
 @pytest.fixture
 def ids(aisle_home: Path) -> tuple[str, ...]:
     """One that nobody knows about, with evidence, and one that waits."""
-    with closing(open_outbox(Home(aisle_home, EMBEDDED, DEMO_STORE).folder)) as db:
-        outbox = Outbox(db)
+    with closing(open_outbox(StoreFolder(aisle_home, EMBEDDED, DEMO_STORE).folder)) as db:
+        outbox = OperationQueue(db)
         with transaction(db):
             writes = (movement("P1", 2, "A-1", "B-1"), update("O1", {1: 1}))
             ids = outbox.enqueue([Intent(write) for write in writes], Author(DEMO_STORE, "U1"))
         before = {"before": {"stock": {"P1": {"A-1": "12", "B-1": "4"}}}}
         outbox.begin_sending(ids[0], b"[]", evidence=before)
-        outbox.doubt(ids[0], outside("no answer"), settle_s=120)
+        outbox.mark_in_doubt(ids[0], store_text("no answer"), settling_s=120)
         after = {"after": {"stock": {"P1": {"A-1": "10", "B-1": "6"}}}, "verdict": "unreadable"}
-        outbox.ask_person(ids[0], outside("nobody knows"), evidence={**before, **after})
-        Probes(db).learn(MOVEMENT_READBACK, NO)
+        outbox.ask_person(ids[0], store_text("nobody knows"), evidence={**before, **after})
+        ObservedBehaviour(db).record(MOVEMENT_FOUND_BY_REFERENCE, NO)
     return ids
 
 
@@ -49,8 +49,8 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 
 def state(home: Path, op_id: str) -> str:
-    with closing(open_outbox(Home(home, EMBEDDED, DEMO_STORE).folder)) as db:
-        return Outbox(db).get(op_id).state
+    with closing(open_outbox(StoreFolder(home, EMBEDDED, DEMO_STORE).folder)) as db:
+        return OperationQueue(db).get(op_id).state
 
 
 def test_the_list_speaks_in_the_five_words(ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,8 +65,8 @@ def test_a_token_file_that_cannot_be_read_is_named_and_no_refusal_told(
     ids: tuple[str, ...], aisle_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = SettingsError("The token file /etc/aisle/other.token is empty.")
-    with closing(open_cache(Home(aisle_home, EMBEDDED, DEMO_STORE).folder, writer=True)) as cache:
-        Cache(cache, DEMO_STORE).set_link(Sync(state="refused", server=told_of(wrong)))
+    with closing(open_cache(StoreFolder(aisle_home, EMBEDDED, DEMO_STORE).folder, writer=True)) as cache:
+        CacheWriter(cache, DEMO_STORE).set_link(LinkRow(state="refused", server=reason_of(wrong)))
     _, _, err = run(capsys)
     assert f"Nothing is sent: {wrong}\n" in err
     assert "lets nobody" not in err
@@ -79,12 +79,12 @@ def test_a_token_file_that_cannot_be_read_is_named_and_no_refusal_told(
 def test_what_waits_for_a_pin_says_whose_and_how_to_give_it(
     aisle_home: Path, ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    home = Home(aisle_home, EMBEDDED, DEMO_STORE)
-    Cache(open_cache(home.folder, writer=True), DEMO_STORE).put_people([{"user": "U6", "name": "Fred Harper"}])
+    home = StoreFolder(aisle_home, EMBEDDED, DEMO_STORE)
+    CacheWriter(open_cache(home.folder, writer=True), DEMO_STORE).write_people([{"user": "U6", "name": "Fred Harper"}])
     with closing(open_outbox(home.folder)) as db, transaction(db):
-        reject = update("O2", {}, is_rejected=True)._replace(supervises=True)
-        own = Author(DEMO_STORE, "U6", own=principal_of("U6"))
-        (op_id,) = Outbox(db).enqueue([Intent(reject)], own)
+        reject = update("O2", {}, is_rejected=True)._replace(needs_supervisor=True)
+        own = Author(DEMO_STORE, "U6", supervisor_principal=principal_of("U6"))
+        (op_id,) = OperationQueue(db).enqueue([Intent(reject)], own)
     _, out, err = run(capsys)
     rows = [line.split() for line in out.splitlines()]
     assert [row[row.index("order/O2") + 1] for row in rows if "order/O2" in row] == ["U6"]
@@ -117,8 +117,8 @@ def test_one_is_settled(
     assert status == 0
     assert becomes in out
     assert state(aisle_home, ids[0]) == becomes
-    with closing(open_outbox(Home(aisle_home, EMBEDDED, DEMO_STORE).folder)) as db:
-        op = Outbox(db).get(ids[0])
+    with closing(open_outbox(StoreFolder(aisle_home, EMBEDDED, DEMO_STORE).folder)) as db:
+        op = OperationQueue(db).get(ids[0])
     assert (op.closed_by, op.last_error) == ("Ben", "looked")
 
 
@@ -134,13 +134,13 @@ def test_what_nobody_can_settle_is_said(
 
 def confirmed(home: Path, key: str, at: float, *, keyed: bool = True) -> str:
     """An operation that the service confirmed at that moment."""
-    with closing(open_outbox(Home(home, EMBEDDED, DEMO_STORE).folder)) as db:
-        outbox = Outbox(db, clock=lambda: at)
+    with closing(open_outbox(StoreFolder(home, EMBEDDED, DEMO_STORE).folder)) as db:
+        outbox = OperationQueue(db, clock=lambda: at)
         with transaction(db):
             (op_id,) = outbox.enqueue([Intent(movement(key, 1, "A-1", "B-1"))], Author(DEMO_STORE, "U1"))
-        outbox.begin_sending(op_id, b"[]", keyed=keyed)
+        outbox.begin_sending(op_id, b"[]", has_key=keyed)
         outbox.confirm(op_id, '{"success":true}')
-        outbox.read_back(op_id)
+        outbox.mark_read_back(op_id)
     return op_id
 
 

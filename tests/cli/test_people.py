@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main, people
-from aisle.client import Answer
-from aisle.local.host.home import Home
+from aisle.client import Response
+from aisle.host.store_folder import StoreFolder
+from aisle.service.db import Transaction
 from aisle.service.factory import open_service
-from aisle.service.storage import Tx
-from aisle.settings import DEMO_STORE, EMBEDDED, data_root
+from aisle.settings import DEMO_STORE, EMBEDDED, find_data_folder
 from tests.service.world import prepare
 
 
@@ -40,14 +40,14 @@ def listed(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, object]]:
 
 
 def stored_pin(badge: str) -> str | None:
-    async def work(tx: Tx) -> str | None:
+    async def work(tx: Transaction) -> str | None:
         row = await tx.one("SELECT pin_hash FROM person WHERE store_number = $1 AND badge = $2", DEMO_STORE, badge)
         assert row is not None
         return None if row[0] is None else str(row[0])
 
-    service = open_service(Home(data_root(os.environ), EMBEDDED, DEMO_STORE).service_db)
+    service = open_service(StoreFolder(find_data_folder(os.environ), EMBEDDED, DEMO_STORE).service_db)
     try:
-        return service.storage.read_now(work)
+        return service.database.read_now(work)
     finally:
         service.close()
 
@@ -123,9 +123,9 @@ def test_a_service_without_people_is_said_to_be_one(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Stub:
-        async def extension(self, method: str, path: str) -> Answer:
+        async def request_extension(self, method: str, path: str) -> Response:
             assert (method, path) == ("GET", f"/aisle/v1/stores/{DEMO_STORE}/people")
-            return Answer(404, {}, b"<html>")
+            return Response(404, {}, b"<html>")
 
     @asynccontextmanager
     async def client(loaded: object) -> AsyncIterator[Stub]:

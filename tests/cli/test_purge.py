@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from aisle.local.host.home import Home
-from aisle.local.outbox.archive import open_archive
-from aisle.local.outbox.outbox import open_outbox
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.archive import open_archive
+from aisle.outbox.operation_queue import open_outbox
 from aisle.settings import DEMO_STORE, EMBEDDED
 from tests.cli.test_doors import api, run
 
@@ -59,7 +59,7 @@ def test_outbox_and_archive_of_a_host_go_where_no_service_is(
     capsys: pytest.CaptureFixture[str], aisle_home: Path
 ) -> None:
     assert run(capsys, "purge", "--only", "log")[0] == 2
-    folder = Home(aisle_home, EMBEDDED, DEMO_STORE).folder
+    folder = StoreFolder(aisle_home, EMBEDDED, DEMO_STORE).folder
     with closing(open_archive(folder)) as archive:
         for at in (1.0, time.time() - 86400.0 * 500):
             archive.execute("INSERT INTO event VALUES (?, 1, '', ?, '', '', '', '', '', '', '', '')", (str(at), at))
@@ -77,7 +77,7 @@ def test_outbox_and_archive_of_a_host_go_where_no_service_is(
 def test_outbox_and_journal_of_a_host_are_kept_as_they_are_set(
     capsys: pytest.CaptureFixture[str], aisle_home: Path
 ) -> None:
-    folder = Home(aisle_home, EMBEDDED, DEMO_STORE).folder
+    folder = StoreFolder(aisle_home, EMBEDDED, DEMO_STORE).folder
     with closing(open_outbox(folder)) as outbox:
         for n, days in enumerate((40, 0), 1):
             at = time.time() - 86400.0 * days

@@ -9,11 +9,11 @@ import pytest
 
 from aisle.cli import main
 from aisle.cli import serve as door
-from aisle.service import serve as server
+from aisle.service.db import Database
+from aisle.service.domain.timestamps import Clock
 from aisle.service.factory import Service
-from aisle.service.limits import Rates
-from aisle.service.storage import Storage
-from aisle.service.times import Clock
+from aisle.service.http import server
+from aisle.service.limits import RateLimits
 
 NEW = ("--database", "sqlite:///{folder}/new.db")
 
@@ -80,7 +80,7 @@ def test_the_budget_of_bytes_is_said_in_bytes_a_second(
     monkeypatch.setattr(door, "run_server", run_server)
     for said in ((), ("--rate-bytes", "1000"), ("--rate-bytes", "0")):
         assert main(("serve", *said)) == 0
-    assert told == [Rates().token_bytes, 1000.0, 0.0]
+    assert told == [RateLimits().token_bytes, 1000.0, 0.0]
     (aisle_home / "settings.toml").write_text("keep_answers_days = 90\n", encoding="utf-8")
     assert main(("serve",)) == 0
     assert kept == [30, 30, 30, 90]
@@ -90,14 +90,14 @@ def test_the_budget_of_bytes_is_said_in_bytes_a_second(
 
 
 def test_the_budgets_reach_who_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Rates] = []
+    told: list[RateLimits] = []
 
     class Told(Service):
-        def __init__(self, storage: Storage, clock: Clock, rates: Rates, *_: Any, **__: Any) -> None:
+        def __init__(self, storage: Database, clock: Clock, rates: RateLimits, *_: Any, **__: Any) -> None:
             told.append(rates)
             raise KeyboardInterrupt
 
     monkeypatch.setattr(server, "Service", Told)
     with pytest.raises(KeyboardInterrupt):
-        server.serve(f"sqlite:///{tmp_path / 'service.db'}", port=0, rate=7, rate_bytes=1000)
-    assert told == [Rates(7, token_bytes=1000)]
+        server.run_server(f"sqlite:///{tmp_path / 'service.db'}", port=0, rate=7, rate_bytes=1000)
+    assert told == [RateLimits(7, token_bytes=1000)]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
-from aisle.cli.sheet import MODULE_MM, QUIET
-from aisle.scan.grammar import COMMANDS, PRINTED_LETTERS
+from aisle.cli.barcode_sheet import MODULE_MM, QUIET_ZONE
+from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS
 
 # Widths of bars and spaces for the values 0 to 106 of Code 128 (ISO/IEC 15417, table 1).
 _TABLE = """
@@ -81,12 +81,12 @@ def sheet(capsys: pytest.CaptureFixture[str]) -> str:
 def test_each_command_is_there_and_its_bars_say_it(capsys: pytest.CaptureFixture[str]) -> None:
     page = Sheet()
     page.feed(sheet(capsys))
-    assert [label for label, _, _ in page.drawings] == [*COMMANDS, *PRINTED_LETTERS]
+    assert [label for label, _, _ in page.drawings] == [*PRINTED_COMMANDS, *PRINTED_LETTERS]
     for label, wide, bars in page.drawings:
         assert decoded(bars) == label
         assert label in page.text
-        assert bars[0][0] >= QUIET
-        assert wide - sum(bars[-1]) >= QUIET
+        assert bars[0][0] >= QUIET_ZONE
+        assert wide - sum(bars[-1]) >= QUIET_ZONE
         assert wide * MODULE_MM < 85, "two of them and a gap have to fit beside each other on A4 and on Letter"
 
 
@@ -118,6 +118,6 @@ def test_a_file_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str
 
 
 def test_the_library_is_loaded_for_the_sheet_alone() -> None:
-    program = "import sys, aisle.cli.parser, aisle.cli.sheet, aisle.cli.app; print('barcode' in sys.modules)"
+    program = "import sys, aisle.cli.parser, aisle.cli.barcode_sheet, aisle.cli.app; print('barcode' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

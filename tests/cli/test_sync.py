@@ -13,15 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cli import courier, main
-from aisle.cli.courier import _made_cache, _summary
-from aisle.courier.pull import progress
-from aisle.courier.pull.progress import Progress
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.cli import main
+from aisle.cli import sync as courier
+from aisle.cli.sync import _print_summary, _wait_for_cache
+from aisle.courier.pull import sync_progress
+from aisle.courier.pull.sync_progress import SyncProgress
 from aisle.errors import StorageError
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host import pulse
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election, Holder
+from aisle.host import courier_monitor
+from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.store_folder import StoreFolder
 from aisle.settings import EMBEDDED
 from tests.courier.kit import Desk, update
 from tests.local.children import Child, running
@@ -31,13 +32,13 @@ STORE = "0001"
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """The home of the embedded store, empty."""
-    return Home(aisle_home, EMBEDDED, STORE)
+    return StoreFolder(aisle_home, EMBEDDED, STORE)
 
 
 @pytest.fixture
-def desk(home: Home) -> Iterator[Desk]:
+def desk(home: StoreFolder) -> Iterator[Desk]:
     """A session's side of the outbox."""
     with closing(Desk(home.folder, time.time)) as desk:
         yield desk
@@ -50,10 +51,10 @@ def sync(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
     return status, out, err
 
 
-def kept(home: Home) -> Progress:
+def kept(home: StoreFolder) -> SyncProgress:
     """How far the cache has come."""
     with closing(open_cache(home.folder, writer=False)) as connection:
-        return progress.load(Cache(connection, STORE))
+        return sync_progress.load_progress(CacheWriter(connection, STORE))
 
 
 def wait_for(condition: Callable[[], object], within_s: float = 60.0) -> None:
@@ -73,7 +74,7 @@ def _cut(lifeline: Lifeline) -> Iterator[None]:
         lifeline.cut()
 
 
-def test_a_sync_alone_says_what_is_there(capsys: pytest.CaptureFixture[str], home: Home) -> None:
+def test_a_sync_alone_says_what_is_there(capsys: pytest.CaptureFixture[str], home: StoreFolder) -> None:
     status, out, err = sync(capsys)
     assert (status, err) == (0, "")
     assert out.startswith("Store 0001: ")
@@ -81,14 +82,14 @@ def test_a_sync_alone_says_what_is_there(capsys: pytest.CaptureFixture[str], hom
 
 
 def test_a_courier_that_stands_still_is_ended_by_who_waits_for_it(
-    capsys: pytest.CaptureFixture[str], home: Home, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], home: StoreFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def in_office(tell: Callable[[str], None]) -> None:
-        election = Election(home.lock)
-        election.try_win(Holder(os.getpid(), "1", time.time()))
+        election = LeaderLock(home.lock)
+        election.try_acquire(Leader(os.getpid(), "1", time.time()))
         tell("in office")
         signal.pause()
-        election.resign()
+        election.release()
 
     open_cache(home.folder, writer=True).close()
     child = Child(in_office)
@@ -96,14 +97,14 @@ def test_a_courier_that_stands_still_is_ended_by_who_waits_for_it(
         child.hear(1)
         os.kill(child.pid, signal.SIGSTOP)
         os.waitpid(child.pid, os.WUNTRACED)
-        monkeypatch.setattr(pulse, "END_S", 0.0)
-        monkeypatch.setattr(courier, "PATIENCE_S", 0.0)
+        monkeypatch.setattr(courier_monitor, "KILL_AFTER_S", 0.0)
+        monkeypatch.setattr(courier, "NO_PROGRESS_S", 0.0)
         assert sync(capsys)[0] == 1
         _, how = os.waitpid(child.pid, 0)
         assert os.WTERMSIG(how) == signal.SIGKILL
 
 
-def test_what_could_not_be_sent_is_said(capsys: pytest.CaptureFixture[str], home: Home, desk: Desk) -> None:
+def test_what_could_not_be_sent_is_said(capsys: pytest.CaptureFixture[str], home: StoreFolder, desk: Desk) -> None:
     (op_id,) = desk.write(update("no such order", {1: 1}))
     desk.outbox.begin_sending(op_id, b"{}")
     status, _out, err = sync(capsys)
@@ -112,12 +113,12 @@ def test_what_could_not_be_sent_is_said(capsys: pytest.CaptureFixture[str], home
     assert err == "1 waiting to be sent. See 'aisle outbox'.\n"
 
 
-def test_a_part_that_could_not_be_read_is_said(capsys: pytest.CaptureFixture[str], home: Home) -> None:
+def test_a_part_that_could_not_be_read_is_said(capsys: pytest.CaptureFixture[str], home: StoreFolder) -> None:
     assert sync(capsys)[0] == 0
     with closing(open_cache(home.folder, writer=True)) as connection:
-        cache = Cache(connection, STORE)
-        progress.save(cache, progress.load(cache)._replace(missing=("products",)))
-    assert _summary(home) == 1
+        cache = CacheWriter(connection, STORE)
+        sync_progress.save_progress(cache, sync_progress.load_progress(cache)._replace(missing=("products",)))
+    assert _print_summary(home) == 1
     told = capsys.readouterr()
     assert "42 orders" in told.out
     assert told.err == "Not all of products could be read.\n"
@@ -125,7 +126,9 @@ def test_a_part_that_could_not_be_read_is_said(capsys: pytest.CaptureFixture[str
     assert (status, err) == (0, ""), "what could not be read is read again"
 
 
-def test_the_cache_of_a_courier_that_has_just_come_is_waited_for(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_of_a_courier_that_has_just_come_is_waited_for(
+    home: StoreFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     looked = []
 
     def makes_it(_seconds: float) -> None:
@@ -133,17 +136,17 @@ def test_the_cache_of_a_courier_that_has_just_come_is_waited_for(home: Home, mon
         if len(looked) == 2:
             open_cache(home.folder, writer=True).close()
 
-    monkeypatch.setattr("aisle.cli.courier.time.sleep", makes_it)
-    with closing(_made_cache(home)):
+    monkeypatch.setattr("aisle.cli.sync.time.sleep", makes_it)
+    with closing(_wait_for_cache(home)):
         assert len(looked) == 2
     home.cache.unlink()
-    monkeypatch.setattr("aisle.cli.courier.BEGINS_S", 0.0)
+    monkeypatch.setattr("aisle.cli.sync.START_WAIT_S", 0.0)
     with pytest.raises(StorageError, match="not there yet"):
-        _made_cache(home)
+        _wait_for_cache(home)
 
 
 def test_a_courier_in_office_reads_everything_anew_when_asked_to(
-    capsys: pytest.CaptureFixture[str], home: Home, lifeline: Lifeline
+    capsys: pytest.CaptureFixture[str], home: StoreFolder, lifeline: Lifeline
 ) -> None:
     assert sync(capsys)[0] == 0
     command = [sys.executable, "-m", "aisle", "courier"]

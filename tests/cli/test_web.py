@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
-from aisle.cli.parser import build
-from aisle.cli.web import _handed_on, _start
+from aisle.cli.parser import create_parser
+from aisle.cli.web import _session_options, _session_start
 from aisle.web.sign_ins import Person
 
 
@@ -44,9 +44,11 @@ def test_without_the_extra_it_says_what_to_install(
 def test_a_session_is_told_who_and_where_and_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AISLE_LIFELINE_FD", raising=False)
-    parsed = build().parse_args(["web", "--store", "0042", "--token-file", "t", "--user", "somebody", "--port", "0"])
-    start = _start(
-        _handed_on(parsed), {"LANG": "C.UTF-8", "AISLE_LIFELINE_FD": "77"}, Person("U 9", "-Zoë", "secret", 9.0)
+    parsed = create_parser().parse_args(
+        ["web", "--store", "0042", "--token-file", "t", "--user", "somebody", "--port", "0"]
+    )
+    start = _session_start(
+        _session_options(parsed), {"LANG": "C.UTF-8", "AISLE_LIFELINE_FD": "77"}, Person("U 9", "-Zoë", "secret", 9.0)
     )
     assert list(start.argv)[-5:] == [
         "--store=0042",

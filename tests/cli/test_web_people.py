@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from aisle.cli.web_people import People, Staff, named
+from aisle.cli.web import PeopleClient, StorePerson, identify_person
 from aisle.client import Client
-from aisle.settings import Loaded, load
+from aisle.settings import LoadedSettings, load_settings
 from aisle.web.app import SignInError
 from aisle.web.sign_ins import Person
 from tests.unit.client_service import Reply, Service, reply
@@ -36,11 +36,11 @@ def listed(*people: Any) -> Reply:
 class Desk:
     """People as they ask a service, and how often a client was opened, closed, and on which thread."""
 
-    def __init__(self, loaded: Loaded, *replies: Reply) -> None:
+    def __init__(self, loaded: LoadedSettings, *replies: Reply) -> None:
         self.service = Service(*replies)
         self.opened: list[int] = []
         self.closed = 0
-        self.people = People(loaded, self._opens)
+        self.people = PeopleClient(loaded, self._opens)
 
     @asynccontextmanager
     async def _opens(self) -> AsyncIterator[Client]:
@@ -57,7 +57,7 @@ class Desk:
 
 @pytest.fixture
 def desk(aisle_home: Path) -> Iterator[Desk]:
-    opened = Desk(load({}, {"AISLE_HOME": str(aisle_home)}), listed(*PEOPLE))
+    opened = Desk(load_settings({}, {"AISLE_HOME": str(aisle_home)}), listed(*PEOPLE))
     yield opened
     opened.people.close()
     assert opened.closed == len(opened.opened)
@@ -76,14 +76,14 @@ def desk(aisle_home: Path) -> Iterator[Desk]:
     ],
 )
 def test_a_badge_a_user_name_or_a_name_is_one_person(typed: str, meant: dict[str, str]) -> None:
-    assert named([Staff(**each) for each in PEOPLE], typed) == meant
+    assert identify_person([StorePerson(**each) for each in PEOPLE], typed) == meant
 
 
 async def test_one_client_is_kept_for_all_and_not_on_the_loop_of_the_screens(desk: Desk) -> None:
     for _ in range(3):
-        assert await desk.people.still() == SUPERVISORS
+        assert await desk.people.supervisors() == SUPERVISORS
     desk.says(listed(*PEOPLE), reply(200, FRED), listed(*PEOPLE))
-    person = await desk.people.check("fred", "2468")
+    person = await desk.people.check_pin("fred", "2468")
     assert isinstance(person, Person)
     assert (person.user, person.name, person.token) == ("fred", "Fred Harper", FRED["token"])
     assert len(desk.service.sent) == 5, "one read a round"
@@ -93,8 +93,8 @@ async def test_one_client_is_kept_for_all_and_not_on_the_loop_of_the_screens(des
 
 async def test_after_what_went_wrong_the_next_client_is_a_new_one(desk: Desk) -> None:
     desk.says(reply(401, {}, OWN), listed(*PEOPLE))
-    assert await desk.people.still() is None
-    both = tuple(await asyncio.gather(desk.people.still(), desk.people.still()))
+    assert await desk.people.supervisors() is None
+    both = tuple(await asyncio.gather(desk.people.supervisors(), desk.people.supervisors()))
     assert both == (SUPERVISORS, SUPERVISORS)
     assert (len(desk.opened), desk.closed) == (2, 1)
 
@@ -103,15 +103,15 @@ async def test_after_what_went_wrong_the_next_client_is_a_new_one(desk: Desk) ->
 async def test_people_in_another_shape_end_nobody(desk: Desk, person: Any) -> None:
     row = {**PEOPLE[0], **person, "badge": None} if isinstance(person, dict) else person
     desk.says(listed(*PEOPLE[1:], row))
-    assert await desk.people.still() is None
+    assert await desk.people.supervisors() is None
 
 
 async def test_nobody_is_ended_where_no_people_are_kept(desk: Desk) -> None:
     for said in (listed(), reply(404, {}), reply(200, [])):
         desk.says(said)
-        assert await desk.people.still() is None
+        assert await desk.people.supervisors() is None
     desk.says(reply(404, {}))
-    assert await desk.people.check("fred", "2468") == SignInError("web.no_people")
+    assert await desk.people.check_pin("fred", "2468") == SignInError("web.no_people")
 
 
 @pytest.mark.parametrize(
@@ -129,4 +129,4 @@ async def test_nobody_is_ended_where_no_people_are_kept(desk: Desk) -> None:
 )
 async def test_what_an_answer_to_a_sign_in_says(desk: Desk, answer: Reply, told: SignInError) -> None:
     desk.says(listed(*PEOPLE), answer)
-    assert await desk.people.check("fred", "2468") == told
+    assert await desk.people.check_pin("fred", "2468") == told

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
-from aisle.settings.time_zone import enter, host_zone
+from aisle.settings.time_zone import host_zone, set_process_zone
 
 InZone = Callable[[str], None]
 
@@ -107,13 +107,13 @@ def test_the_zone_of_the_host_is_known_in_another_one(host: str, hours: int, in_
     in_zone(host)
     noon = time.gmtime(1795694400)  # 2026-11-26 12:00 UTC
     assert (time.localtime(1795694400).tm_hour - noon.tm_hour) == hours
-    enter("Asia/Kathmandu")
+    set_process_zone("Asia/Kathmandu")
     try:
         offset = datetime(2026, 11, 26, 12, tzinfo=UTC).astimezone(host_zone()).utcoffset()
         assert offset is not None
         assert offset.total_seconds() == hours * 3600
     finally:
-        enter("")
+        set_process_zone("")
     assert os.environ["TZ"] == host
 
 

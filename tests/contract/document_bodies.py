@@ -187,12 +187,12 @@ StorePrinter
 
 MovementItem
 ? allow_overage: boolean
-? from_location to_location: MovementPlace
+? from_location to_location: MovementEnd
 ? product_number: string
 ? quantity: number
 ? reason_code reference source: string
 
-MovementPlace
+MovementEnd
 ? customer_order_line_number: number
 ? customer_order_number: string
 ? customer_order_shipment_line_number: number

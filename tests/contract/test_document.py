@@ -116,14 +116,14 @@ def describe(op: Operation) -> Row:
 
 
 def all_models() -> dict[str, type[BaseModel]]:
-    """Every model of an area or shared by areas; mixins of a spelling (in private modules) are no resources."""
+    """Every model of an area or shared by areas; mixins of a spelling are no resources."""
     found = {}
-    for info in iter_modules(models.__path__):
+    for info in (info for info in iter_modules(models.__path__) if info.name != "extensions"):
         module = import_module(f"{models.__name__}.{info.name}")
         for name, item in vars(module).items():
             if inspect.isclass(item) and issubclass(item, BaseModel) and item.__module__ == module.__name__:
                 found[name] = item
-    hidden = {"AnswerModel", "RequestModel", "MostLikelyPools", "LocationPools", "PoolNames"}
+    hidden = {"ResponseModel", "RequestModel", "MostLikelyPools", "LocationPools", "PoolNames"}
     return {
         name: item for name, item in found.items() if name not in hidden | {"StockPoolsRequest", "PoolNamesRequest"}
     }

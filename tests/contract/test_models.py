@@ -10,18 +10,22 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from aisle.contract.models import body_adapter, result_adapter, result_model
-from aisle.contract.models.customer_orders import (
+from aisle.contract.models.orders import (
     CustomerOrder,
     CustomerOrderLineUpdate,
     CustomerOrderUpdate,
     CustomerOrderUpdateRequest,
 )
-from aisle.contract.models.locations import Location, LocationStock
-from aisle.contract.models.logs import StoreProductLogCreate
-from aisle.contract.models.movement import MovementItem, MovementPlace
-from aisle.contract.models.store_products import StoreProductStock
+from aisle.contract.models.stock import (
+    Location,
+    LocationStock,
+    MovementEnd,
+    MovementItem,
+    StoreProductLogCreate,
+    StoreProductStock,
+)
 from aisle.contract.models.stores import Store, StoreCreate
-from aisle.contract.wire import OPERATIONS, encode_body, operation
+from aisle.contract.wire import OPERATIONS, encode_body, get_operation
 from aisle.errors import ContractError
 
 ORDER: dict[str, Any] = {
@@ -71,9 +75,9 @@ def test_a_whole_body_comes_through_unchanged_and_an_unknown_field_is_refused(na
 
 def test_an_operation_without_a_body_has_no_model_for_one() -> None:
     with pytest.raises(ContractError, match="list-stores has no body"):
-        body_adapter(operation("list-stores"))
+        body_adapter(get_operation("list-stores"))
     with pytest.raises(ContractError, match="no model 'Nothing' for Stores"):
-        result_model(operation("list-stores")._replace(result="Nothing"))
+        result_model(get_operation("list-stores")._replace(result="Nothing"))
 
 
 @pytest.mark.parametrize(("sent", "read"), [(3, 3), (3.5, 3.5), ("12", 12), ("1.5", 1.5), (" 4 ", 4), (2**60, 2**60)])
@@ -131,14 +135,14 @@ def test_the_store_list_is_camel_case_with_its_odd_spelling() -> None:
 def test_a_request_sends_only_what_was_set_and_null_only_when_it_was_set() -> None:
     line = CustomerOrderLineUpdate(line_number=1, product_number="P", picked_quantity=Decimal("2.50"), barcode=None)
     body = CustomerOrderUpdateRequest(orders=CustomerOrderUpdate(order_number="O1", is_picked=True, order_lines=[line]))
-    assert encode_body(operation("update-customer-order"), body.wire()) == (
+    assert encode_body(get_operation("update-customer-order"), body.wire()) == (
         b'{"orders":{"order_number":"O1","is_picked":true,'
         b'"order_lines":[{"line_number":1,"product_number":"P","barcode":null,"picked_quantity":2.50}]}}'
     )
 
 
 def test_a_decimal_stays_a_number_when_pydantic_writes_the_json() -> None:
-    item = MovementItem(quantity=Decimal("1.5"), from_location=MovementPlace(stock_pool=1))
+    item = MovementItem(quantity=Decimal("1.5"), from_location=MovementEnd(stock_pool=1))
     assert item.model_dump_json(exclude_unset=True) == '{"from_location":{"stock_pool":1},"quantity":1.5}'
 
 

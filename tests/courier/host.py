@@ -6,11 +6,11 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-from aisle.client import Answer, Client, RetryPolicy
-from aisle.courier.courier import Courier, World
-from aisle.courier.pull.schedule import Pace
-from aisle.local.host.home import Home
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.client import Client, Response, RetryPolicy
+from aisle.courier.courier import Courier, Runtime
+from aisle.courier.schedule import PullIntervals
+from aisle.host.store_folder import StoreFolder
 from tests.courier.fake import Fake
 from tests.courier.kit import STORE, Desk, Time
 
@@ -21,27 +21,27 @@ class Host:
     """One host. `desk` is a session's side of the outbox, `reads` its side of the cache."""
 
     def __init__(self, root: Path, fake: Fake | None = None) -> None:
-        self.home = Home(root, URL, STORE)
+        self.home = StoreFolder(root, URL, STORE)
         self.time = Time()
         self.fake = fake or Fake()
         self.desk = Desk(self.home.folder, self.time.clock)
-        self.reads = Reads(self.home, self.desk.db)
+        self.reads = CacheReader(self.home, self.desk.db)
 
-    def connect(self, observe: Callable[[Answer], None]) -> AbstractAsyncContextManager[Client]:
+    def connect(self, observe: Callable[[Response], None]) -> AbstractAsyncContextManager[Client]:
         """The client of the fake service."""
         return Client(
             URL,
             "token",
             transport=self.fake.transport(),
-            observe=observe,
+            on_response=observe,
             retry=RetryPolicy(tries=1),
             sleep=self.time.sleep,
         )
 
     def courier(self, **options: Any) -> Courier:
         """A courier that is not open yet."""
-        world = World(self.time.clock, self.time.sleep, lambda: 0.0)
-        return Courier(self.home, self.connect, world=world, **options)
+        world = Runtime(self.time.clock, self.time.sleep, lambda: 0.0)
+        return Courier(self.home, self.connect, runtime=world, **options)
 
     def running(self, courier: Courier) -> "Running":
         """The courier, opened and at work inside the block."""
@@ -96,6 +96,6 @@ class Running:
         await self.courier.__aexit__(None, None, None)
 
 
-def quiet() -> Pace:
+def quiet() -> PullIntervals:
     """A pace at which nothing is looked at by itself."""
-    return Pace(*[1e9] * len(Pace._fields))
+    return PullIntervals(*[1e9] * len(PullIntervals._fields))

@@ -11,10 +11,10 @@ from typing import Any
 
 import apsw
 
-from aisle.jobs.base import Write
-from aisle.local.db import transaction
-from aisle.local.outbox.operation import Author, Intent, Operation
-from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.host.database import transaction
+from aisle.jobs.job import Write
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Author, Intent, Operation
 
 STORE = "0001"
 ANNA = Author(STORE, "U1")
@@ -95,7 +95,7 @@ def update(order: str, lines: Mapping[int, int | str], *, place: str = "", **hea
         body.append({**entry, "preferred_location_code": place, "stock_pool": 1} if place else entry)
     lane = f"order/{order}"
     orders = {"order_number": order, **header, "order_lines": body}
-    return Write("update-customer-order", (lane,), {"store_number": STORE}, {}, {"orders": orders}, merge=lane)
+    return Write("update-customer-order", (lane,), {"store_number": STORE}, {}, {"orders": orders}, merge_key=lane)
 
 
 def movement(product: str, quantity: int | str, frm: str, to: str, reference: str = "") -> Write:
@@ -111,7 +111,7 @@ class Desk:
 
     def __init__(self, folder: Path, clock: Callable[[], float]) -> None:
         self.db: apsw.Connection = open_outbox(folder)
-        self.outbox = Outbox(self.db, clock=clock)
+        self.outbox = OperationQueue(self.db, clock=clock)
 
     def write(self, *writes: Write, occurred: str = "2027-01-15T11:59:00Z") -> tuple[str, ...]:
         """Puts these writes into the outbox in one transaction; their op_ids."""

@@ -6,13 +6,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from aisle.courier.care import Care
 from aisle.courier.courier import Courier
-from aisle.jobs.base import Settle, Write
-from aisle.jobs.count.counting import logs
-from aisle.local.db import transaction
-from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.probes import LOG_READBACK, MOVEMENT_READBACK, Probes
+from aisle.courier.push.request import PushSettings
+from aisle.host.database import transaction
+from aisle.jobs.count.count_state import log_write
+from aisle.jobs.job import Resolve, Write
+from aisle.outbox.observed_behaviour import LOG_FOUND_BY_REFERENCE, MOVEMENT_FOUND_BY_REFERENCE, ObservedBehaviour
+from aisle.outbox.operation_record import Operation
 from tests.courier.host import Host
 from tests.courier.host import quiet as quiet_pace
 from tests.courier.kit import STORE, movement
@@ -36,13 +36,13 @@ class Shop(Host):
             self.fake.add_order(f"O{n}")
 
     @property
-    def probes(self) -> Probes:
-        return Probes(self.desk.db, clock=self.time.clock)
+    def probes(self) -> ObservedBehaviour:
+        return ObservedBehaviour(self.desk.db, clock=self.time.clock)
 
     @asynccontextmanager
     async def working(self, **care: Any) -> AsyncIterator[Courier]:
         """A courier at work."""
-        async with self.running(self.courier(pace=self.pace, care=Care(**care))) as courier:
+        async with self.running(self.courier(intervals=self.pace, push_settings=PushSettings(**care))) as courier:
             await self.time.until(lambda: self.state() == "live", 60)
             yield courier
 
@@ -55,7 +55,7 @@ class Shop(Host):
         for write in writes or (movement("P8", 1, "A-1", "B-1"), loss("P8")):
             (op_id,) = self.desk.write(write)
             await self.until(op_id, "done")
-            name = MOVEMENT_READBACK if write.operation == MOVE else LOG_READBACK
+            name = MOVEMENT_FOUND_BY_REFERENCE if write.operation == MOVE else LOG_FOUND_BY_REFERENCE
             await self.time.until(lambda name=name: self.probes.get(name), 300)  # type: ignore[misc]
 
     def applied(self, name: str, product: str = "P1") -> int:
@@ -64,7 +64,7 @@ class Shop(Host):
 
     def settle(self, op_id: str, how: str) -> bool:
         with transaction(self.desk.db):
-            return self.desk.outbox.settle(Settle(op_id, how, "said so"), "U1")
+            return self.desk.outbox.resolve(Resolve(op_id, how, "said so"), "U1")
 
 
 def loss(*products: str, **fields: Any) -> Write:
@@ -72,4 +72,4 @@ def loss(*products: str, **fields: Any) -> Write:
         {"product_number": product, "location_code": "A-1", "quantity": Decimal(-1), "source": "aisle", **fields}
         for product in products
     ]
-    return logs(entries, products, STORE, "U1")
+    return log_write(entries, products, STORE, "U1")

@@ -6,9 +6,9 @@ from email.utils import formatdate
 
 import pytest
 
-from aisle.courier.ahead import OFF_S, WINDOW_S, Compared
-from aisle.courier.features import parse_features
-from aisle.courier.send.parcel import headers_of
+from aisle.courier.clock import MIN_SKEW_S, SKEW_WINDOW_S, ClockSkew
+from aisle.courier.push.request import request_headers
+from aisle.courier.service_features import parse_features
 from tests.courier.test_sharing import based, operation
 
 
@@ -17,15 +17,15 @@ class Two:
 
     def __init__(self, ahead: float) -> None:
         self.time, self.ahead = 1_780_000_000.25, ahead
-        self.compared = Compared(lambda: self.time + self.ahead)
+        self.compared = ClockSkew(lambda: self.time + self.ahead)
 
     def answers(self, after_s: float, late_s: float = 0.05) -> float:
         """An answer is written after so long, and heard so much later; how far the host's clock is ahead by that."""
         self.time += after_s
         date = formatdate(self.time // 1, usegmt=True)
         self.time += late_s
-        self.compared.hear({"date": date})
-        return self.compared.ahead_s
+        self.compared.record_response({"date": date})
+        return self.compared.skew_s
 
 
 @pytest.mark.parametrize("ahead", [-1e9, -86_400.0, -20.0, 20.0, 86_400.0])
@@ -48,20 +48,20 @@ def test_a_clock_that_drifts_is_followed() -> None:
     two = Two(0.0)
     for _ in range(300):
         two.ahead += 0.1
-        two.answers(WINDOW_S / 20)
-    assert two.compared.ahead_s == pytest.approx(30.0, abs=2 * 20 * 0.1 + OFF_S)
+        two.answers(SKEW_WINDOW_S / 20)
+    assert two.compared.skew_s == pytest.approx(30.0, abs=2 * 20 * 0.1 + MIN_SKEW_S)
 
 
 def test_what_says_no_time_says_nothing() -> None:
-    compared = Compared(lambda: 0.0)
+    compared = ClockSkew(lambda: 0.0)
     for headers in ({}, {"date": ""}, {"date": "today"}, {"date": "Thu, 99 Jan 1970 00:16:40 GMT"}):
-        compared.hear(headers)
-    assert compared.ahead_s == 0.0
+        compared.record_response(headers)
+    assert compared.skew_s == 0.0
 
 
 def test_it_is_said_where_the_service_reads_it() -> None:
     features = parse_features("idempotency=30d, occurred-at, clock-ahead")
     op = operation(based("O1", 0, 1), occurred_at="2026-05-28T20:10:00Z")
-    assert headers_of(op, features, -20.26)["Aisle-Clock-Ahead"] == "-20.3"
-    assert "Aisle-Clock-Ahead" not in headers_of(op, features)
-    assert "Aisle-Clock-Ahead" not in headers_of(op, features._replace(clock_ahead=False), -20.0)
+    assert request_headers(op, features, -20.26)["Aisle-Clock-Ahead"] == "-20.3"
+    assert "Aisle-Clock-Ahead" not in request_headers(op, features)
+    assert "Aisle-Clock-Ahead" not in request_headers(op, features._replace(clock_skew=False), -20.0)

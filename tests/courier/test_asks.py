@@ -11,13 +11,13 @@ import httpx
 import pytest
 
 from aisle.courier.courier import Courier
-from aisle.courier.send.asks import CLEARANCE, SIGN_IN
-from aisle.jobs.base import Ask
-from aisle.local.db import fetch, transaction
-from aisle.local.host.signals import CONFIDE
-from aisle.local.outbox import asks
-from aisle.local.outbox.asks import ANSWERED, ASKED, BEGUN, EXPIRED, UNKNOWN
-from aisle.local.outbox.operation import Author
+from aisle.courier.push.immediate_requests import CLEARANCE, SIGN_IN
+from aisle.host.database import fetch, transaction
+from aisle.host.notify_sockets import SECRET_PREFIX
+from aisle.jobs.job import Request
+from aisle.outbox import session_requests
+from aisle.outbox.operation_record import Author
+from aisle.outbox.session_requests import ANSWERED, EXPIRED, REQUESTED, STARTED, UNKNOWN
 from tests.courier.fake import OWN, Fake, answer_lost, lost_before, says
 from tests.courier.host import Host, quiet
 from tests.courier.kit import STORE
@@ -65,19 +65,21 @@ def desk(aisle_home: Path) -> Any:
 
 def ask(host: Host, name: str = "a1", kind: str = "clearance", secret: str = "") -> None:
     with transaction(host.desk.db):
-        asks.add(host.desk.db, name, Ask(kind, BODY, WAIT_S, secret=secret), WHO, host.time.clock())
+        session_requests.insert_request(
+            host.desk.db, name, Request(kind, BODY, WAIT_S, secret=secret), WHO, host.time.clock()
+        )
 
 
 async def prove(host: Host, courier: Courier, pin: str = "2468", name: str = "pin") -> dict[str, Any]:
     """U6 says his PIN; what comes of it."""
     ask(host, name, SIGN_IN, pin)
-    courier.heard({f"{CONFIDE}{name} {pin}"})
+    courier.receive_messages({f"{SECRET_PREFIX}{name} {pin}"})
     await host.time.until(lambda: stands(host, name)[0] == ANSWERED, WAIT_S)
     return stands(host, name)[1]
 
 
 def stands(host: Host, name: str = "a1") -> tuple[str, dict[str, Any]]:
-    (row,), _ = asks.read(host.desk.db, name)
+    (row,), _ = session_requests.read_answer(host.desk.db, name)
     return row["state"], row["answer"]
 
 
@@ -86,13 +88,13 @@ async def live(host: Host) -> None:
 
 
 async def test_it_is_done_with_the_token_of_the_person_and_says_what_is_new(desk: Host) -> None:
-    async with desk.running(desk.courier(pace=quiet())) as courier:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
         ask(desk, "pin", SIGN_IN, "2468")
         courier.wake()
         await desk.time.pass_(3)
-        assert stands(desk, "pin") == (ASKED, {}), "not without the PIN"
-        courier.heard({f"{CONFIDE}pin 2468"})
+        assert stands(desk, "pin") == (REQUESTED, {}), "not without the PIN"
+        courier.receive_messages({f"{SECRET_PREFIX}pin 2468"})
         await desk.time.until(lambda: stands(desk, "pin")[0] == ANSWERED, WAIT_S)
         assert stands(desk, "pin")[1]["how"] == "done"
         ask(desk)
@@ -109,7 +111,7 @@ async def test_it_is_done_with_the_token_of_the_person_and_says_what_is_new(desk
 
 
 async def test_without_the_token_nothing_is_cleared_and_the_pin_is_asked_for(desk: Host) -> None:
-    async with desk.running(desk.courier(pace=quiet())) as courier:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
         ask(desk)
         courier.wake()
@@ -129,14 +131,14 @@ async def test_without_the_token_nothing_is_cleared_and_the_pin_is_asked_for(des
 
 async def test_what_is_not_begun_in_time_expires_and_is_never_sent(desk: Host) -> None:
     desk.fake.down = lost_before
-    async with desk.running(desk.courier(pace=quiet())) as courier:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
         ask(desk, "a1", SIGN_IN, "2468")
-        courier.heard({f"{CONFIDE}a1 2468"})
+        courier.receive_messages({f"{SECRET_PREFIX}a1 2468"})
         await desk.time.pass_(WAIT_S + 2)
         assert stands(desk)[0] == EXPIRED
         desk.fake.down = None
         await live(desk)
-        courier.heard({f"{CONFIDE}a1 2468"})
+        courier.receive_messages({f"{SECRET_PREFIX}a1 2468"})
         await desk.time.pass_(60)
     assert desk.fake.calls["sign-in"] == 0
     assert stands(desk)[0] == EXPIRED
@@ -145,18 +147,20 @@ async def test_what_is_not_begun_in_time_expires_and_is_never_sent(desk: Host) -
 async def test_a_session_ends_it_too_and_then_no_courier_begins_it(desk: Host) -> None:
     ask(desk)
     begun = desk.time.now
-    assert not asks.end_overdue(desk.desk.db, begun + WAIT_S - 1)
-    assert asks.end_overdue(desk.desk.db, begun + WAIT_S)
-    assert not asks.begin(desk.desk.db, "a1", begun), "though its clock were behind"
+    assert not session_requests.expire_overdue(desk.desk.db, begun + WAIT_S - 1)
+    assert session_requests.expire_overdue(desk.desk.db, begun + WAIT_S)
+    assert not session_requests.start_request(desk.desk.db, "a1", begun), "though its clock were behind"
     ask(desk, "a2")
-    assert asks.end_overdue(desk.desk.db, begun - 3600), "the clock was set back: it would wait for an hour"
+    assert session_requests.expire_overdue(desk.desk.db, begun - 3600), (
+        "the clock was set back: it would wait for an hour"
+    )
     assert stands(desk, "a2")[0] == EXPIRED
 
 
 async def test_only_one_begins_it(desk: Host) -> None:
     ask(desk)
     now = desk.time.now
-    assert [asks.begin(desk.desk.db, "a1", now) for _ in range(2)] == [True, False]
+    assert [session_requests.start_request(desk.desk.db, "a1", now) for _ in range(2)] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -171,12 +175,12 @@ async def test_only_one_begins_it(desk: Host) -> None:
 )
 async def test_what_came_of_it_is_told_and_it_is_not_tried_again(desk: Host, fault: Any, how: tuple[str, str]) -> None:
     desk.fake.fail(CLEARANCE, fault)
-    async with desk.running(desk.courier(pace=quiet())) as courier:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
         await prove(desk, courier)
         ask(desk)
         courier.wake()
-        await desk.time.until(lambda: stands(desk)[0] not in (ASKED, BEGUN), WAIT_S)
+        await desk.time.until(lambda: stands(desk)[0] not in (REQUESTED, STARTED), WAIT_S)
         await desk.time.pass_(120)
     state, answer = stands(desk)
     assert (state, answer["how"]) == how
@@ -186,7 +190,7 @@ async def test_what_came_of_it_is_told_and_it_is_not_tried_again(desk: Host, fau
 async def test_a_wrong_pin_and_a_wrong_role_give_no_token(desk: Host) -> None:
     fake = desk.fake
     assert isinstance(fake, Clearing)
-    async with desk.running(desk.courier(pace=quiet())) as courier:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
         assert await prove(desk, courier, "1111") == {"how": "pin", "why": "Badge, name or PIN is wrong."}
         fake.role = "staff"
@@ -194,20 +198,20 @@ async def test_a_wrong_pin_and_a_wrong_role_give_no_token(desk: Host) -> None:
         fake.locked = True
         said = await prove(desk, courier, name="p3")
         assert said == {"how": "refused", "why": "Too many wrong PINs."}, "the PIN may be right"
-        assert courier.passes.principals == ("store",)
+        assert courier.token_store.usable_principals == ("store",)
     assert fetch(desk.desk.db, "SELECT * FROM pass") == []
 
 
 async def test_a_courier_that_dies_in_between_makes_it_unknown(desk: Host) -> None:
-    async with desk.running(desk.courier(pace=quiet())) as courier:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
         await prove(desk, courier)
         ask(desk)
         courier.wake()
         await desk.time.until(lambda: stands(desk)[0] == ANSWERED, WAIT_S)
     ask(desk, "a2")
-    assert asks.begin(desk.desk.db, "a2", desk.time.now), "its process ends here"
-    async with desk.running(desk.courier(pace=quiet())):
+    assert session_requests.start_request(desk.desk.db, "a2", desk.time.now), "its process ends here"
+    async with desk.running(desk.courier(intervals=quiet())):
         await live(desk)
         await desk.time.until(lambda: stands(desk, "a2")[0] == UNKNOWN, 60)
         await desk.time.pass_(60)
@@ -219,14 +223,14 @@ async def test_what_is_new_is_told_though_another_round_reads_the_list_first(des
         fake.hold = asyncio.Event()
         return fake.answer(request)
 
-    async with desk.running(desk.courier(pace=quiet())) as courier:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
         await prove(desk, courier)
         desk.fake.fail(CLEARANCE, answer_late)
         ask(desk)
         courier.wake()
         await desk.time.until(lambda: desk.fake.hold is not None, WAIT_S)
-        assert await courier.pull.assignments.read() is not None
+        assert await courier.single_reads.assignment_reader.read() is not None
         assert desk.reads.query("assignments", {})[1] == 1
         assert desk.fake.hold is not None
         desk.fake.hold.set()
@@ -235,16 +239,16 @@ async def test_what_is_new_is_told_though_another_round_reads_the_list_first(des
 
 
 async def test_a_courier_that_leaves_waits_for_the_end_of_it_and_begins_none(desk: Host) -> None:
-    async with desk.running(desk.courier(pace=quiet())) as courier:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
         await prove(desk, courier)
-        assert courier.idle
+        assert courier.is_idle
         desk.fake.hold = asyncio.Event()
         ask(desk)
         courier.wake()
-        await desk.time.until(lambda: stands(desk)[0] == BEGUN, WAIT_S)
-        assert not courier.idle, "somebody waits for it"
-        leaving = asyncio.ensure_future(courier.settle(5))
+        await desk.time.until(lambda: stands(desk)[0] == STARTED, WAIT_S)
+        assert not courier.is_idle, "somebody waits for it"
+        leaving = asyncio.ensure_future(courier.finish_requests(5))
         ask(desk, "a2")
         courier.wake()
         await desk.time.pass_(2)
@@ -252,13 +256,15 @@ async def test_a_courier_that_leaves_waits_for_the_end_of_it_and_begins_none(des
         desk.fake.hold.set()
         await desk.time.until(leaving.done, 3)
         assert stands(desk)[0] == ANSWERED
-    assert (stands(desk)[1]["how"], stands(desk, "a2")[0]) == ("done", ASKED), "the next courier begins the other one"
+    assert (stands(desk)[1]["how"], stands(desk, "a2")[0]) == ("done", REQUESTED), (
+        "the next courier begins the other one"
+    )
     assert desk.fake.calls[CLEARANCE] == 1
 
 
 async def test_at_a_service_of_the_document_alone_its_token_decides_and_nothing_is_listed(aisle_home: Path) -> None:
     host = Host(aisle_home, Clearing(features=""))
-    async with host.running(host.courier(pace=quiet())) as courier:
+    async with host.running(host.courier(intervals=quiet())) as courier:
         await live(host)
         ask(host)
         courier.wake()

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from aisle.cli.words import in_words
-from aisle.jobs.base import Write
-from aisle.jobs.desk.deeds import CLOSE_LINE, OPEN_LINE, Deed, decide
+from aisle.cli.reason_texts import reason_text
+from aisle.jobs.job import Write
+from aisle.jobs.order_operations import CLOSE_LINE, REOPEN_LINE, OrderAction, decide
 from tests.courier.fake import OWN, Fake
 from tests.courier.test_deliver import Rig
 from tests.courier.test_real_service import Shop
@@ -32,7 +32,7 @@ def recount(product: str) -> Write:
 async def recounts(shop: Shop) -> list[dict[str, Any]]:
     """Those that the service has."""
     async with shop.client(straight=True) as client:
-        answer = await client.extension("GET", "/aisle/v1/stores/0001/recounts")
+        answer = await client.request_extension("GET", "/aisle/v1/stores/0001/recounts")
     found: list[dict[str, Any]] = answer.json()["recounts"]
     return found
 
@@ -59,7 +59,7 @@ async def test_recounts_are_listed_here_whoever_ordered_them_and_go_when_they_ar
             pages = [rows async for rows, _ in client.pages("list-products", query={"page_size": 500})]
             product, other = [str(row["product_number"]) for row in pages[0][:2]]
             body = {"recounts": [{"product_number": product}]}
-            await client.extension("POST", "/aisle/v1/stores/0001/recounts", body=body)
+            await client.request_extension("POST", "/aisle/v1/stores/0001/recounts", body=body)
         courier.wake()
         await shop.time.until(lambda: product in listed())
         (op_id,) = shop.desk.write(recount(other))
@@ -102,7 +102,7 @@ async def test_a_service_that_takes_none_is_never_asked(
         (op_id,) = rig.desk.write(write)
         await rig.deliver()
         assert rig.desk.state(op_id) == "rejected"
-        assert what in in_words(rig.desk.outbox.get(op_id).last_error)
+        assert what in reason_text(rig.desk.outbox.get(op_id).last_error)
         assert not [request for request in rig.fake.requests if "/aisle/v1/" in request.url.path]
     finally:
         await rig.close()
@@ -118,10 +118,10 @@ async def test_a_line_is_rejected_once_and_taken_up_again_though_answers_are_los
             return bool(now.get("is_rejected")), bool(now["is_picked"])
 
         for deed, expected in (
-            (Deed(CLOSE_LINE, words="Damaged", line=line["line_number"]), (True, True)),
-            (Deed(OPEN_LINE, line=line["line_number"]), (False, False)),
+            (OrderAction(CLOSE_LINE, reason="Damaged", line=line["line_number"]), (True, True)),
+            (OrderAction(REOPEN_LINE, line=line["line_number"]), (False, False)),
         ):
-            (write,) = decide(number, shop.order(number), deed, "0001", rejects=True).writes
+            (write,) = decide(number, shop.order(number), deed, "0001", can_reject_lines=True).writes
             assert isinstance(write, Write)
             shop.line.lose_answer.add("POST")
             lost = shop.line.lost

@@ -16,20 +16,19 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.cli.words import in_words
-from aisle.client import Answer, Client, RetryPolicy, asgi_transport
+from aisle.cli.reason_texts import reason_text
+from aisle.client import Client, Response, RetryPolicy, asgi_transport
 from aisle.courier.courier import Courier
-from aisle.jobs.base import Context, Effect, Event, Query, Rows, Settle, Start, Wish, Write
-from aisle.jobs.count.counting import logs
-from aisle.jobs.desk.doubts import DoubtsJob
-from aisle.jobs.desk.doubts_state import ways_of
-from aisle.jobs.view import Detail, Frame, Link
-from aisle.local.db import transaction
-from aisle.local.outbox.operation import Operation
+from aisle.host.database import transaction
+from aisle.jobs.count.count_state import log_write
+from aisle.jobs.job import Context, Effect, Event, Query, Refresh, Resolve, Rows, Start, Write
+from aisle.jobs.supervisor.unconfirmed import UnconfirmedJob, operation_choices
+from aisle.jobs.view import DetailView, Frame, LinkState
+from aisle.outbox.operation_record import Operation
 from aisle.scan.meaning import Choice
 from aisle.service.factory import open_service
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import plain
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 from tests.courier.fake import answer_lost, not_applied, says
 from tests.courier.host import URL, Host
 from tests.courier.kit import STORE, movement
@@ -42,7 +41,7 @@ def count(product: str, place: str, counted: int, expected: int) -> Write:
     """Somebody counted a place."""
     entry = {"product_number": product, "location_code": place, "counted_quantity": Decimal(counted)}
     more = {"expected_quantity": Decimal(expected), "source": "aisle"}
-    return logs([{**entry, **more}], [product], STORE, "U1", counted=True)
+    return log_write([{**entry, **more}], [product], STORE, "U1", is_count=True)
 
 
 class World(ABC):
@@ -80,13 +79,13 @@ class World(ABC):
 
     async def work(self) -> None:
         for _ in range(3):
-            await self.courier.drain()
+            await self.courier.push_once()
             await self.host.time.pass_(1)
 
     async def settle(self, op_id: str, how: str, note: str = "") -> None:
         """What a person says on the card."""
         with transaction(self.host.desk.db):
-            assert self.host.desk.outbox.settle(Settle(op_id, how, note), "U2")
+            assert self.host.desk.outbox.resolve(Resolve(op_id, how, note), "U2")
         await self.work()
 
     def card(self, op_id: str) -> dict[str, Any]:
@@ -110,12 +109,14 @@ class Own(World):
     def __init__(self, root: Path) -> None:
         self.host = Host(root / "own")
         self.service = open_service(root / "service.db", clock=self.host.time.clock)
-        self.token = self.service.admin_token(root / "token")
+        self.token = self.service.ensure_admin_token(root / "token")
         self.host.connect = self.client  # type: ignore[method-assign]
 
-    def client(self, observe: Callable[[Answer], None] = lambda _: None) -> Client:
+    def client(self, observe: Callable[[Response], None] = lambda _: None) -> Client:
         transport, retry = asgi_transport(self.service.app), RetryPolicy(tries=1)
-        return Client(URL, self.token, transport=transport, observe=observe, retry=retry, sleep=self.host.time.sleep)
+        return Client(
+            URL, self.token, transport=transport, on_response=observe, retry=retry, sleep=self.host.time.sleep
+        )
 
     async def begin(self) -> None:
         store = {"store_number": STORE, "store_name": "S", "is_active": True, "is_active_data_exchange": True}
@@ -126,7 +127,7 @@ class Own(World):
         async with self.client() as client:
             await client.create_stores({"stores": [{**store, "is_warehouse": False}]})
             await client.create_or_update_products({"products": goods})
-            await client.extension("POST", "/aisle/v1/locations", body={"locations": places})
+            await client.request_extension("POST", "/aisle/v1/locations", body={"locations": places})
             await client.create_store_product_logs(STORE, {"storeproductlog": stock}, is_counted_quantity=True)
             await client.create_customer_orders_one_store(STORE, {"orders": [order]})
 
@@ -388,7 +389,7 @@ class Hand:
     """A person at the card."""
 
     def __init__(self, row: dict[str, Any]) -> None:
-        self.job = DoubtsJob()
+        self.job = UnconfirmedJob()
         self.state = self.job.begin()
         self.effects: list[Effect] = []
         self.does(Rows("doubts", (row,), 1), Choice(1), Rows("chosen", (row,), 1))
@@ -396,22 +397,22 @@ class Hand:
 
     def does(self, *events: Event) -> None:
         for event in events:
-            turn = self.job.step(self.state, event, Context())
+            turn = self.job.handle(self.state, event, Context())
             self.state = turn.state
             self.effects += turn.effects
 
     @property
     def ways(self) -> tuple[str, ...]:
         assert self.state.entry is not None
-        return ways_of(self.state.entry)
+        return operation_choices(self.state.entry)
 
     def chooses(self, way: str) -> None:
         """By its number; and says yes, or how."""
         view = self.job.view(self.state)
-        assert isinstance(view, Detail)
+        assert isinstance(view, DetailView)
         assert len(view.choices) == len(self.ways)
         self.does(Choice(self.ways.index(way) + 1))
-        if self.state.asking:
+        if self.state.question:
             self.does(Choice(1))
 
 
@@ -423,7 +424,7 @@ async def happened(case: Case, root: Path) -> AsyncIterator[tuple[World, str]]:
         await world.begin()
         async with world.host.courier() as courier:
             world.courier = courier
-            await courier.catch_up()
+            await courier.sync_once()
             yield world, await case.happens(world)
     finally:
         world.close()
@@ -434,16 +435,16 @@ async def test_a_card_says_what_happened_and_what_both_sides_say(case: Case, ais
     async with happened(case, aisle_home) as (world, op_id):
         card = world.card(op_id)
         assert card["word"] == case.word, card
-        assert re.search(case.why, in_words(card["why"])), card["why"]
+        assert re.search(case.why, reason_text(card["why"])), card["why"]
         sides = tuple(
-            tuple(side[name] for name in ("of", "place", "before", "ours", "after")) for side in card["sides"]
+            tuple(side[name] for name in ("subject", "location", "before", "ours", "after")) for side in card["sides"]
         )
         assert sides == case.sides
         hand = Hand(card)
         assert hand.ways == case.ways
         for columns, rows in ((20, 16), (80, 24)):
-            frame = Frame(hand.job.view(hand.state), Link("live", 1.0), None, "", STORE, "Anna")
-            shown = "\n".join(plain(paint(frame, columns, rows)))
+            frame = Frame(hand.job.view(hand.state), LinkState("live", 1.0), None, "", STORE, "Anna")
+            shown = "\n".join(plain_lines(layout_screen(frame, columns, rows)))
             assert case.word in shown
 
 
@@ -463,7 +464,7 @@ async def test_each_way_out_does_what_it_says(case: Case, way: str, aisle_home: 
         card, before = world.card(op_id), await world.picked()
         hand = Hand(card)
         hand.chooses(way)
-        (effect,) = (each for each in hand.effects if not isinstance(each, Wish))
+        (effect,) = (each for each in hand.effects if not isinstance(each, Refresh))
         if way == "first":
             assert isinstance(effect, Query)
             assert world.card(str(effect.args["op_id"]))["word"] == "unclear"
@@ -472,8 +473,8 @@ async def test_each_way_out_does_what_it_says(case: Case, way: str, aisle_home: 
         elif way == "look":
             assert effect == Start("pick", {"order_number": "O1", "looks": True})
         else:
-            assert isinstance(effect, Settle)
-            await world.settle(op_id, effect.how, effect.note)
+            assert isinstance(effect, Resolve)
+            await world.settle(op_id, effect.decision, effect.note)
             if way in case.after:
                 await case.after[way](world, op_id)
             else:
@@ -490,7 +491,7 @@ async def test_c_at_our_own_service_a_count_and_a_late_movement_settle_by_when_t
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         await world.host.time.pass_(3600)
         world.host.desk.write(count("P1", "A-1", 6, 10), occurred="2027-01-15T08:59:30Z")
         world.host.desk.write(movement("P1", 4, "A-1", "B-1"), occurred="2027-01-15T08:59:00Z")
@@ -505,7 +506,7 @@ async def test_f_a_wrong_clock_is_no_conflict(aisle_home: Path) -> None:
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         world.host.desk.write(movement("P1", 4, "A-1", "B-1"), occurred="2031-01-15T11:59:30Z")
         world.host.desk.write(count("P1", "A-1", 6, 6), occurred="1999-01-15T11:59:00Z")
         await world.work()
@@ -519,7 +520,7 @@ async def test_h_one_person_in_two_sessions_adds_up(make: type[World], aisle_hom
     world = make(aisle_home)  # type: ignore[call-arg]
     await world.begin()
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         world.host.desk.write(based("O1", 0, 1))
         world.host.desk.write(based("O1", 0, 1))
         await world.work()

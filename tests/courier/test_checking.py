@@ -11,22 +11,22 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.words import in_words
-from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND
-from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.probes import (
+from aisle.cache.operation_queries import items_of_operation
+from aisle.cli.reason_texts import reason_text
+from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND
+from aisle.outbox.observed_behaviour import (
     CONTAINS,
     EXACT,
-    HISTORY,
     IGNORED,
-    MOVEMENT_READBACK,
+    KEEPS_OMITTED_LINES,
+    LOG_NEEDS_HISTORIC,
+    MOVEMENT_FOUND_BY_REFERENCE,
     NO,
-    OMITTED_LINES,
     REFERENCE_FILTER,
-    SETTLE_S,
+    SETTLING_S,
     YES,
 )
-from aisle.local.outbox.sides import items
+from aisle.outbox.operation_record import Operation
 from tests.courier.fake import Fake, Fault, answer_lost, name_of, not_applied, says
 from tests.courier.host import quiet as quiet_pace
 from tests.courier.kit import movement, update
@@ -88,14 +88,14 @@ async def test_a_late_arrival_is_waited_for(shop: Shop) -> None:
         courier.wake()
         await shop.until(op_id, "done")
         assert shop.applied(MOVE) == 1
-        assert float(shop.probes.get(SETTLE_S)) > SETTLE, "what came so late makes the next one wait longer"
+        assert float(shop.probes.get(SETTLING_S)) > SETTLE, "what came so late makes the next one wait longer"
 
 
 async def test_without_a_way_to_look_it_is_sent_once_and_a_person_sees_both_places(shop: Shop) -> None:
     shop.fake.logs_movements = False
     async with shop.working() as courier:
         await shop.prove()
-        assert shop.probes.get(MOVEMENT_READBACK) == NO
+        assert shop.probes.get(MOVEMENT_FOUND_BY_REFERENCE) == NO
         shop.fake.fail(MOVE, answer_lost)
         op_id, other = shop.desk.write(movement("P1", 2, "A-1", "B-1"), movement("P2", 1, "A-1", "B-1"))
         (behind,) = shop.desk.write(loss("P1"))
@@ -155,7 +155,7 @@ async def test_it_is_found_whatever_the_filters_do(shop: Shop, how: str, history
     async with shop.working() as courier:
         await shop.prove()
         await shop.time.until(lambda: shop.probes.get(REFERENCE_FILTER) == how, 60)
-        assert shop.probes.get(HISTORY) == (YES if history else NO)
+        assert shop.probes.get(LOG_NEEDS_HISTORIC) == (YES if history else NO)
         shop.fake.fail(LOG, answer_lost)
         shop.fake.fail(MOVE, answer_lost)
         ids = shop.desk.write(loss("P1", "P2"), movement("P3", 1, "A-1", "B-1"))
@@ -218,7 +218,7 @@ async def test_every_line_is_named_until_it_is_known_that_others_survive(shop: S
     shop.fake.forgets_lines = known != YES
     async with shop.working() as courier:
         if known:
-            shop.probes.learn(OMITTED_LINES, known)
+            shop.probes.record(KEEPS_OMITTED_LINES, known)
         shop.fake.orders["O2"]["lines"][1]["picked_quantity"] = 2
         (op_id,) = shop.desk.write(update("O2", {1: 1}))
         courier.wake()
@@ -252,7 +252,7 @@ async def test_an_order_that_cannot_be_read_is_not_written_blindly(shop: Shop) -
         (op_id,) = shop.desk.write(based("O2", 1, 2))
         courier.wake()
         op = await shop.until(op_id, "needs_person")
-        assert "could not be read" in in_words(op.last_error)
+        assert "could not be read" in reason_text(op.last_error)
         assert shop.fake.calls[PUT] == 1
 
 
@@ -304,9 +304,9 @@ async def test_what_is_refused_in_plain_text_again_and_again_goes_to_a_person(sh
         courier.wake()
         op = await shop.until(op_id, "needs_person")
         assert 3 <= op.attempts <= 20
-        assert "422" in in_words(op.last_error)
+        assert "422" in reason_text(op.last_error)
         shop.fake.faults.clear()
-        assert shop.settle(op_id, AGAIN)
+        assert shop.settle(op_id, RESEND)
         courier.wake()
         await shop.until(op_id, "done")
 
@@ -327,11 +327,11 @@ async def test_what_never_left_is_tried_for_ever(shop: Shop) -> None:
         assert shop.fake.calls[PUT] > 25
 
 
-@pytest.mark.parametrize(("how", "state"), [(ARRIVED, "done"), (BY_HAND, "closed"), (AGAIN, "done")])
+@pytest.mark.parametrize(("how", "state"), [(ARRIVED, "done"), (CLOSED_BY_HAND, "closed"), (RESEND, "done")])
 async def test_a_person_settles_it_and_the_lane_goes_on(shop: Shop, how: str, state: str) -> None:
     shop.fake.logs_movements = False
     async with shop.working() as courier:
-        shop.fake.fail(MOVE, not_applied if how == AGAIN else answer_lost)
+        shop.fake.fail(MOVE, not_applied if how == RESEND else answer_lost)
         (op_id,) = shop.desk.write(movement("P1", 2, "A-1", "B-1"))
         (behind,) = shop.desk.write(loss("P1"))
         courier.wake()
@@ -343,7 +343,7 @@ async def test_a_person_settles_it_and_the_lane_goes_on(shop: Shop, how: str, st
         assert op.closed_by == "U1"
         await shop.until(behind, "done")
         assert shop.applied(MOVE) == 1
-        await shop.time.until(lambda: not shop.desk.outbox.unsettled(), 300)
+        await shop.time.until(lambda: not shop.desk.outbox.live_operations(), 300)
 
 
 async def test_a_person_who_is_quick_does_not_send_it_before_it_has_settled(shop: Shop) -> None:
@@ -356,7 +356,7 @@ async def test_a_person_who_is_quick_does_not_send_it_before_it_has_settled(shop
         shop.fake.features = ""
         op = await shop.until(op_id, "needs_person")
         asked = shop.time.now
-        assert shop.settle(op_id, AGAIN)
+        assert shop.settle(op_id, RESEND)
         courier.wake()
         await shop.until(op_id, "sending", "done")
         assert shop.time.now - asked >= SETTLE
@@ -391,7 +391,7 @@ async def test_couriers_that_die_lose_and_double_nothing(shop: Shop, fault: tupl
     for _ in range(400):
         if {shop.desk.state(op_id) for op_id in ids} == {"done"}:
             break
-        async with shop.running(shop.courier(pace=quiet_pace())):
+        async with shop.running(shop.courier(intervals=quiet_pace())):
             await shop.time.pass_(lives)
     assert [shop.desk.state(op_id) for op_id in ids] == ["done", "done"]
     await asyncio.gather(*shop.fake.underway)
@@ -416,7 +416,7 @@ async def test_storms_lose_nothing_double_nothing_and_hide_nothing(shop: Shop, s
     for _ in range(300):
         if {shop.desk.state(op_id) for op_id in ids} <= {"done", "needs_person"}:
             break
-        async with shop.running(shop.courier(pace=quiet_pace())):
+        async with shop.running(shop.courier(intervals=quiet_pace())):
             await shop.time.pass_(roll.choice([3, 40, 125, 400]))
     await asyncio.gather(*shop.fake.underway)
     _check(shop, ids)
@@ -430,7 +430,7 @@ def _chance(roll: random.Random, name: str) -> Fault:
 def _check(shop: Shop, ids: tuple[str, ...]) -> None:
     shown = {row["op_id"]: row for row in shop.reads.query("doubts", {"size": 100})[0]}
     for op in (shop.desk.outbox.get(op_id) for op_id in ids):
-        times = [_times(shop, op, entry) for entry in items(op)]
+        times = [_times(shop, op, entry) for entry in items_of_operation(op)]
         assert max(times) <= 1, f"{op.operation} was carried out {times} times"
         if op.state == "done":
             assert min(times) == 1
@@ -480,11 +480,11 @@ def nothing_done(said: Any) -> Fault:
 
 @pytest.mark.parametrize("said", [*NOTHING_SAID, {"success": True}], ids=str)
 async def test_a_200_that_carried_nothing_out_loses_no_pick(shop: Shop, said: Any) -> None:
-    async with shop.working(settle_s=30):
+    async with shop.working(settling_s=30):
         shop.fake.fail(PUT, nothing_done(said))
         (op_id,) = shop.desk.write(update("O1", {1: 2}))
         await shop.until(op_id, "in_doubt")
-        assert shop.desk.outbox.counts() == (1, 0)
+        assert shop.desk.outbox.pending_counts() == (1, 0)
         assert shop.line("O1")["picked_quantity"] == 2, "it left the screen although nobody has it"
         await shop.until(op_id, "done")
         await shop.time.until(lambda: shop.desk.is_read_back(op_id), 60)
@@ -492,18 +492,18 @@ async def test_a_200_that_carried_nothing_out_loses_no_pick(shop: Shop, said: An
 
 
 async def test_what_is_confirmed_and_never_there_becomes_a_persons_matter(shop: Shop) -> None:
-    async with shop.working(settle_s=30):
+    async with shop.working(settling_s=30):
         shop.fake.fail(PUT, *[nothing_done({"success": True})] * 9)
         (op_id,) = shop.desk.write(update("O1", {1: 2}))
         op = await shop.until(op_id, "needs_person", within_s=1000)
-    assert "does not show it" in in_words(op.last_error)
+    assert "does not show it" in reason_text(op.last_error)
     assert op.evidence["before"]["order"]["lines"]["1"]["picked_quantity"] == "0"
     assert op.evidence["after"]["order"]["lines"]["1"]["picked_quantity"] == "0"
     assert op.attempts == 3
 
 
 async def test_what_follows_waits_for_what_was_confirmed_and_is_not_there(shop: Shop) -> None:
-    async with shop.working(settle_s=30):
+    async with shop.working(settling_s=30):
         shop.fake.fail(PUT, nothing_done({}))
         first, second = (shop.desk.write(update("O1", {n: 2}))[0] for n in (1, 2))
         await shop.until(second, "done")
@@ -518,7 +518,7 @@ async def test_what_somebody_else_wrote_after_it_is_no_denial(shop: Shop) -> Non
         fake.orders["O1"]["lines"][0]["picked_quantity"] = 1
         return answer
 
-    async with shop.working(settle_s=30):
+    async with shop.working(settling_s=30):
         shop.fake.fail(PUT, and_more)
         (op_id,) = shop.desk.write(update("O1", {1: 2}))
         await shop.time.until(lambda: shop.desk.is_read_back(op_id), 60)
@@ -527,7 +527,7 @@ async def test_what_somebody_else_wrote_after_it_is_no_denial(shop: Shop) -> Non
 
 
 async def test_a_claim_that_a_service_does_not_keep_is_no_denial(shop: Shop) -> None:
-    async with shop.working(settle_s=30):
+    async with shop.working(settling_s=30):
         shop.fake.fail(PUT, nothing_done({"success": True}))
         (op_id,) = shop.desk.write(update("O1", {}, is_claimed=True))
         await shop.time.until(lambda: shop.desk.is_read_back(op_id), 60)

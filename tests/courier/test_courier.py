@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.courier.pull.schedule import Pace
-from aisle.local.host.signals import Bell, CourierSocket
-from aisle.local.outbox.wishes import wish
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.courier.schedule import PullIntervals
+from aisle.host.notify_sockets import CourierSocket, SessionSocket
+from aisle.outbox.session_requests import request_read
 from tests.courier.fake import Fake, Fault, answer_lost, lost_before, name_of, not_applied, says
 from tests.courier.host import Host
 from tests.courier.kit import movement, update
@@ -20,7 +20,7 @@ PUT = "update-customer-order"
 
 async def test_a_pick_arrives_once_and_is_read_back(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         assert host.line("O1")["picked_quantity"] == 2, "the overlay shows it at once"
         courier.wake()
@@ -31,7 +31,7 @@ async def test_a_pick_arrives_once_and_is_read_back(host: Host) -> None:
 
 async def test_an_effect_leaves_only_for_a_read_that_began_after_it(host: Host, monkeypatch: Any) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         handle = host.fake._handle
         old_read, may_arrive = asyncio.Event(), asyncio.Event()
 
@@ -45,7 +45,7 @@ async def test_an_effect_leaves_only_for_a_read_that_began_after_it(host: Host, 
             return await handle(request)
 
         monkeypatch.setattr(host.fake, "_handle", slow_first)
-        wish(host.desk.db, "order", "O1", host.time.now)
+        request_read(host.desk.db, "order", "O1", host.time.now)
         courier.wake()
         await host.time.until(old_read.is_set)
         (op_id,) = host.desk.write(update("O1", {1: 3}))
@@ -63,7 +63,7 @@ async def test_an_effect_leaves_only_for_a_read_that_began_after_it(host: Host, 
 
 async def test_what_others_change_comes_by_the_cursor(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.stock["P1"]["most_likely_quantity"] = 3
         host.fake.touch("product", "P1")
         host.fake.add_order("O9")
@@ -77,18 +77,18 @@ async def test_what_others_change_comes_by_the_cursor(host: Host) -> None:
 
 async def test_a_flood_of_changes_is_read_as_lists(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.requests.clear()
         host.fake.add_products(f"N{n}" for n in range(700))
-        await host.time.until(lambda: host.knows("N699") and courier.sync.progress.idle)
+        await host.time.until(lambda: host.knows("N699") and courier.full_sync.progress.is_idle)
         assert host.quantity("N0") == 10
     assert len(host.fake.requests) < 40
-    assert not courier.notices.kept
+    assert not courier.operator_log.recent
 
 
 async def test_changes_seen_but_not_read_are_looked_at_again_after_a_crash(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
     host.fake.stock["P1"]["most_likely_quantity"] = 3
     host.fake.touch("product", "P1")
     async with host.running(host.courier()) as courier:
@@ -101,27 +101,27 @@ async def test_changes_seen_but_not_read_are_looked_at_again_after_a_crash(host:
 
 
 async def test_a_wish_is_fulfilled_at_once(host: Host) -> None:
-    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+    async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.stock["P2"]["most_likely_quantity"] = 1
-        wish(host.desk.db, "product", "P2", host.time.now)
+        request_read(host.desk.db, "product", "P2", host.time.now)
         courier.wake()
         await host.time.until(lambda: host.quantity("P2") == 1, 1)
 
 
 async def test_whoever_asks_hears_at_once_that_the_cache_is_confirmed(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         await host.time.pass_(0.5)
-        wish(host.desk.db, "orders", "", host.time.now)
+        request_read(host.desk.db, "orders", "", host.time.now)
         asked = host.time.now
         courier.wake()
-        await host.time.until(lambda: host.time.now - host.reads.link(host.time.now).age >= asked, 1)
+        await host.time.until(lambda: host.time.now - host.reads.link(host.time.now).age_s >= asked, 1)
 
 
 async def test_offline_then_back_everything_arrives_once(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.down = lost_before
         await host.time.until(lambda: host.state() == "offline")
         ids: list[str] = []
@@ -131,7 +131,7 @@ async def test_offline_then_back_everything_arrives_once(host: Host) -> None:
             courier.wake()
             await host.time.pass_(30)
         assert host.fake.applied == []
-        assert host.reads.link(host.time.now).age >= 140
+        assert host.reads.link(host.time.now).age_s >= 140
         host.fake.down = None
         await host.time.until(lambda: all(host.desk.is_read_back(op_id) for op_id in ids), 20)
         assert host.state() == "live"
@@ -142,7 +142,7 @@ async def test_offline_then_back_everything_arrives_once(host: Host) -> None:
 
 async def test_a_knock_of_a_session_brings_an_idle_link_back_sooner(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.down = lost_before
         await host.time.until(lambda: host.state() == "offline")
         await host.time.pass_(120)
@@ -162,7 +162,7 @@ STORMS: dict[str, tuple[Fault, ...]] = {
 @pytest.mark.parametrize("storm", STORMS.values(), ids=STORMS)
 async def test_a_storm_doubles_and_loses_nothing(host: Host, storm: tuple[Fault, ...]) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.fail(PUT, *storm)
         host.fake.fail("create-movement", *storm)
         ids: list[str] = []
@@ -179,7 +179,7 @@ async def test_a_courier_killed_before_the_answer_is_succeeded_by_one_that_knows
     host: Host, fault: Fault | None
 ) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.gate = asyncio.Event()
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         courier.wake()
@@ -195,7 +195,7 @@ async def test_a_courier_killed_before_the_answer_is_succeeded_by_one_that_knows
 
 async def test_what_was_confirmed_but_not_read_back_is_read_by_the_next_courier(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         host.fake.fail("list-customer-orders", *[lost_before] * 50)
         courier.wake()
@@ -210,12 +210,12 @@ async def test_what_was_confirmed_but_not_read_back_is_read_by_the_next_courier(
 
 async def test_a_refusal_shows_what_the_service_has(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.orders["O1"]["lines"][0]["picked_quantity"] = 1
         (op_id,) = host.desk.write(update("O1", {1: 9}))
         courier.wake()
         await host.time.until(lambda: host.desk.state(op_id) == "rejected" and host.line("O1")["picked_quantity"] == 1)
-        assert any("more than ordered" in notice.said(str) for notice in courier.notices.kept)
+        assert any("more than ordered" in notice.to_line(str) for notice in courier.operator_log.recent)
 
 
 async def test_a_poisoned_order_stops_nobody_else(host: Host, monkeypatch: Any) -> None:
@@ -227,13 +227,15 @@ async def test_a_poisoned_order_stops_nobody_else(host: Host, monkeypatch: Any) 
         return real(request)
 
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         monkeypatch.setattr(host.fake, "answer", poisoned)
         poison, other = host.desk.write(update("O1", {1: 1}), update("O2", {1: 1}))
         courier.wake()
         await host.time.until(lambda: host.desk.is_read_back(other), 60)
         await host.time.until(lambda: host.state() == "live")
-        await host.time.until(lambda: any("order O1 cannot be read" in notice.text for notice in courier.notices.kept))
+        await host.time.until(
+            lambda: any("order O1 cannot be read" in notice.text for notice in courier.operator_log.recent)
+        )
         assert host.desk.state(poison) == "done"
         assert host.line("O1")["picked_quantity"] == 1, "what the cache does not have stays over it"
 
@@ -249,7 +251,7 @@ async def test_a_wrong_token_is_said_and_nothing_is_lost(host: Host) -> None:
 
 
 async def test_the_sessions_are_rung_for_what_changed(host: Host) -> None:
-    with closing(Bell(host.home)) as bell, closing(CourierSocket(host.home)) as socket:
+    with closing(SessionSocket(host.home)) as bell, closing(CourierSocket(host.home)) as socket:
         async with host.running(host.courier(socket=socket)) as courier:
             rung: set[str] = set()
 
@@ -257,9 +259,9 @@ async def test_the_sessions_are_rung_for_what_changed(host: Host) -> None:
                 rung.update(bell.drain())
                 return all(any(each.partition("/")[0] == topic for each in rung) for topic in topics)
 
-            await host.time.until(lambda: courier.sync.progress.completed)
+            await host.time.until(lambda: courier.full_sync.progress.completed)
             await host.time.until(lambda: heard("order", "product", "location", "person", "store", "link"), 3)
-            bell.show(("order/O9",))
+            bell.subscribe(("order/O9",))
             assert socket.drain() == set()
             rung.clear()
             host.fake.add_order("O8")
@@ -268,19 +270,19 @@ async def test_the_sessions_are_rung_for_what_changed(host: Host) -> None:
             await host.time.pass_(5)
             heard()
             assert rung == {"order/O9"}, "the page shows no other one"
-            bell.ring_courier()
+            bell.wake_courier()
             assert socket.drain() == {"work"}
 
 
 async def test_a_cache_that_is_lost_is_read_anew(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
     host.reads.close()
     for path in host.home.folder.glob("cache.db*"):
         path.unlink()
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
-    assert len(Reads(host.home, host.desk.db).query("orders", {})[0]) == 5
+        await host.time.until(lambda: courier.full_sync.progress.completed)
+    assert len(CacheReader(host.home, host.desk.db).query("orders", {})[0]) == 5
 
 
 # A service that implements the document alone
@@ -295,7 +297,7 @@ def plain(host: Host) -> Host:
 
 async def test_a_new_order_is_seen_within_a_minute(plain: Host) -> None:
     async with plain.running(plain.courier()) as courier:
-        await plain.time.until(lambda: courier.sync.progress.completed)
+        await plain.time.until(lambda: courier.full_sync.progress.completed)
         await plain.time.pass_(5)
         plain.fake.add_order("O9")
         plain.fake.orders["O2"]["is_active"] = False
@@ -305,8 +307,8 @@ async def test_a_new_order_is_seen_within_a_minute(plain: Host) -> None:
 
 async def test_an_order_that_is_walked_is_read_every_quarter_of_a_minute(plain: Host) -> None:
     async with plain.running(plain.courier()) as courier:
-        await plain.time.until(lambda: courier.sync.progress.completed)
-        wish(plain.desk.db, "order", "O1", plain.time.now)
+        await plain.time.until(lambda: courier.full_sync.progress.completed)
+        request_read(plain.desk.db, "order", "O1", plain.time.now)
         courier.wake()
         await plain.time.pass_(1)
         plain.fake.orders["O1"]["lines"][0]["picked_quantity"] = 2
@@ -315,7 +317,7 @@ async def test_an_order_that_is_walked_is_read_every_quarter_of_a_minute(plain: 
 
 async def test_the_order_is_read_before_it_is_written(plain: Host) -> None:
     async with plain.running(plain.courier()) as courier:
-        await plain.time.until(lambda: courier.sync.progress.completed)
+        await plain.time.until(lambda: courier.full_sync.progress.completed)
         plain.fake.requests.clear()
         (op_id,) = plain.desk.write(update("O1", {1: 2}))
         courier.wake()
@@ -327,7 +329,7 @@ async def test_the_order_is_read_before_it_is_written(plain: Host) -> None:
 
 async def test_moved_stock_is_asked_for_by_its_moment(plain: Host) -> None:
     async with plain.running(plain.courier()) as courier:
-        await plain.time.until(lambda: courier.sync.progress.completed)
+        await plain.time.until(lambda: courier.full_sync.progress.completed)
         plain.fake.stock["P1"]["most_likely_quantity"] = 3
         await plain.time.until(lambda: plain.quantity("P1") == 3, 130)
     asked = [request.url.params.get("last_stock_modified_datetime") for request in plain.fake.requests]
@@ -342,25 +344,25 @@ async def test_a_list_that_fails_each_time_keeps_no_other_from_being_read(plain:
         return failed or fake.answer(asked)
 
     async with plain.running(plain.courier()) as courier:
-        await plain.time.until(lambda: courier.sync.progress.completed)
+        await plain.time.until(lambda: courier.full_sync.progress.completed)
         plain.fake.down = failing
         states = set()
         for _ in range(120):
             await plain.time.pass_(1.0)
             states.add(plain.state())
         assert states == {"live", "partial"}
-        assert plain.reads.link(plain.time.now).without == ("stock_changes",)
+        assert plain.reads.link(plain.time.now).missing_lists == ("stock_changes",)
         plain.fake.add_locations("C-9")
         await plain.time.until(lambda: plain.reads.query("place", {"location_code": "C-9"})[1], 1000)
 
 
 async def test_a_lost_answer_waits_for_a_person_and_the_screen_counts_it(plain: Host) -> None:
     async with plain.running(plain.courier()) as courier:
-        await plain.time.until(lambda: courier.sync.progress.completed)
+        await plain.time.until(lambda: courier.full_sync.progress.completed)
         plain.fake.fail("create-movement", answer_lost)
         (op_id,) = plain.desk.write(movement("P1", 1, "A-1", "B-1"))
         courier.wake()
         await plain.time.until(lambda: plain.desk.state(op_id) == "in_doubt")
         await plain.time.pass_(300)
         assert plain.fake.calls["create-movement"] == 1
-        assert any("Nobody knows" in notice.text for notice in courier.notices.kept)
+        assert any("Nobody knows" in notice.text for notice in courier.operator_log.recent)

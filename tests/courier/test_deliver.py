@@ -7,14 +7,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from aisle.cli.words import in_words
+from aisle.cli.reason_texts import reason_text
 from aisle.client import Client
-from aisle.client.retry import RetryPolicy
-from aisle.courier.link import OFFLINE, REFUSED, Link
-from aisle.courier.send.deliver import AT_ONCE, Delivery, Ears
-from aisle.courier.send.passes import Passes
-from aisle.courier.send.sharing import Fitted
-from aisle.local.outbox.operation import Operation
+from aisle.client.base import RetryPolicy
+from aisle.courier.link_state import OFFLINE, REFUSED, LinkState
+from aisle.courier.push.pre_push_checks import AdaptedOperation
+from aisle.courier.push.push_loop import MAX_IN_FLIGHT, PushEvents, PushLoop
+from aisle.courier.push.user_tokens import TokenStore
+from aisle.outbox.operation_record import Operation
 from tests.courier.fake import (
     OWN,
     Fake,
@@ -40,12 +40,12 @@ class Rig:
         self.told: list[tuple[str, str]] = []
         self.let_in = True
         self.knocks = 0
-        self.link = Link(lambda status: None, lambda: None, clock=self.time.clock, roll=lambda: 0.0)
+        self.link = LinkState(lambda status: None, lambda: None, clock=self.time.clock, random_source=lambda: 0.0)
         self.client = Client(
             "http://127.0.0.1:1",
             "token",
             transport=self.fake.transport(),
-            observe=self.link.heard,
+            on_response=self.link.record_response,
             retry=RetryPolicy(tries=1),
             sleep=self.time.sleep,
         )
@@ -53,11 +53,11 @@ class Rig:
         for n in range(1, 4):
             self.fake.add_order(f"O{n}")
 
-    def make(self) -> Delivery:
+    def make(self) -> PushLoop:
         """Another courier on the same outbox."""
-        ears = Ears(
+        ears = PushEvents(
             self._before,
-            lambda op, features: Fitted(op),
+            lambda op, features: AdaptedOperation(op),
             lambda op: False,
             lambda op: self._tell("confirmed", op),
             lambda op, why: self._tell("refused", op),
@@ -65,19 +65,19 @@ class Rig:
             self._is_let_in,
             self._is_of_the_link,
         )
-        return Delivery(
+        return PushLoop(
             self.desk.outbox,
             self.client,
             self.link,
             ears,
-            Passes(self.desk.db, lambda: None, clock=self.time.clock),
+            TokenStore(self.desk.db, lambda: None, clock=self.time.clock),
             clock=self.time.clock,
             sleep=self.time.sleep,
-            roll=lambda: 0.0,
+            random_source=lambda: 0.0,
         )
 
     async def _is_of_the_link(self, error: Exception, name: str) -> bool:
-        self.link.failed(error)
+        self.link.record_error(error)
         return True
 
     def _tell(self, what: str, op: Operation) -> None:
@@ -97,11 +97,11 @@ class Rig:
     async def deliver(self) -> None:
         """Delivers until everything is settled or waits for a person; reaches out again whenever the link is gone."""
         for _ in range(200):
-            if not self.link.may_send:
+            if not self.link.can_write:
                 self.fake.down = None
-                await self.time.pass_(1 + self.link.held_s)
+                await self.time.pass_(1 + self.link.pause_s)
                 await self.reach()
-            await self.delivery.drain()
+            await self.delivery.push_all()
             if not set(self.desk.states()) & {"queued", "sending"}:
                 return
             await self.time.pass_(60)
@@ -149,7 +149,7 @@ async def test_a_service_that_announces_nothing_gets_the_document_alone(rig: Rig
 
 async def test_nothing_is_sent_before_the_service_has_said_what_it_can(rig: Rig) -> None:
     rig.desk.write(update("O1", {1: 2}))
-    await rig.delivery.drain()
+    await rig.delivery.push_all()
     assert rig.fake.calls[PUT] == 0
     assert rig.desk.states() == ["queued"]
 
@@ -189,7 +189,7 @@ async def test_a_doubt_that_no_key_can_settle_stops_its_lane_alone(rig: Rig) -> 
     assert rig.desk.states() == ["in_doubt", "done"]
     rig.desk.write(update("O1", {1: 3}), update("O2", {1: 1}))
     await rig.reach()
-    await rig.delivery.drain()
+    await rig.delivery.push_all()
     assert rig.desk.states() == ["in_doubt", "done", "queued", "done"]
     assert rig.fake.calls[PUT] == 2
 
@@ -206,7 +206,7 @@ async def test_what_surely_did_not_leave_is_sent_again_even_without_keys(rig: Ri
 async def test_a_refusal_is_told_and_lets_the_lane_go_on(rig: Rig) -> None:
     (bad,) = rig.desk.write(update("O1", {1: 9}))
     await rig.reach()
-    await rig.delivery.drain()
+    await rig.delivery.push_all()
     (good,) = rig.desk.write(update("O1", {1: 3}))
     await rig.deliver()
     assert rig.desk.states() == ["rejected", "done"]
@@ -219,7 +219,7 @@ async def test_a_token_that_lost_the_store_costs_no_operation(rig: Rig) -> None:
     rig.fake.fail(PUT, says(403, body={"message": "not your store"}))
     rig.desk.write(update("O1", {1: 2}))
     await rig.reach()
-    await rig.delivery.drain()
+    await rig.delivery.push_all()
     assert rig.desk.states() == ["queued"]
     assert rig.link.state == REFUSED
     rig.let_in = True
@@ -238,15 +238,15 @@ async def test_lanes_keep_their_order_and_run_side_by_side(rig: Rig) -> None:
     rig.fake.gate = asyncio.Event()
     for n in range(1, 7):
         rig.fake.add_order(f"L{n}")
-        rig.desk.write(update(f"L{n}", {1: 1})._replace(merge=""))
-        rig.desk.write(update(f"L{n}", {1: 2})._replace(merge=""))
+        rig.desk.write(update(f"L{n}", {1: 1})._replace(merge_key=""))
+        rig.desk.write(update(f"L{n}", {1: 2})._replace(merge_key=""))
     await rig.reach()
-    draining = asyncio.create_task(rig.delivery.drain())
-    await rig.time.until(lambda: rig.fake.waiting == AT_ONCE)
-    assert rig.desk.states().count("sending") == AT_ONCE
+    draining = asyncio.create_task(rig.delivery.push_all())
+    await rig.time.until(lambda: rig.fake.waiting == MAX_IN_FLIGHT)
+    assert rig.desk.states().count("sending") == MAX_IN_FLIGHT
     rig.fake.gate.set()
     await draining
-    assert rig.fake.most_at_once == AT_ONCE
+    assert rig.fake.most_at_once == MAX_IN_FLIGHT
     for n in range(1, 7):
         mine = [
             body["order_lines"][0]["picked_quantity"] for _, body in rig.fake.applied if body["order_number"] == f"L{n}"
@@ -258,14 +258,14 @@ async def test_a_crash_before_the_answer_is_taken_up_under_the_same_key(rig: Rig
     rig.fake.gate = asyncio.Event()
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
     await rig.reach()
-    draining = asyncio.create_task(rig.delivery.drain())
+    draining = asyncio.create_task(rig.delivery.push_all())
     await rig.time.until(lambda: rig.fake.waiting)
     draining.cancel()
     await asyncio.gather(draining, return_exceptions=True)
     assert rig.desk.state(op_id) == "sending"
     rig.fake.gate = None
     rig.delivery = rig.make()
-    rig.delivery.recover()
+    rig.delivery.recover_sending()
     await rig.deliver()
     keys = [request.headers["idempotency-key"] for request in rig.fake.requests if request.method == "PUT"]
     assert keys == [f'"{op_id}"'] * 2
@@ -276,18 +276,18 @@ async def test_a_crash_before_the_answer_is_taken_up_under_the_same_key(rig: Rig
 @pytest.mark.parametrize(("keyed", "state"), [(False, "in_doubt"), (True, "queued")])
 async def test_what_a_dead_courier_left_is_resent_only_under_a_key(rig: Rig, keyed: bool, state: str) -> None:
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
-    assert rig.desk.outbox.begin_sending(op_id, b"{}", keyed=keyed) == b"{}"
-    rig.delivery.recover()
+    assert rig.desk.outbox.begin_sending(op_id, b"{}", has_key=keyed) == b"{}"
+    rig.delivery.recover_sending()
     assert rig.desk.state(op_id) == state
 
 
 async def test_couriers_that_end_again_and_again_do_not_use_up_all_tries_at_once(rig: Rig) -> None:
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
     while rig.desk.outbox.sendable():
-        assert rig.desk.outbox.begin_sending(op_id, b"{}", keyed=True) == b"{}"
-        rig.delivery.recover()
+        assert rig.desk.outbox.begin_sending(op_id, b"{}", has_key=True) == b"{}"
+        rig.delivery.recover_sending()
     assert (rig.desk.state(op_id), rig.desk.outbox.get(op_id).attempts) == ("queued", 3)
-    due = rig.desk.outbox.next_at()
+    due = rig.desk.outbox.next_due_at()
     assert due is not None
     await rig.time.pass_(due - rig.time.now)
     assert [op.op_id for op in rig.desk.outbox.sendable()] == [op_id]
@@ -297,11 +297,11 @@ async def test_one_answer_that_announces_no_keys_asks_no_person(rig: Rig) -> Non
     rig.fake.fail(PUT, answer_lost)
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
     await rig.reach()
-    await rig.delivery.drain()
+    await rig.delivery.push_all()
     own, rig.fake.features = rig.fake.features, ""
     for _ in range(3):
         await rig.reach()
-        await rig.delivery.drain()
+        await rig.delivery.push_all()
         await rig.time.pass_(20)
     assert (rig.desk.state(op_id), rig.fake.calls[PUT]) == ("queued", 1)
     rig.fake.features = own
@@ -316,7 +316,7 @@ async def test_what_went_under_a_key_does_not_go_again_without_one(rig: Rig) -> 
     rig.fake.fail(PUT, answer_lost)
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
     await rig.reach()
-    await rig.delivery.drain()
+    await rig.delivery.push_all()
     rig.fake.features = ""
     await rig.deliver()
     assert rig.desk.state(op_id) == "needs_person"
@@ -351,7 +351,7 @@ async def test_a_key_that_may_be_forgotten_is_not_relied_on(rig: Rig) -> None:
     rig.fake.fail(PUT, answer_lost)
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
     await rig.reach()
-    await rig.delivery.drain()
+    await rig.delivery.push_all()
     assert rig.desk.state(op_id) == "queued"
     await rig.time.pass_(29.5 * 86400)
     await rig.deliver()
@@ -363,7 +363,7 @@ async def test_the_frozen_bytes_go_again_whatever_is_announced_meanwhile(rig: Ri
     rig.fake.fail(PUT, answer_lost)
     rig.desk.write(update("O1", {1: 2}, place="A-1"))
     await rig.reach()
-    await rig.delivery.drain()
+    await rig.delivery.push_all()
     rig.fake.features = "idempotency=30d"
     await rig.deliver()
     first, second = [request.content for request in rig.fake.requests if request.method == "PUT"]
@@ -380,7 +380,7 @@ async def test_an_operation_that_cannot_be_written_down_is_refused_here(rig: Rig
 
 async def test_the_loop_wakes_for_a_retry_behind_a_blocked_lane(rig: Rig) -> None:
     rig.fake.fail(PUT, says(503))
-    rig.desk.write(update("O1", {1: 1})._replace(merge=""), update("O1", {1: 2})._replace(merge=""))
+    rig.desk.write(update("O1", {1: 1})._replace(merge_key=""), update("O1", {1: 2})._replace(merge_key=""))
     await rig.reach()
     running = asyncio.create_task(rig.delivery.run())
     await rig.time.until(lambda: rig.desk.states() == ["done", "done"], 5)
@@ -400,11 +400,11 @@ async def test_without_a_link_nothing_is_tried(rig: Rig) -> None:
     await rig.reach()
     rig.fake.down = lost_before
     rig.desk.write(update("O1", {1: 1}), update("O2", {1: 1}), movement("P9", 1, "A-1", "B-1"))
-    await rig.delivery.drain()
+    await rig.delivery.push_all()
     tried = rig.fake.calls.total()
     assert rig.link.state == OFFLINE
     rig.desk.write(update("O3", {1: 1}))
-    await rig.delivery.drain()
+    await rig.delivery.push_all()
     assert rig.fake.calls.total() == tried
     await rig.deliver()
     assert rig.desk.states() == ["done"] * 4
@@ -443,6 +443,6 @@ async def test_what_is_noted_of_an_answer_is_short_and_never_somebodys_page(
     rig.fake.fail(PUT, says(status, body=body, **announced))  # type: ignore[arg-type]
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
     await rig.reach()
-    rig.delivery.start()
+    rig.delivery.send_ready()
     await rig.time.until(lambda: rig.desk.outbox.get(op_id).last_error, 30)
-    assert in_words(rig.desk.outbox.get(op_id).last_error) == why
+    assert reason_text(rig.desk.outbox.get(op_id).last_error) == why

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from aisle.code_forms import lookup_keys
-from aisle.jobs.base import Context, Write
-from aisle.jobs.receive.receiving import Entry, Receiving, write
-from aisle.local.outbox.wishes import wish
+from aisle.barcode_keys import lookup_keys
+from aisle.jobs.job import Context, Write
+from aisle.jobs.receive.receive_state import ReceiptEntry, ReceiveState, receipt_write
+from aisle.outbox.session_requests import request_read
 from tests.courier.fake import Fake, says
 from tests.courier.host import Host
 from tests.courier.kit import STORE
@@ -22,9 +22,9 @@ from tests.courier.test_real_service import Shop
 CONTEXT = Context(store=STORE, user="U1", now="2027-01-15T11:59:00Z")
 
 
-def receipt(number: str, *entries: Entry, sign: int = 1) -> Write:
+def receipt(number: str, *entries: ReceiptEntry, sign: int = 1) -> Write:
     """As the receive job writes it."""
-    return write(Receiving(number=number), entries, CONTEXT, sign)
+    return receipt_write(ReceiveState(delivery_number=number), entries, CONTEXT, sign)
 
 
 def received(host: Any, number: str) -> list[tuple[str, int]] | None:
@@ -45,20 +45,20 @@ def document(aisle_home: Path) -> Host:
 async def test_deliveries_come_with_the_store_and_on_a_wish(document: Host) -> None:
     host = document
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         assert received(host, "IN-1") == [("P1", 0), ("P2", 0)]
         assert [each.key for each in host.reads.find(lookup_keys("C-1"))] == ["IN-1"]
         host.fake.add_delivery("IN-2", ("P1", 1))
         host.fake.add_delivery("IN-3", ("P1", 1))
-        wish(host.desk.db, "delivery", "IN-2", host.time.now)
+        request_read(host.desk.db, "delivery", "IN-2", host.time.now)
         courier.wake()
         await host.time.until(lambda: received(host, "IN-2") is not None)
         assert received(host, "IN-3") is None
-        wish(host.desk.db, "deliveries", "", host.time.now)
+        request_read(host.desk.db, "deliveries", "", host.time.now)
         courier.wake()
         await host.time.until(lambda: received(host, "IN-3") is not None)
         del host.fake.deliveries["IN-2"]
-        wish(host.desk.db, "delivery", "IN-2", host.time.now)
+        request_read(host.desk.db, "delivery", "IN-2", host.time.now)
         courier.wake()
         await host.time.until(lambda: received(host, "IN-2") is None)
 
@@ -67,9 +67,9 @@ async def test_a_service_without_receipts_costs_no_delivery_and_is_said(document
     host = document
     host.fake.fail("list-store-receipts", says(404), says(404))
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         assert received(host, "IN-1") is not None
-        assert courier.sync.progress.missing == ("receipts",)
+        assert courier.full_sync.progress.missing == ("receipts",)
 
 
 async def test_receipts_come_type_by_type(document: Host) -> None:
@@ -80,7 +80,7 @@ async def test_receipts_come_type_by_type(document: Host) -> None:
         for kind in (1, 2, 7, 8)
     ]
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         rows, _ = host.reads.query("receipts", {})
         assert {row["order_number"] for row in rows} == {"R-1", "R-2", "R-7"}
 
@@ -94,27 +94,27 @@ async def test_receipts_that_are_not_listed_any_more_leave_unless_a_list_failed(
 
     host.fake.receipts = [{**made, "order_number": number} for number in ("R-1", "R-2", "IN-1")]
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         assert kept() == {"R-1", "R-2", "IN-1"}
         host.fake.receipts = [{**made, "order_number": "R-2"}]
         host.fake.fail("list-store-receipts", says(404))
-        await courier.pull.receipts()
+        await courier.single_reads.read_receipts()
         assert kept() == {"R-1", "R-2", "IN-1"}
-        await courier.pull.receipts()
+        await courier.single_reads.read_receipts()
         assert kept() == {"R-2", "IN-1"}
 
 
 async def test_what_was_received_stays_on_the_screen_until_the_service_says_it_itself(document: Host) -> None:
     host = document
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
-        writes = receipt("IN-1", Entry("P1", 1, Decimal(3))), receipt("IN-1", Entry("P2", 2, Decimal(2)))
+        await host.time.until(lambda: courier.full_sync.progress.completed)
+        writes = receipt("IN-1", ReceiptEntry("P1", 1, Decimal(3))), receipt("IN-1", ReceiptEntry("P2", 2, Decimal(2)))
         ids = host.desk.write(*writes)
         assert received(host, "IN-1") == [("P1", 3), ("P2", 2)]
         courier.wake()
         await host.time.until(lambda: all(host.desk.is_read_back(op_id) for op_id in ids))
         assert received(host, "IN-1") == [("P1", 3), ("P2", 2)]
-        host.desk.write(receipt("IN-1", Entry("P1", 1, Decimal(1)), sign=-1))
+        host.desk.write(receipt("IN-1", ReceiptEntry("P1", 1, Decimal(1)), sign=-1))
         assert received(host, "IN-1") == [("P1", 2), ("P2", 2)]
         courier.wake()
         await host.time.until(lambda: host.fake.deliveries["IN-1"]["order_lines"][0]["received_quantity"] == 2)
@@ -128,18 +128,18 @@ async def test_what_was_received_stays_on_the_screen_until_the_service_says_it_i
 async def test_a_delivery_that_is_read_while_goods_are_on_their_way_does_not_count_them_twice(document: Host) -> None:
     host = document
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         seen: set[tuple[tuple[str, int], ...]] = set()
         for number in range(4):
-            host.desk.write(receipt("IN-1", Entry("P1", 1, Decimal(1))))
-            wish(host.desk.db, "delivery", "IN-1", host.time.now)
+            host.desk.write(receipt("IN-1", ReceiptEntry("P1", 1, Decimal(1))))
+            request_read(host.desk.db, "delivery", "IN-1", host.time.now)
             courier.wake()
             want = number + 1
 
             def there(want: int = want) -> bool:
                 now = received(host, "IN-1") or []
                 seen.add(tuple(now))
-                return dict(now)["P1"] == want and not courier.outbox.under_way(host.time.now)
+                return dict(now)["P1"] == want and not courier.outbox.records_changed_since(host.time.now)
 
             await host.time.until(there)
         await host.time.until(lambda: host.desk.states() == ["done"] * 4)
@@ -163,7 +163,7 @@ async def test_our_own_service_tells_of_a_delivery_and_counts_by_line(shop: Shop
             await client.create_store_deliveries(STORE, body)
             courier.wake()
             await shop.time.until(lambda: received(shop, "IN-1") is not None, 60)
-            (op_id,) = shop.desk.write(receipt("IN-1", Entry(product, 2, Decimal(2))))
+            (op_id,) = shop.desk.write(receipt("IN-1", ReceiptEntry(product, 2, Decimal(2))))
             courier.wake()
             await shop.time.until(lambda: shop.desk.is_read_back(op_id), 60)
             assert received(shop, "IN-1") == [(product, 0), (product, 2)]

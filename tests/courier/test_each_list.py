@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.words import in_words
-from aisle.courier.pull.schedule import Pace
-from aisle.courier.pull.wanted import AGAIN_S
-from aisle.jobs.view import LeftOut
-from aisle.local.outbox.wishes import wish
-from aisle.local.told import REPEATED
+from aisle.cli.reason_texts import reason_text
+from aisle.courier.pull.read_queue import MAX_RETRY_S
+from aisle.courier.schedule import PullIntervals
+from aisle.jobs.view import UnusableRows
+from aisle.outbox.outcome_reasons import DUPLICATE_KEY
+from aisle.outbox.session_requests import request_read
 from tests.courier.fake import OWN, Fake, name_of
 from tests.courier.host import Host
 from tests.courier.kit import update
@@ -134,7 +134,7 @@ class Shop(Host):
 
     def missing(self) -> dict[str, str]:
         """The lists that a session sees as missing, and why."""
-        return {lack.name: in_words(lack.why) for lack in self.reads.link(self.time.now).lacking}
+        return {lack.name: reason_text(lack.why) for lack in self.reads.link(self.time.now).unreadable_lists}
 
 
 def _receipt(number: str) -> dict[str, Any]:
@@ -169,8 +169,8 @@ async def test_it_is_missing_and_all_others_are_read(shop: Shop, name: str, fail
     answering, why = FAILURES[failure]
     shop.fail(name, answering)
     async with shop.running(shop.courier()) as courier:
-        await shop.time.until(lambda: courier.sync.progress.completed, 400)
-        wish(shop.desk.db, "logs", "", shop.time.now)
+        await shop.time.until(lambda: courier.full_sync.progress.completed, 400)
+        request_read(shop.desk.db, "logs", "", shop.time.now)
         courier.wake()
         await shop.time.until(lambda: name in shop.missing(), 60)
         assert why in shop.missing()[name], "the reason is not told"
@@ -182,7 +182,7 @@ async def test_it_is_missing_and_all_others_are_read(shop: Shop, name: str, fail
         assert {each for each in served if not here[each]} <= gone
         assert courier.link.is_up
         shop.mend()
-        await shop.time.until(lambda: shop.state() == "live", AGAIN_S + 60)
+        await shop.time.until(lambda: shop.state() == "live", MAX_RETRY_S + 60)
         assert shop.missing() == {}
         here = shop.there()
         assert all(here[each] for each in served)
@@ -195,12 +195,12 @@ async def test_in_the_daily_full_read_too(shop: Shop, name: str, failure: str) -
     _are_served(shop, name)
     async with shop.running(shop.courier()) as courier:
         await shop.time.until(lambda: shop.state() == "live", 60)
-        before = courier.sync.progress.completed
+        before = courier.full_sync.progress.completed
         await shop.time.pass_(1)
         shop.fail(name, FAILURES[failure][0])
-        courier.sync.ask_all()
-        await shop.time.until(lambda: courier.sync.progress.completed > before, 400)
-        wish(shop.desk.db, "logs", "", shop.time.now)
+        courier.full_sync.request_full()
+        await shop.time.until(lambda: courier.full_sync.progress.completed > before, 400)
+        request_read(shop.desk.db, "logs", "", shop.time.now)
         courier.wake()
         await shop.time.until(lambda: name in shop.missing(), 60)
         assert all(shop.there()[each] for each in shop.there() if shop.fake.features or each not in OURS)
@@ -215,7 +215,7 @@ async def test_a_token_that_is_refused_is_no_list(shop: Shop, name: str) -> None
     """401 alone means the token, whatever it was asked for."""
     shop.fail(name, _says(401))
     async with shop.running(shop.courier()) as courier:
-        wish(shop.desk.db, "logs", "", shop.time.now)
+        request_read(shop.desk.db, "logs", "", shop.time.now)
         courier.wake()
         await shop.time.until(lambda: shop.state() == "refused", 60)
         assert shop.missing() == {}
@@ -235,10 +235,10 @@ async def test_a_store_that_is_refused_is_said_as_before(shop: Shop, status: int
 
 @pytest.mark.parametrize("failure", ["500", "503", "no answer", "404 of a gateway", "a page"])
 async def test_where_nothing_answers_the_link_is_down_and_no_list_is_blamed(shop: Shop, failure: str) -> None:
-    async with shop.running(shop.courier(pace=Pace(changes=5.0))) as courier:
+    async with shop.running(shop.courier(intervals=PullIntervals(changes=5.0))) as courier:
         await shop.time.until(lambda: shop.state() == "live", 60)
         shop.fake.answer = FAILURES[failure][0]  # type: ignore[method-assign,assignment]
-        courier.sync.ask_all()
+        courier.full_sync.request_full()
         await shop.time.until(lambda: shop.state() == "offline", 120)
         assert shop.missing() == {}
         shop.mend()
@@ -253,7 +253,7 @@ async def test_what_is_missing_is_asked_for_less_and_less_often(shop: Shop) -> N
         return _says(403)(request)
 
     shop.fail("deliveries", noting)
-    async with shop.running(shop.courier(pace=Pace(changes=60.0, slow=1e9))):
+    async with shop.running(shop.courier(intervals=PullIntervals(changes=60.0, slow=1e9))):
         await shop.time.until(lambda: shop.state() == "partial", 60)
         asked.clear()
         await shop.time.pass_(4 * 3600)
@@ -293,13 +293,13 @@ def _like(shop: Shop, where: str) -> dict[str, Any]:
 
 def _left(shop: Shop) -> dict[str, tuple[int, str]]:
     """The rows that a session sees as left out, and by which field."""
-    return {left.name: (left.rows, left.why) for left in shop.reads.link(shop.time.now).left_out}
+    return {left.name: (left.rows, left.why) for left in shop.reads.link(shop.time.now).unusable_rows}
 
 
 async def _all_read(shop: Shop) -> None:
     async with shop.running(shop.courier()) as courier:
-        await shop.time.until(lambda: courier.sync.progress.completed, 400)
-        wish(shop.desk.db, "logs", "", shop.time.now)
+        await shop.time.until(lambda: courier.full_sync.progress.completed, 400)
+        request_read(shop.desk.db, "logs", "", shop.time.now)
         courier.wake()
         await shop.time.pass_(5)
         assert shop.state() == "live"
@@ -324,8 +324,8 @@ async def test_rows_of_one_name_are_counted_and_said(shop: Shop, name: str) -> N
     for _ in range(3):
         _add(shop, where, _like(shop, where) | {"note": len(getattr(shop.fake, where))})
     await _all_read(shop)
-    assert [left for left in shop.reads.link(shop.time.now).left_out if left.name == name] == [
-        LeftOut(name, 3, REPEATED, is_repeated=True)
+    assert [left for left in shop.reads.link(shop.time.now).unusable_rows if left.name == name] == [
+        UnusableRows(name, 3, DUPLICATE_KEY, is_repeated=True)
     ]
 
 
@@ -348,8 +348,8 @@ async def test_rows_of_a_wrong_type_are_counted_and_said_until_they_are_right(sh
     row[field] = before
     async with shop.running(shop.courier()) as courier:
         began = shop.time.now
-        courier.sync.ask_all()
-        await shop.time.until(lambda: courier.sync.progress.completed >= began, 60)
+        courier.full_sync.request_full()
+        await shop.time.until(lambda: courier.full_sync.progress.completed >= began, 60)
     assert _left(shop) == {}
 
 
@@ -361,15 +361,15 @@ async def test_patience_asked_at_one_list_alone_keeps_no_other_waiting(shop: Sho
     _are_served(shop, name)
     asked: list[float] = []
     patience = _patience(shop, asked, wait)
-    async with shop.running(shop.courier(pace=Pace(changes=2.0))) as courier:
+    async with shop.running(shop.courier(intervals=PullIntervals(changes=2.0))) as courier:
         await shop.time.until(lambda: shop.state() == "live", 60)
         shop.fail(name, patience)
-        courier.sync.ask_all()
-        wish(shop.desk.db, "logs", "", shop.time.now)
+        courier.full_sync.request_full()
+        request_read(shop.desk.db, "logs", "", shop.time.now)
         courier.wake()
         await shop.time.until(lambda: name in shop.missing(), 400)
         assert "not this one (429)" in shop.missing()[name]
-        await shop.time.until(lambda: courier.sync.progress.idle, 400)
+        await shop.time.until(lambda: courier.full_sync.progress.is_idle, 400)
         assert set(shop.missing()) <= AND.get(name, {name})
         asked.clear()
         (op_id,) = shop.desk.write(update("O1", {1: 1}))
@@ -382,11 +382,11 @@ async def test_patience_asked_at_one_list_alone_keeps_no_other_waiting(shop: Sho
         for second in range(300):
             if second == 100:
                 shop.fake.stock["P1"] |= {"most_likely_quantity": 77}
-                courier.sync.ask(("stock",))
+                courier.full_sync.request_stages(("stock",))
                 (count_id,) = shop.desk.write(logs(True, product_number="P2", counted_quantity=5))
                 courier.wake()
             await shop.time.pass_(1)
-            held += courier.link.held_s > 0
+            held += courier.link.pause_s > 0
         assert held <= 2 * float(wait or 1), "all else goes on, but for what is asked for there for the first time"
         assert name == "stock" or shop.quantity("P1") == 77
         assert name == "stock" or shop.desk.state(count_id) == "done", "but for what is read before it goes"
@@ -394,8 +394,10 @@ async def test_patience_asked_at_one_list_alone_keeps_no_other_waiting(shop: Sho
         assert len(asked) <= 60, "a list that asks for patience is given some"
         assert shop.desk.state(op_id) != "needs_person"
         shop.mend()
-        await shop.time.until(lambda: shop.state() == "live", AGAIN_S + 60)
-        await shop.time.until(lambda: {shop.desk.state(each) for each in (op_id, count_id)} == {"done"}, AGAIN_S + 60)
+        await shop.time.until(lambda: shop.state() == "live", MAX_RETRY_S + 60)
+        await shop.time.until(
+            lambda: {shop.desk.state(each) for each in (op_id, count_id)} == {"done"}, MAX_RETRY_S + 60
+        )
 
 
 def _patience(shop: Shop, asked: list[float], wait: str) -> Answering:
@@ -424,7 +426,7 @@ async def test_a_list_that_asks_for_patience_at_first_is_read_after_all_others(
         least = float(wait) if wait in ("1", "30") else 0.0
         assert all(later - sooner >= least for sooner, later in _apart(asked))
         shop.mend()
-        await shop.time.until(lambda: shop.state() == "live", AGAIN_S + 60)
+        await shop.time.until(lambda: shop.state() == "live", MAX_RETRY_S + 60)
         assert all(shop.there()[each] for each in served)
         assert courier.link.is_up
 
@@ -435,10 +437,10 @@ def _apart(moments: list[float]) -> Iterator[tuple[float, float]]:
 
 
 async def test_patience_asked_everywhere_is_a_matter_of_the_link(shop: Shop) -> None:
-    async with shop.running(shop.courier(pace=Pace(changes=2.0))) as courier:
+    async with shop.running(shop.courier(intervals=PullIntervals(changes=2.0))) as courier:
         await shop.time.until(lambda: shop.state() == "live", 60)
         shop.fake.answer = _says(429, Retry_After="5")  # type: ignore[method-assign,assignment]
-        courier.sync.ask_all()
+        courier.full_sync.request_full()
         await shop.time.pass_(120)
         assert shop.missing() == {}
         shop.mend()

@@ -91,19 +91,19 @@ class Foreign:
 async def test_what_moves_is_seen_within_a_slow_round(host: Host, how: tuple[float, Filter, bool]) -> None:
     foreign = Foreign(host, *how)
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         for quantity in (3, 8, 1):
             await host.time.pass_(700)
             foreign.move("P1", quantity)
             await host.time.until(lambda: host.quantity("P1") == quantity, SLOW_S)  # noqa: B023 - used at once
         assert host.state() == "live"
-        assert not courier.notices.kept
+        assert not courier.operator_log.recent
 
 
 async def test_the_usual_look_asks_for_little(host: Host) -> None:
     Foreign(host, 0.0, by_the_second, False)
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.requests.clear()
         await host.time.pass_(3600)
     looks = [

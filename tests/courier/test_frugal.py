@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from aisle.client import Client
-from aisle.courier.pull.readback import ReadBacks
-from aisle.courier.topics import PRODUCT, Topic
-from aisle.local.db import transaction
+from aisle.courier.pull.read_queue import PendingReadBacks
+from aisle.courier.read_topics import PRODUCT, Topic
+from aisle.host.database import transaction
 from tests.courier.host import Host
 from tests.courier.kit import STORE, movement, update
 from tests.courier.test_moves import goods
@@ -113,7 +113,11 @@ async def test_what_such_a_list_does_not_bring_is_asked_for_by_itself(shop: Shop
     async with shop.courier() as courier, shop.client(straight=True) as client:
         await lost(client, numbers[:1])
         await shop.time.pass_(5)
-        monkeypatch.setattr(courier.pull, "mark", lambda: setattr(courier.pull, "_since", "2099-01-01T00:00:00Z"))
+        monkeypatch.setattr(
+            courier.single_reads,
+            "mark_server_time",
+            lambda: setattr(courier.single_reads, "_previous_marked_time", "2099-01-01T00:00:00Z"),
+        )
         line.asked.clear()
         await lost(client, numbers[1:])
         await shop.time.until(lambda: all(stock_of(shop, number) == before[number] - 2 for number in numbers), 10)
@@ -122,19 +126,19 @@ async def test_what_such_a_list_does_not_bring_is_asked_for_by_itself(shop: Shop
 
 async def test_what_a_courier_left_unread_is_gone_through_once_by_the_next(host: Host, monkeypatch: Any) -> None:
     """Not once more for each of them: a host that was cut off may have left thousands."""
-    unread, looks = ReadBacks.unread, itertools.count()
+    unread, looks = PendingReadBacks.unread_topics, itertools.count()
 
-    def counted(self: ReadBacks) -> list[Topic]:
+    def counted(self: PendingReadBacks) -> list[Topic]:
         next(looks)
         return unread(self)
 
-    monkeypatch.setattr(ReadBacks, "unread", counted)
+    monkeypatch.setattr(PendingReadBacks, "unread_topics", counted)
     op_ids = host.desk.write(*(update(f"O{n}", {1: 1}) for n in range(1, 31)))
     with transaction(host.desk.db):
         host.desk.db.execute("UPDATE operation SET state = 'done', first_sent_at = 1, confirmed_at = 1")
     async with host.courier() as courier:
         assert next(looks) <= 1
-        await courier.catch_up()
+        await courier.sync_once()
     assert all(map(host.desk.is_read_back, op_ids))
 
 
@@ -143,10 +147,10 @@ async def test_a_service_that_asked_for_patience_is_left_alone_with_the_list_too
     line = line_of(shop)
     async with shop.courier() as courier:
         await shop.time.pass_(5)
-        courier.link.hold(30)
+        courier.link.pause(30)
         line.asked.clear()
-        courier.refresher.want(Topic(PRODUCT, row["product_number"]) for row in rows)
-        await courier.refresher.wanted.read()
+        courier.incremental_sync.request_read(Topic(PRODUCT, row["product_number"]) for row in rows)
+        await courier.incremental_sync.read_queue.read_all()
         assert not line.asked
         await shop.time.until(lambda: len(line.of(STOCK)) > len(rows), 40)
     first, *others = line.of(STOCK)

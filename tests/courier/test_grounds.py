@@ -9,18 +9,16 @@ from contextlib import closing
 import apsw
 import pytest
 
-from aisle.cli.words import in_words
-from aisle.courier.courier import World
-from aisle.courier.grounds import NEWER_PROGRAM
-from aisle.courier.office import Office
-from aisle.courier.run import Term, run
+from aisle.cache.reader import CacheReader
+from aisle.cli.reason_texts import reason_text
+from aisle.courier.courier import Runtime
+from aisle.courier.leader import LeaderOptions, Leadership, run_courier
+from aisle.host.file_recovery import NEWER_PROGRAM, list_copies
+from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import Step
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election, Holder
-from aisle.local.host.rescue import copies
-from aisle.local.reads.reads import Reads
-from aisle.local.session.opening import open_session
 from aisle.scan.inputs import Line
+from aisle.session.session import open_session
 from aisle.settings import Settings
 from tests.courier.fake import lost_before
 from tests.courier.host import Host
@@ -32,21 +30,25 @@ class Incumbent:
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self.offices: list[Office] = []
-        world = World(host.time.clock, host.time.sleep, lambda: 0.0)
+        self.offices: list[Leadership] = []
+        world = Runtime(host.time.clock, host.time.sleep, lambda: 0.0)
         self.task = asyncio.create_task(
-            run(host.home, host.connect, Term(world=world, begun=self.offices.append, say=in_words))
+            run_courier(
+                host.home,
+                host.connect,
+                LeaderOptions(runtime=world, on_start=self.offices.append, translate=reason_text),
+            )
         )
 
     async def begun(self, terms: int = 1) -> None:
         """Waits until so many terms have begun, and the last has read everything."""
         await self.host.time.until(
-            lambda: len(self.offices) == terms and self.offices[-1]._courier.sync.progress.completed
+            lambda: len(self.offices) == terms and self.offices[-1]._courier.full_sync.progress.completed
         )
 
     async def leave(self) -> None:
         """Ends it."""
-        self.offices[-1].leave("the test ends")
+        self.offices[-1].end("the test ends")
         await self.host.time.until(self.task.done)
 
 
@@ -67,7 +69,7 @@ async def test_a_cache_that_is_deleted_at_work_is_made_anew_and_sessions_follow(
     await host.time.until(lambda: host.state() == "live" or host.reads.changes(position), 30)
     assert "order" in {topic for topic, _ in host.reads.changes(position)[1]}
     assert "O9" in host.numbers()
-    with closing(Reads(host.home, host.desk.db)) as newcomer:
+    with closing(CacheReader(host.home, host.desk.db)) as newcomer:
         assert newcomer.query("orders", {})[1] == len(host.numbers())
     (op_id,) = host.desk.write(update("O1", {1: 2}))
     await host.time.until(lambda: host.desk.is_read_back(op_id), 20)
@@ -111,7 +113,7 @@ async def test_an_outbox_that_somebody_replaced_is_kept_and_the_new_one_is_worke
         await term.begun(2)
         host.fake.down = None
         await host.time.until(lambda: desk.is_read_back(new), 120)
-    (kept,) = copies(host.home.folder)
+    (kept,) = list_copies(host.home.folder)
     assert kept.name in host.home.courier_log.read_text()
     with closing(apsw.Connection(str(kept))) as copy:
         assert copy.execute("SELECT op_id, state FROM operation").fetchall() == [(old, "queued")]
@@ -127,9 +129,9 @@ async def test_a_courier_makes_room_for_a_newer_programs(host: Host) -> None:
         newer.execute("PRAGMA user_version=99").fetchall()
     await host.time.until(term.task.done, 20)
     assert NEWER_PROGRAM in host.home.courier_log.read_text()
-    election = Election(host.home.lock)
-    assert election.try_win(Holder(1, "1", 0.0)), "the lock is free for that program's courier"
-    election.resign()
+    election = LeaderLock(host.home.lock)
+    assert election.try_acquire(Leader(1, "1", 0.0)), "the lock is free for that program's courier"
+    election.release()
 
 
 # A disk without room
@@ -151,7 +153,7 @@ async def test_nothing_is_sent_that_could_not_be_written_down_before(host: Host)
     courier.wake()
     await host.time.pass_(120)
     assert host.fake.applied == []
-    assert any("full" in notice.text for notice in courier.notices.kept)
+    assert any("full" in notice.text for notice in courier.operator_log.recent)
     grow()
     await host.time.until(lambda: all(host.desk.is_read_back(op_id) for op_id in ids), 60)
     assert len(host.fake.applied) == 3
@@ -178,14 +180,14 @@ async def test_a_cache_without_room_stops_no_delivery(host: Host) -> None:
 def test_a_session_without_room_says_so_and_nothing_is_half_kept(host: Host) -> None:
     async def filled() -> None:
         async with host.courier() as courier:
-            await courier.catch_up()
+            await courier.sync_once()
 
     asyncio.run(filled())
-    home = Home(host.home.root, host.home.base_url, host.home.store)
+    home = StoreFolder(host.home.root, host.home.base_url, host.home.store)
     session = open_session(home, Settings(store=home.store, base_url=home.base_url, terminal="dock", user="U1"))
     session.start()
     frame = session.take([line("O1")], 0.0)
-    grow = no_room(session._rooms.journal._db)
+    grow = no_room(session._store.journal._db)
     before = len(host.desk.all())
     said = ""
     for _ in range(200):

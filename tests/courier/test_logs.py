@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.count.counting import logs
-from aisle.local.outbox.wishes import wish
+from aisle.jobs.count.count_state import log_write
+from aisle.outbox.session_requests import request_read
 from tests.courier.kit import STORE
 from tests.courier.test_real_service import Shop
 
@@ -36,22 +36,22 @@ async def test_the_log_comes_on_a_wish_and_goes_on_after_a_count(shop: Shop) -> 
     async with shop.courier() as courier:
         product = str(shop.first()["lines"][0]["product_number"])
         asked: list[Any] = []
-        pages = courier.pull.client.pages
+        pages = courier.single_reads.client.pages
 
         def spied(name: str, **how: Any) -> Any:
             asked.extend([how["query"]] if name == "list-store-product-logs" else [])
             return pages(name, **how)
 
-        courier.pull.client.pages = spied  # type: ignore[method-assign]
+        courier.single_reads.client.pages = spied  # type: ignore[method-assign]
         async with shop.client(straight=True) as client:
             body = {"storeproductlog": [{**count(product, 41), "app_user_name": "ben"}]}
             await client.create_store_product_logs(STORE, body, is_counted_quantity=True)
         assert not asked
-        wish(shop.desk.db, "logs", "", shop.time.now)
+        request_read(shop.desk.db, "logs", "", shop.time.now)
         courier.wake()
         await shop.time.until(lambda: any(row["counted_quantity"] == 41 for row in counted(shop, product)), 30)
         assert "from_id" not in asked[0]
-        (op_id,) = shop.desk.write(logs([count(product, 40)], [product], STORE, "U1", counted=True))
+        (op_id,) = shop.desk.write(log_write([count(product, 40)], [product], STORE, "U1", is_count=True))
         courier.wake()
         await shop.time.until(lambda: shop.desk.is_read_back(op_id), 30)
         await shop.time.until(lambda: asked[1:] and len(counted(shop, product)) >= 2, 30)
@@ -65,20 +65,20 @@ async def test_older_entries_come_when_somebody_looks_there_and_losses_by_their_
     async with shop.courier() as courier:
         product = str(shop.first()["lines"][0]["product_number"])
         asked: list[Any] = []
-        pages = courier.pull.client.pages
+        pages = courier.single_reads.client.pages
 
         def spied(name: str, **how: Any) -> Any:
             asked.extend([how["query"]] if name == "list-store-product-logs" else [])
             return pages(name, **how)
 
-        courier.pull.client.pages = spied  # type: ignore[method-assign]
+        courier.single_reads.client.pages = spied  # type: ignore[method-assign]
         old = (datetime.fromtimestamp(shop.time.now, UTC) - timedelta(days=30)).isoformat()
         lost = {"product_number": product, "quantity": -2, "reason_code": 1, "scanned_datetime": old}
         async with shop.client(straight=True) as client:
             await client.create_store_product_logs(STORE, {"storeproductlog": [lost]})
         day = datetime.fromtimestamp(shop.time.now - 40 * 86400, UTC).date().isoformat()
         for topic, count in (("", 1), ("losses/1,2", 3), (f"since/{day}", 4), ("", 5)):
-            wish(shop.desk.db, "logs", topic, shop.time.now)
+            request_read(shop.desk.db, "logs", topic, shop.time.now)
             courier.wake()
             await shop.time.until(lambda count=count: len(asked) >= count, 30)  # type: ignore[misc]
         week, damaged, expired, back, again = asked
@@ -93,7 +93,7 @@ async def test_older_entries_come_when_somebody_looks_there_and_losses_by_their_
 async def test_while_somebody_watches_what_others_log_comes_with_the_change_that_tells_of_it(shop: Shop) -> None:
     async with shop.courier() as courier:
         product = str(shop.first()["lines"][0]["product_number"])
-        wish(shop.desk.db, "logs", "", shop.time.now)
+        request_read(shop.desk.db, "logs", "", shop.time.now)
         courier.wake()
         await shop.time.until(lambda: courier.cache.cursor("logs"), 30)
         async with shop.client(straight=True) as client:

@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.courier.pull.schedule import Pace
-from aisle.courier.pull.wanted import AGAIN_S
+from aisle.courier.pull.read_queue import MAX_RETRY_S
+from aisle.courier.schedule import PullIntervals
 from aisle.errors import StorageError
-from aisle.local.db import fetch
-from aisle.local.outbox.replays import Replayed
-from aisle.local.outbox.wishes import EVERYTHING, wish
+from aisle.host.database import fetch
+from aisle.outbox.service_restore import ReplayCounts
+from aisle.outbox.session_requests import FULL_SYNC, request_read
 from tests.courier.fake import Fake, Fault, broken_answer, name_of, says
 from tests.courier.host import Host
 from tests.courier.kit import update
@@ -20,7 +20,7 @@ from tests.courier.kit import update
 
 async def test_a_courier_that_lost_the_cache_still_knows_what_went_under_a_key(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.gate = asyncio.Event()
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         courier.wake()
@@ -37,8 +37,8 @@ async def test_a_courier_that_lost_the_cache_still_knows_what_went_under_a_key(h
 
 
 async def test_what_nobody_rang_for_goes_out_all_the_same(host: Host) -> None:
-    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+    async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         await host.time.pass_(60)
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         await host.time.until(lambda: host.desk.state(op_id) == "done", 6)
@@ -46,11 +46,13 @@ async def test_what_nobody_rang_for_goes_out_all_the_same(host: Host) -> None:
 
 async def test_an_effect_whose_read_back_makes_no_sense_stays_until_it_does(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.orders["O1"]["lines"][1]["quantity"] = "many"
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         courier.wake()
-        await host.time.until(lambda: any("order O1 cannot be read" in notice.text for notice in courier.notices.kept))
+        await host.time.until(
+            lambda: any("order O1 cannot be read" in notice.text for notice in courier.operator_log.recent)
+        )
         await host.time.pass_(60)
         assert host.line("O1")["picked_quantity"] == 2
         assert not host.desk.is_read_back(op_id)
@@ -62,12 +64,14 @@ async def test_an_effect_whose_read_back_makes_no_sense_stays_until_it_does(host
 
 @pytest.mark.parametrize("fault", [broken_answer, says(500)])
 async def test_what_cannot_be_read_back_stays_and_is_asked_for_once_more_by_itself(host: Host, fault: Fault) -> None:
-    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+    async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.down = lambda fake, asked: (fault if b"=O1" in asked.url.query else Fake.answer)(fake, asked)
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         courier.wake()
-        await host.time.until(lambda: any("order O1 cannot be read" in notice.text for notice in courier.notices.kept))
+        await host.time.until(
+            lambda: any("order O1 cannot be read" in notice.text for notice in courier.operator_log.recent)
+        )
         host.fake.down = None
         assert not host.desk.is_read_back(op_id)
         assert host.line("O1")["picked_quantity"] == 2
@@ -80,10 +84,10 @@ async def test_that_the_service_was_put_back_is_heard_again_where_it_could_not_b
 ) -> None:
     """It says so once to each cursor: to a courier whose disk was full just then, it would never say it again."""
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         replay, tries = courier.outbox.replay_since, itertools.count(1)
 
-        def full_once(since: float, kept_since: float, how: str) -> Replayed:
+        def full_once(since: float, kept_since: float, how: str) -> ReplayCounts:
             if next(tries) == 1:
                 raise StorageError("the disk is full")
             return replay(since, kept_since, how)
@@ -94,7 +98,7 @@ async def test_that_the_service_was_put_back_is_heard_again_where_it_could_not_b
 
         monkeypatch.setattr(courier.outbox, "replay_since", full_once)
         host.fake.down = lambda fake, asked: (earlier if name_of(asked) == "changes" else Fake.answer)(fake, asked)
-        await host.time.until(lambda: any("earlier copy" in notice.text for notice in courier.notices.kept), 30)
+        await host.time.until(lambda: any("earlier copy" in notice.text for notice in courier.operator_log.recent), 30)
         await host.time.pass_(30)
     assert next(tries) == 3, "and then no more"
 
@@ -115,7 +119,7 @@ async def test_that_what_is_lost_cannot_be_asked_for_is_said_and_it_is_asked_aga
 
     host.fake.down = answer
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         courier.wake()
         await host.time.until(lambda: host.desk.is_read_back(op_id), 10)
@@ -137,7 +141,7 @@ async def test_where_the_change_feed_is_refused_what_was_confirmed_is_read_back_
     refused = says(status, body={"success": False, "message": "not for you"})
     host.fake.down = lambda fake, asked: (refused if name_of(asked) == "changes" else Fake.answer)(fake, asked)
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         courier.wake()
         await host.time.until(lambda: host.desk.is_read_back(op_id), 10)
@@ -152,10 +156,12 @@ async def test_where_the_change_feed_is_refused_what_was_confirmed_is_read_back_
 async def test_what_could_not_be_read_is_read_by_the_next_courier_at_the_latest(host: Host) -> None:
     """The cursor stays before it: the service says once of what changed, and a courier may end at any time."""
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.add_order("O77")
         host.fake.down = lambda fake, asked: (says(500) if b"=O77" in asked.url.query else Fake.answer)(fake, asked)
-        await host.time.until(lambda: any("order O77 cannot be read" in notice.text for notice in courier.notices.kept))
+        await host.time.until(
+            lambda: any("order O77 cannot be read" in notice.text for notice in courier.operator_log.recent)
+        )
         await host.time.pass_(10)
         assert "O77" not in host.numbers()
     host.fake.down = None
@@ -164,8 +170,8 @@ async def test_what_could_not_be_read_is_read_by_the_next_courier_at_the_latest(
 
 
 async def test_what_could_not_be_read_is_asked_for_again_soon_and_then_less_and_less_often(host: Host) -> None:
-    async with host.running(host.courier(pace=Pace(changes=50.0))) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+    async with host.running(host.courier(intervals=PullIntervals(changes=50.0))) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.add_order("O77")
         asked: list[float] = []
 
@@ -180,9 +186,9 @@ async def test_what_could_not_be_read_is_asked_for_again_soon_and_then_less_and_
         first, *_ = pauses = [later - at for at, later in itertools.pairwise(asked) if later - at > 30]
         assert first <= 61
         assert pauses == sorted(pauses)
-        assert pauses[-1] >= AGAIN_S - 1
+        assert pauses[-1] >= MAX_RETRY_S - 1
         host.fake.down = None
-        await host.time.until(lambda: "O77" in host.numbers(), AGAIN_S + 10)
+        await host.time.until(lambda: "O77" in host.numbers(), MAX_RETRY_S + 10)
 
 
 @pytest.mark.parametrize("announced", [True, False])
@@ -190,21 +196,21 @@ async def test_a_list_that_made_no_sense_for_a_moment_is_asked_for_again_soon(ho
     body = {"list": [{"order_number": 7, "x": None}, 5, "a"], "next_page": "x"}
     rubbish = says(200, body=body, aisle_features=host.fake.features) if announced else says(200, body=body)
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.down = rubbish
-        courier.sync.ask_lists()
+        courier.full_sync.request_missing()
         await host.time.pass_(8)
-        assert "headers" in courier.sync.progress.missing
+        assert "headers" in courier.full_sync.progress.missing
         host.fake.down = None
-        wish(host.desk.db, "order", "O1", host.time.now)
+        request_read(host.desk.db, "order", "O1", host.time.now)
         courier.wake()
         await host.time.until(lambda: host.state() == "live", 62)  # a minute, and a look
-        assert courier.sync.progress.missing == ()
+        assert courier.full_sync.progress.missing == ()
 
 
 async def test_a_list_that_cannot_be_read_is_asked_for_less_and_less_often(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         asked: list[float] = []
 
         def noting(fake: Fake, request: httpx.Request) -> httpx.Response | None:
@@ -214,26 +220,26 @@ async def test_a_list_that_cannot_be_read_is_asked_for_less_and_less_often(host:
             return says(404)(fake, request)
 
         host.fake.down = noting
-        courier.sync.ask(["locations"])
+        courier.full_sync.request_stages(["locations"])
         await host.time.until(lambda: len(asked) > 7, 2 * 3600)
         first, *_ = pauses = [later - at for at, later in itertools.pairwise(asked)]
         assert first <= 64
         assert pauses == sorted(pauses)
-        assert AGAIN_S - 1 <= pauses[-1] <= AGAIN_S + 3
+        assert MAX_RETRY_S - 1 <= pauses[-1] <= MAX_RETRY_S + 3
         host.fake.down = None
-        await host.time.until(lambda: host.state() == "live", AGAIN_S + 3)
+        await host.time.until(lambda: host.state() == "live", MAX_RETRY_S + 3)
         await host.time.pass_(3)
         host.fake.fail("list-locations", says(404))
-        courier.sync.ask(["locations"])
+        courier.full_sync.request_stages(["locations"])
         await host.time.until(lambda: host.state() == "partial", 10)
         await host.time.until(lambda: host.state() == "live", 64)
 
 
 async def test_a_read_back_that_cannot_be_written_down_is_tried_again(host: Host, monkeypatch: Any) -> None:
-    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+    async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         (op_id,) = host.desk.write(update("O1", {1: 2}))
-        put = courier.cache.put_orders
+        put = courier.cache.write_orders
         failed: list[bool] = []
 
         def full_once(*arguments: Any) -> Any:
@@ -242,7 +248,7 @@ async def test_a_read_back_that_cannot_be_written_down_is_tried_again(host: Host
                 raise StorageError("the disk is full")
             return put(*arguments)
 
-        monkeypatch.setattr(courier.cache, "put_orders", full_once)
+        monkeypatch.setattr(courier.cache, "write_orders", full_once)
         courier.wake()
         await host.time.until(lambda: host.desk.is_read_back(op_id), 60)
         assert failed
@@ -254,24 +260,24 @@ async def test_a_place_whose_code_is_a_part_of_many_others_is_found(host: Host) 
     def order() -> Any:
         return fetch(courier.cache._db, "SELECT location_order FROM location WHERE location_code = 'B-9'")[0][0]
 
-    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+    async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         assert order() != 7
         host.fake.locations["B-9"]["location_order"] = 7
-        wish(host.desk.db, "location", "B-9", host.time.now)
+        request_read(host.desk.db, "location", "B-9", host.time.now)
         courier.wake()
         await host.time.until(lambda: order() == 7, 2)
 
 
 async def test_a_wish_for_everything_reads_everything_anew(host: Host) -> None:
-    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+    async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         await host.time.pass_(1)
         del host.fake.stock["P7"], host.fake.products["P7"]
-        wish(host.desk.db, "orders", EVERYTHING, host.time.now)
+        request_read(host.desk.db, "orders", FULL_SYNC, host.time.now)
         began = host.time.now
         courier.wake()
-        await host.time.until(lambda: courier.sync.progress.completed >= began, 5)
+        await host.time.until(lambda: courier.full_sync.progress.completed >= began, 5)
         assert not host.knows("P7")
         assert host.state() == "live"
 
@@ -284,33 +290,33 @@ async def test_a_wish_for_everything_in_the_middle_of_a_sync_begins_it_again(hos
             if name_of(request) == "list-locations" and request.url.params["page_size"] != "1":
                 asked.append(True)
                 if len(asked) == 1:
-                    courier.sync.ask_all()
+                    courier.full_sync.request_full()
             return real(request)
 
         monkeypatch.setattr(host.fake, "answer", asking)
-        await host.time.until(lambda: courier.sync.progress.completed, 4)
+        await host.time.until(lambda: courier.full_sync.progress.completed, 4)
         assert len(asked) == 2
-        assert not courier.notices.kept
+        assert not courier.operator_log.recent
 
 
 async def test_a_store_with_a_part_missing_says_which_and_is_not_called_live(host: Host) -> None:
     host.fake.fail("list-products", *[says(404, body={"message": "not for you"})] * 2)
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         await host.time.pass_(60)
-        assert courier.sync.progress.missing == ("products",)
+        assert courier.full_sync.progress.missing == ("products",)
         assert host.state() == "partial"
-        assert host.reads.link(host.time.now).without == ("products",)
-        assert any("without products: " in n.text and "not for you" in n.text for n in courier.notices.kept)
+        assert host.reads.link(host.time.now).missing_lists == ("products",)
+        assert any("without products: " in n.text and "not for you" in n.text for n in courier.operator_log.recent)
     async with host.running(host.courier()):
         await host.time.pass_(60)
         assert host.state() == "partial", "the next courier knows it too"
-        await host.time.until(lambda: host.state() == "live", AGAIN_S)
+        await host.time.until(lambda: host.state() == "live", MAX_RETRY_S)
 
 
 async def test_a_strangers_answer_to_a_knock_is_no_link(host: Host) -> None:
-    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+    async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.down = says(404)
         (op_id,) = host.desk.write(update("O1", {1: 2}))
         courier.wake()
@@ -323,8 +329,8 @@ async def test_a_strangers_answer_to_a_knock_is_no_link(host: Host) -> None:
 
 async def test_a_token_that_ends_in_the_middle_of_the_work_costs_nothing(host: Host) -> None:
     """Work goes on here, the screens say why nothing is sent, and a new token is enough."""
-    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+    async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.down = says(401, body={"message": "the token has ended"})
         ids = host.desk.write(update("O1", {1: 2}), update("O2", {1: 1}))
         courier.wake()

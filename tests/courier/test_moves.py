@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
 from aisle.scan.inputs import Line
+from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.courier.kit import STORE
 from tests.courier.test_real_service import Shop
@@ -114,7 +113,7 @@ async def test_picking_then_moving_is_moving_then_picking(shop: Shop) -> None:
                 await asyncio.sleep(0)
             pick(session, f"{name}-B", code, picked - moved)
         courier.wake()
-        await shop.time.until(lambda: not any(shop.desk.outbox.counts()))
+        await shop.time.until(lambda: not any(shop.desk.outbox.pending_counts()))
         session.close()
         assert set(shop.desk.states()) <= {"done", "closed"}
     after = {row["product_number"]: row for row in await goods(shop, 10_000)}
@@ -143,12 +142,12 @@ async def test_a_refused_movement_leaves_the_screen_and_is_told(shop: Shop) -> N
         say(session, UP)
         courier.wake()
         await shop.time.until(lambda: "rejected" in shop.desk.states())
-        await shop.time.until(lambda: courier.refresher.wanted.rests)
+        await shop.time.until(lambda: courier.incremental_sync.read_queue.is_empty)
         frame = session.poll()
         assert frame is not None
         assert frame.verdict is not None
         assert frame.verdict.text.id == "move.refused"
-        assert frame.link.doubtful == 1
+        assert frame.link.needs_person == 1
         (there,) = shop.reads.query("place", {"location_code": UP})[0]
         assert number not in {each["product_number"] for each in there["products"]}
         session.close()

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.local.outbox.probes import NO, OMITTED_LINES, YES
+from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, YES
 from tests.courier.host import Host
 from tests.courier.kit import Time, update
 from tests.courier.plain import Plain
@@ -66,7 +66,7 @@ class Two:
         self._running = [host.running(courier) for host, courier in zip(self.hosts, self.couriers, strict=True)]
         for running in self._running:
             await running.__aenter__()
-        await self.time.until(lambda: all(courier.sync.progress.completed for courier in self.couriers))
+        await self.time.until(lambda: all(courier.full_sync.progress.completed for courier in self.couriers))
         self.service.latency_s = LATENCY_S
         return self
 
@@ -81,7 +81,7 @@ class Two:
         return {line["line_number"]: int(line["picked_quantity"]) for line in self.service.orders[order]["lines"]}
 
     def known(self) -> list[str]:
-        return [courier.probes.get(OMITTED_LINES) for courier in self.couriers]
+        return [courier.observations.get(KEEPS_OMITTED_LINES) for courier in self.couriers]
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ async def test_a_service_that_replaces_whole_orders_is_told_whole_orders(two: Tw
         await two.work(two.a, update("O1", {1: 1}))
         await two.time.until(lambda: two.known()[0] == NO and two.rests(), 120)
         assert two.picked("O1") == {1: 1, 2: 0, 3: 0}, "what it forgot was said again"
-        assert any("forgets lines" in notice.text for notice in two.couriers[0].notices.kept)
+        assert any("forgets lines" in notice.text for notice in two.couriers[0].operator_log.recent)
         await two.work(two.a, update("O1", {3: 2}))
         await two.time.until(two.rests, 120)
         await two.work(two.a, update("O1", {2: 4}))

@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from aisle.local.session.terms import iso
+from aisle.session.profile import iso_time
 from tests.courier.kit import STORE
 from tests.courier.test_frugal import Heard
 from tests.courier.test_frugal import shop as heard_shop  # noqa: F401 - a fixture
@@ -70,7 +70,7 @@ async def test_what_changed_together_is_read_together(shop: Shop) -> None:
         shop.line.asked.clear()
         await commented(shop, orders)
         await shop.time.until(lambda: claimed(shop, orders), 10)
-        await shop.time.until(lambda: courier.refresher.wanted.rests)
+        await shop.time.until(lambda: courier.incremental_sync.read_queue.is_empty)
     assert shop.line.several() == [orders]
     assert shop.line.single() == []
 
@@ -111,7 +111,7 @@ async def test_where_that_goes_wrong_each_is_read_by_itself(shop: Shop, how: str
         setattr(shop.line, how, True)
         await commented(shop, orders)
         await shop.time.until(lambda: claimed(shop, orders), 20)
-        await shop.time.until(lambda: courier.refresher.wanted.rests)
+        await shop.time.until(lambda: courier.incremental_sync.read_queue.is_empty)
     assert shop.line.several() == [orders]
     assert shop.line.single() == orders
 
@@ -119,12 +119,16 @@ async def test_where_that_goes_wrong_each_is_read_by_itself(shop: Shop, how: str
 @pytest.mark.parametrize("several", [True, False])
 async def test_that_the_service_has_no_such_order_is_kept_for_whoever_asked(shop: Shop, *, several: bool) -> None:
     async with shop.courier() as courier:
-        await courier.catch_up()
-        began = courier.pull.now()
-        await (courier.pull.orders(["999999", numbers(shop, 1)[0]]) if several else courier.pull.order("999999"))
+        await courier.sync_once()
+        began = courier.single_reads.now()
+        await (
+            courier.single_reads.read_orders(["999999", numbers(shop, 1)[0]])
+            if several
+            else courier.single_reads.read_order("999999")
+        )
 
     def said(since: float) -> int:
-        return shop.reads.query("absent", {"order_number": "999999", "since": iso(since)})[1]
+        return shop.reads.query("absent", {"order_number": "999999", "since": iso_time(since)})[1]
 
     assert (said(began), said(began + 1)) == (1, 0)
 
@@ -133,8 +137,8 @@ async def test_that_an_order_is_gone_is_told_once_and_that_it_is_not_there_each_
     """Who picks it asks for it again when he hears that it has changed; who looks for it hears of every answer."""
     told: list[str] = []
     async with shop.courier() as courier:
-        await courier.catch_up()
-        courier.pull._tell = told.extend
+        await courier.sync_once()
+        courier.single_reads._notify = told.extend
         for _ in range(3):
-            await courier.pull.order("999999")
+            await courier.single_reads.read_order("999999")
         assert told == ["order/999999", *3 * ["absent/999999"]]

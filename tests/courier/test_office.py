@@ -16,22 +16,21 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.cli.zones import ZoneWatch
-from aisle.courier.courier import World
-from aisle.courier.heir import SEAT, Seat
-from aisle.courier.office import ALONE_S, Office
-from aisle.courier.run import LOG_BYTES, Term, run, work_here
+from aisle.cache.cache_file import open_cache
+from aisle.cli.time_zones import ZoneWatch
+from aisle.courier.courier import Runtime
+from aisle.courier.leader import IDLE_EXIT_S, MAX_LOG_BYTES, LeaderOptions, Leadership, lead, run_courier
+from aisle.courier.standby import HANDOVER_VARIABLE, StandbyLock
 from aisle.errors import StorageError
-from aisle.lifeline import LIFELINE, lifeline_fd
-from aisle.local.cache.file import open_cache
-from aisle.local.host import spawn
-from aisle.local.host.lock import Election, Holder
-from aisle.local.host.program import is_newer
-from aisle.local.host.signals import Bell, socket_folder
-from aisle.local.host.spawn import spawn_courier
-from aisle.local.told import outside
-from aisle.settings import load
-from aisle.settings.time_zone import enter
+from aisle.host import processes
+from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.notify_sockets import SessionSocket, socket_folder
+from aisle.host.processes import start_courier
+from aisle.host.program_version import is_newer
+from aisle.outbox.outcome_reasons import store_text
+from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd
+from aisle.settings import load_settings
+from aisle.settings.time_zone import set_process_zone
 from tests.courier.fake import Fault, lost_before, not_applied, says
 from tests.courier.host import Host
 from tests.courier.kit import update
@@ -45,12 +44,12 @@ class Incumbent:
         self, host: Host, *, version: str = "1.0.0", token_file: str = "", lifeline: int = -1, **more: Any
     ) -> None:
         self.host = host
-        self.office: Office | None = None
-        world = World(host.time.clock, host.time.sleep, lambda: 0.0)
-        term = Term(lifeline, version, token_file, world, begun=self._begun, **more)
-        self.task = asyncio.create_task(run(host.home, host.connect, term))
+        self.office: Leadership | None = None
+        world = Runtime(host.time.clock, host.time.sleep, lambda: 0.0)
+        term = LeaderOptions(lifeline, version, token_file, world, on_start=self._begun, **more)
+        self.task = asyncio.create_task(run_courier(host.home, host.connect, term))
 
-    def _begun(self, office: Office) -> None:
+    def _begun(self, office: Leadership) -> None:
         self.office = office
 
     @property
@@ -65,7 +64,7 @@ class Incumbent:
     async def leave(self) -> int:
         """Asks it to leave; its exit status."""
         assert self.office is not None
-        self.office.leave("the test ends")
+        self.office.end("the test ends")
         await self.host.time.until(lambda: self.over)
         return self.task.result()
 
@@ -116,7 +115,7 @@ async def test_a_newer_program_takes_over_from_an_older_courier(host: Host) -> N
     new = Incumbent(host, version="1.1.0")
     await host.time.until(lambda: old.over)
     await new.begun()
-    holder = Election(host.home.lock).holder()
+    holder = LeaderLock(host.home.lock).read_leader()
     assert holder is not None
     assert holder.version == "1.1.0"
     await new.leave()
@@ -150,11 +149,11 @@ async def test_one_that_nobody_lets_in_gives_way_to_another_token(
     await host.time.until(lambda: host.state() == "live")
     assert first.office is not None
     if refused:
-        first.office._courier.link.refused(outside("no such token"))
+        first.office._courier.link.record_refusal(store_text("no such token"))
     second = Incumbent(host, version=version, token_file=token_file)
     await host.time.until(lambda: first.over or second.over)
     assert (first.over, second.over) == (leaves, not leaves)
-    holder = Election(host.home.lock).holder()
+    holder = LeaderLock(host.home.lock).read_leader()
     assert holder is not None
     if leaves:
         await second.begun()
@@ -164,7 +163,7 @@ async def test_one_that_nobody_lets_in_gives_way_to_another_token(
 
 async def test_it_leaves_when_nobody_was_there_for_two_minutes(host: Host) -> None:
     began = host.time.now
-    with closing(Bell(host.home)):
+    with closing(SessionSocket(host.home)):
         term = Incumbent(host)
         await term.begun()
         await host.time.pass_(3600)
@@ -203,25 +202,25 @@ SERVICES: dict[str, Fault | None] = {
 @pytest.mark.parametrize("service", SERVICES)
 async def test_it_leaves_when_nobody_is_left_whatever_the_service_does(host: Host, service: str) -> None:
     host.fake.down = SERVICES[service]
-    with closing(Bell(host.home)):
+    with closing(SessionSocket(host.home)):
         term = Incumbent(host)
         await term.begun()
         await host.time.pass_(300)
         assert not term.over
     left = host.time.now
-    await host.time.until(lambda: term.over, ALONE_S + 70)
-    assert host.time.now - left <= ALONE_S + 70
+    await host.time.until(lambda: term.over, IDLE_EXIT_S + 70)
+    assert host.time.now - left <= IDLE_EXIT_S + 70
     assert "nobody is left to work for" in host.home.courier_log.read_text()
 
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_it_leaves_though_sessions_died_without_a_word(host: Host, service: str) -> None:
     host.fake.down = SERVICES[service]
-    bell = Bell(host.home)
+    bell = SessionSocket(host.home)
     term = Incumbent(host)
     await term.begun()
     bell._socket.close()  # its name stays, as after kill -9
-    await host.time.until(lambda: term.over, ALONE_S + 70)
+    await host.time.until(lambda: term.over, IDLE_EXIT_S + 70)
 
 
 @pytest.mark.parametrize("service", [name for name in SERVICES if name not in ("there", "without lists")])
@@ -255,10 +254,10 @@ async def test_a_courier_whose_lock_was_removed_leaves_the_office_to_the_next_on
     await host.time.until(lambda: old.over, 10)
     await host.time.pass_(6)
     assert not new.over
-    with closing(Bell(host.home)) as bell:
-        assert bell.courier_there()
+    with closing(SessionSocket(host.home)) as bell:
+        assert bell.is_courier_listening()
         (op_id,) = host.desk.write(update("O1", {1: 2}))
-        bell.ring_courier()
+        bell.wake_courier()
         await host.time.until(lambda: host.desk.state(op_id) == "done", 1)
     await new.leave()
 
@@ -270,13 +269,13 @@ async def test_a_doorbell_that_is_gone_is_hung_again(host: Host, in_its_place: s
     await host.time.until(lambda: host.state() == "live")
     path = socket_folder(host.home) / "courier.sock"
     path.unlink()
-    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as other, closing(Bell(host.home)) as bell:
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as other, closing(SessionSocket(host.home)) as bell:
         if in_its_place != "nothing":
             other.bind(os.fspath(path))
         await host.time.pass_(6)
-        assert bell.courier_there()
+        assert bell.is_courier_listening()
         (op_id,) = host.desk.write(update("O1", {1: 2}))
-        bell.ring_courier()
+        bell.wake_courier()
         await host.time.until(lambda: host.desk.state(op_id) == "done", 1)
     new = Incumbent(host, version="1.1.0")
     await host.time.until(lambda: term.over)
@@ -290,11 +289,11 @@ async def test_in_another_time_zone_it_goes_on_and_computes_the_days_of_the_cach
     in_zone("UTC")
     settings = aisle_home / "settings.toml"
     settings.write_text('time_zone = "America/Los_Angeles"\n')
-    loaded = load({"store": "0001"})
-    enter(loaded.settings.time_zone)
+    loaded = load_settings({"store": "0001"})
+    set_process_zone(loaded.settings.time_zone)
     watch = ZoneWatch(loaded)
     host.fake.orders["O1"]["pickup_date"] = "2026-11-27T17:00:00Z"
-    term = Incumbent(host, zone_set=watch.is_another)
+    term = Incumbent(host, is_zone_changed=watch.has_changed)
     await term.begun()
     await host.time.until(lambda: host.state() == "live")
 
@@ -318,11 +317,11 @@ async def test_the_last_flight_lands_before_it_leaves(host: Host) -> None:
     await host.time.until(lambda: host.state() == "live")
     host.fake.gate = asyncio.Event()
     first, second = host.desk.write(update("O1", {1: 2}), update("O2", {1: 2}))
-    with closing(Bell(host.home)) as bell:
-        bell.ring_courier()
+    with closing(SessionSocket(host.home)) as bell:
+        bell.wake_courier()
         await host.time.until(lambda: host.fake.waiting == 2)
     assert term.office is not None
-    term.office.leave("SIGTERM")
+    term.office.end("SIGTERM")
     late = host.desk.write(update("O3", {1: 2}))
     await asyncio.sleep(0)
     host.fake.gate.set()
@@ -336,8 +335,8 @@ async def test_a_flight_that_does_not_land_is_left_to_the_next_courier(host: Hos
     await host.time.until(lambda: host.state() == "live")
     host.fake.gate = asyncio.Event()
     (op_id,) = host.desk.write(update("O1", {1: 2}))
-    with closing(Bell(host.home)) as bell:
-        bell.ring_courier()
+    with closing(SessionSocket(host.home)) as bell:
+        bell.wake_courier()
         await host.time.until(lambda: host.fake.waiting)
     before = host.time.now
     await term.leave()
@@ -352,16 +351,16 @@ async def test_a_flight_that_does_not_land_is_left_to_the_next_courier(host: Hos
 
 
 async def test_inside_a_session_it_ends_with_the_session(host: Host) -> None:
-    election = Election(host.home.lock)
-    assert election.try_win(Holder(os.getpid(), "1.0.0", host.time.now))
-    world = World(host.time.clock, host.time.sleep, lambda: 0.0)
-    inside = asyncio.create_task(work_here(host.home, host.connect, election, Term(world=world)))
+    election = LeaderLock(host.home.lock)
+    assert election.try_acquire(Leader(os.getpid(), "1.0.0", host.time.now))
+    world = Runtime(host.time.clock, host.time.sleep, lambda: 0.0)
+    inside = asyncio.create_task(lead(host.home, host.connect, election, LeaderOptions(runtime=world)))
     (op_id,) = host.desk.write(update("O1", {1: 2}))
     await host.time.until(lambda: host.desk.is_read_back(op_id))
     inside.cancel()
     await asyncio.gather(inside, return_exceptions=True)
     assert host.state() == "none"
-    assert Election(host.home.lock).try_win(Holder(1, "1", 0.0)), "the lock is given back"
+    assert LeaderLock(host.home.lock).try_acquire(Leader(1, "1", 0.0)), "the lock is given back"
 
 
 def _dump(connection: apsw.Connection) -> dict[str, list[Any]]:
@@ -373,7 +372,7 @@ def _dump(connection: apsw.Connection) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("name", ["outbox.db", "cache.db"])
 async def test_a_newer_schema_is_refused_by_name(host: Host, name: str) -> None:
     async with host.courier() as courier:
-        await courier.catch_up()
+        await courier.sync_once()
     path = host.home.folder / name
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute("PRAGMA user_version=99").fetchall()
@@ -387,13 +386,13 @@ async def test_a_newer_schema_is_refused_by_name(host: Host, name: str) -> None:
         assert connection.execute("PRAGMA user_version").fetchall() == [(99,)]
         assert _dump(connection) == before, "nothing in it is lost"
     assert name in host.home.courier_log.read_text()
-    assert Election(host.home.lock).try_win(Holder(1, "1", 0.0)), "the lock is given back"
+    assert LeaderLock(host.home.lock).try_acquire(Leader(1, "1", 0.0)), "the lock is given back"
 
 
 async def test_the_logs_of_the_databases_do_not_grow_for_ever(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
-        courier.upkeep.checkpoint(alone=True)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
+        courier.maintenance.checkpoint(truncate=True)
         assert (host.home.folder / "cache.db-wal").stat().st_size == 0
 
 
@@ -401,8 +400,8 @@ async def test_the_log_of_a_long_term_is_put_aside_and_a_deleted_one_begun_again
     term = Incumbent(host)
     await term.begun()
     assert term.office is not None
-    log, notices = host.home.courier_log, term.office._courier.notices
-    os.truncate(log, LOG_BYTES + 1)
+    log, notices = host.home.courier_log, term.office._courier.operator_log
+    os.truncate(log, MAX_LOG_BYTES + 1)
     notices.add("first")
     assert log.read_text().endswith("first\n")
     assert log.stat().st_size < 100 < log.with_suffix(".log.1").stat().st_size
@@ -416,18 +415,18 @@ async def test_the_log_of_a_long_term_is_put_aside_and_a_deleted_one_begun_again
 
 SCRIPT = """
 import sys
-from aisle.courier.heir import reign
-from aisle.local.host.home import Home
+from aisle.courier.standby import run_with_standby
+from aisle.host.store_folder import StoreFolder
 from pathlib import Path
-home = Home(Path(sys.argv[1]), "http://127.0.0.1:1", "0001")
+home = StoreFolder(Path(sys.argv[1]), "http://127.0.0.1:1", "0001")
 
 def work(election):
     from aisle.client import Client, RetryPolicy
-    from aisle.courier.run import Term, serve
-    connect = lambda observe: Client("http://127.0.0.1:1", "t", observe=observe, retry=RetryPolicy(1))
-    serve(home, connect, election, Term())
+    from aisle.courier.leader import LeaderOptions, run_process
+    connect = lambda observe: Client("http://127.0.0.1:1", "t", on_response=observe, retry=RetryPolicy(1))
+    run_process(home, connect, election, LeaderOptions())
 
-sys.exit(reign(home, "1", work))
+sys.exit(run_with_standby(home, "1", work))
 """
 
 
@@ -483,10 +482,12 @@ def test_an_heir_in_office_begins_the_program_anew_with_an_heir_of_its_own(host:
     wait_for(lambda: host.home.courier_log.read_text().count("begins") == 2)
     assert f"courier {heir} of aisle" in host.home.courier_log.read_text()
     told = Path(f"/proc/{heir}/environ").read_bytes().split(b"\0")
-    assert [name for name in told if name.startswith(SEAT.encode())], "else it goes on with half of an old program"
+    assert [name for name in told if name.startswith(HANDOVER_VARIABLE.encode())], (
+        "else it goes on with half of an old program"
+    )
     assert len(children(heir)) == 1
     assert os.stat(host.home.lock).st_ino == before
-    assert not Election(host.home.lock).try_win(Holder(1, "1", 0.0)), "nobody could come between the two"
+    assert not LeaderLock(host.home.lock).try_acquire(Leader(1, "1", 0.0)), "nobody could come between the two"
     os.kill(heir, signal.SIGTERM)
     wait_for(lambda: not Path(f"/proc/{heir}/task").exists() or not children(heir))
     wait_for(lambda: log_says(host, "leaves: SIGTERM"))
@@ -494,20 +495,20 @@ def test_an_heir_in_office_begins_the_program_anew_with_an_heir_of_its_own(host:
 
 def test_a_descriptor_that_is_no_lock_of_this_home_is_no_office(host: Host, tmp_path: Path) -> None:
     host.home.lock.parent.mkdir(parents=True, exist_ok=True)
-    me, other = Holder(os.getpid(), "1", 0.0), tmp_path / "other"
+    me, other = Leader(os.getpid(), "1", 0.0), tmp_path / "other"
     for path, mode in ((other, os.O_RDWR | os.O_CREAT), (host.home.lock, os.O_RDWR)):
-        first = Election(host.home.lock)
-        assert first.try_win(me)
+        first = LeaderLock(host.home.lock)
+        assert first.try_acquire(me)
         fd = os.open(path, mode)
-        assert not Seat(host.home.lock).take_over(f"{fd} 0", me)
+        assert not StandbyLock(host.home.lock).resume_leadership(f"{fd} 0", me)
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(fd)
-        first.resign()
-    assert not Seat(host.home.lock).take_over("", me)
-    assert not Seat(host.home.lock).take_over("0 0", me)
+        first.release()
+    assert not StandbyLock(host.home.lock).resume_leadership("", me)
+    assert not StandbyLock(host.home.lock).resume_leadership("0 0", me)
     assert os.fstat(0)
-    assert not Seat(host.home.lock).take_over("99999 0", me)
-    assert not Seat(host.home.lock).take_over(f"{1 << 80} 0", me)
+    assert not StandbyLock(host.home.lock).resume_leadership("99999 0", me)
+    assert not StandbyLock(host.home.lock).resume_leadership(f"{1 << 80} 0", me)
 
 
 FACTS = """
@@ -533,7 +534,7 @@ def test_a_spawned_courier_is_detached_and_inherits_the_lifeline_alone(
     leaked, other = os.pipe()
     os.set_inheritable(leaked, True)
     told, before = tmp_path / "facts.json", {*children(os.getpid())}
-    spawn_courier([sys.executable, "-c", FACTS, str(told)])
+    start_courier([sys.executable, "-c", FACTS, str(told)])
     wait_for(told.exists)
     facts = json.loads(told.read_text())
     assert facts["cwd"] == "/"
@@ -552,7 +553,7 @@ def test_a_spawned_courier_is_detached_and_inherits_the_lifeline_alone(
 
 def test_a_command_that_does_not_exist_disturbs_nobody(aisle_home: Path) -> None:
     before = {*children(os.getpid())}
-    spawn_courier(["/nowhere/python"])
+    start_courier(["/nowhere/python"])
     assert {*children(os.getpid())} <= before
 
 
@@ -561,23 +562,23 @@ def test_a_start_that_takes_its_time_is_not_waited_for(
 ) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    monkeypatch.setattr(spawn, "PATIENCE_S", 0.01)
-    monkeypatch.setattr(spawn, "_BETWEEN", ("/bin/sh", "-c", f"read line < '{gate}'", "aisle"))
-    spawn_courier(["/nowhere/python"])
-    (late,) = spawn._late
+    monkeypatch.setattr(processes, "SHELL_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(processes, "_DETACHING_SHELL", ("/bin/sh", "-c", f"read line < '{gate}'", "aisle"))
+    start_courier(["/nowhere/python"])
+    (late,) = processes._unreaped_shells
     assert late.poll() is None
     gate.write_text("go on\n")
     monkeypatch.undo()
     wait_for(lambda: late.poll() is not None)
-    spawn_courier(["/nowhere/python"])
-    assert late not in spawn._late
+    start_courier(["/nowhere/python"])
+    assert late not in processes._unreaped_shells
 
 
 def test_a_lifeline_that_was_named_and_not_handed_on_is_none(aisle_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
-    monkeypatch.setenv(LIFELINE, str(reading))
-    assert lifeline_fd() == reading
+    monkeypatch.setenv(PARENT_PIPE_VARIABLE, str(reading))
+    assert parent_pipe_fd() == reading
     os.close(reading)
     os.close(writing)
-    assert lifeline_fd() == -1
-    spawn_courier(["/nowhere/python"])
+    assert parent_pipe_fd() == -1
+    start_courier(["/nowhere/python"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.local.outbox.wishes import wish
+from aisle.outbox.session_requests import request_read
 from tests.courier.fake import says
 from tests.courier.host import Host, quiet
 from tests.courier.kit import movement
@@ -32,19 +32,19 @@ def lying(host: Host) -> dict[str, Any]:
 async def test_a_shelf_never_shows_goods_that_came_back_twice(host: Host) -> None:
     """A move is taken back while its read-back is due: what is read between has both, or is not taken for an answer."""
     seen = []
-    async with host.running(host.courier(pace=quiet())) as courier:
+    async with host.running(host.courier(intervals=quiet())) as courier:
         await host.time.until(lambda: host.knows("P1"))
         (there,) = host.desk.write(movement("P1", 3, "A-1", "B-1"))
-        courier.delivery.alarm.ring()
+        courier.push_loop.wake_event.set()
         await host.time.until(lambda: host.desk.is_read_back(there))
         assert lying(host) == {"A-1": 7, "B-1": 3}
         host.fake.hold = asyncio.Event()
         (back,) = host.desk.write(movement("P1", 3, "B-1", "A-1"))
-        courier.delivery.alarm.ring()
+        courier.push_loop.wake_event.set()
         await host.time.until(lambda: len(host.fake.applied) == 2)
         calls = host.fake.calls["list-store-products-stock"]
-        wish(host.desk.db, "product", "P1", host.time.now)
-        courier.refresher.alarm.ring()
+        request_read(host.desk.db, "product", "P1", host.time.now)
+        courier.incremental_sync.wake_event.set()
         await host.time.until(lambda: host.fake.calls["list-store-products-stock"] > calls)
         await host.time.pass_(3)
         seen.append(lying(host))
@@ -58,14 +58,14 @@ async def test_a_shelf_never_shows_goods_that_came_back_twice(host: Host) -> Non
 
 async def test_what_was_read_meanwhile_is_read_again_also_when_nothing_came_of_the_write(host: Host) -> None:
     host.fake.gate = asyncio.Event()
-    async with host.running(host.courier(pace=quiet())) as courier:
+    async with host.running(host.courier(intervals=quiet())) as courier:
         await host.time.until(lambda: host.knows("P1"))
         host.desk.write(movement("P1", 3, "A-1", "B-1"))
-        courier.delivery.alarm.ring()
+        courier.push_loop.wake_event.set()
         await host.time.until(lambda: host.fake.waiting)
         host.fake.stock["P1"]["most_likely_quantity"] = 12
-        wish(host.desk.db, "product", "P1", host.time.now)
-        courier.refresher.alarm.ring()
+        request_read(host.desk.db, "product", "P1", host.time.now)
+        courier.incremental_sync.wake_event.set()
         await host.time.pass_(2)
         assert host.quantity("P1") == 10
         host.fake.fail("create-movement", says(409, body={"success": False, "message": "No."}))
@@ -75,14 +75,14 @@ async def test_what_was_read_meanwhile_is_read_again_also_when_nothing_came_of_t
 
 async def test_a_read_that_began_after_the_confirmation_takes_the_effect_out_at_once(host: Host) -> None:
     """The order's half of it is still to be read back: the shelf shows the goods once all the same."""
-    async with host.courier(pace=quiet()) as courier:
-        await courier.catch_up()
+    async with host.courier(intervals=quiet()) as courier:
+        await courier.sync_once()
         (op_id,) = host.desk.write(movement("P1", 3, "A-1", "B-1"))
-        await courier.delivery.drain()
+        await courier.push_loop.push_all()
         assert host.desk.state(op_id) == "done"
         assert not host.desk.is_read_back(op_id)
         assert lying(host) == {"A-1": 7, "B-1": 3}
         host.time.now += 1
-        await courier.pull.product("P1")
+        await courier.single_reads.read_product("P1")
         assert not host.desk.is_read_back(op_id)
         assert lying(host) == {"A-1": 7, "B-1": 3}

@@ -58,32 +58,32 @@ def hold(shop: Shop, courier: Courier, looks: int) -> None:
     """The service asks for patience, which ends after so many looks at the clock."""
     assert isinstance(shop.time, Edge)
     shop.time.end, shop.time.looks = shop.time.now + 5.0, looks
-    courier.link.hold(5.0)
+    courier.link.pause(5.0)
 
 
 @pytest.mark.parametrize("looks", range(1, 6))
 async def test_a_doubt_is_looked_for_when_patience_ends_between_two_looks_at_the_clock(shop: Shop, looks: int) -> None:
     async with shop.working():
         await shop.prove()
-    async with shop.courier(pace=shop.pace) as courier:
-        await courier.catch_up()
+    async with shop.courier(intervals=shop.pace) as courier:
+        await courier.sync_once()
         shop.fake.fail(LOG, answer_lost)
         (op_id,) = shop.desk.write(loss("P1"))
-        await courier.delivery.drain()
+        await courier.push_loop.push_all()
         assert shop.desk.state(op_id) == "in_doubt"
-        await courier.refresher.knock()
+        await courier.incremental_sync.check_service()
         hold(shop, courier, looks)
-        async with alone(shop, courier.checker.run):
+        async with alone(shop, courier.reconciler.run):
             await shop.until(op_id, "done", within_s=20)
 
 
 @pytest.mark.parametrize("looks", range(1, 6))
 async def test_what_waits_goes_when_patience_ends_between_two_looks_at_the_clock(shop: Shop, looks: int) -> None:
-    async with shop.courier(pace=shop.pace) as courier:
-        await courier.catch_up()
+    async with shop.courier(intervals=shop.pace) as courier:
+        await courier.sync_once()
         (op_id,) = shop.desk.write(update("O1", {1: 2}))
         hold(shop, courier, looks)
-        async with alone(shop, courier.delivery.run):
+        async with alone(shop, courier.push_loop.run):
             await shop.until(op_id, "done", within_s=20)
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.client import Answer, Client, RetryPolicy, asgi_transport
-from aisle.courier.courier import Courier, World
-from aisle.jobs.base import Write
-from aisle.local.host.home import Home
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.client import Client, Response, RetryPolicy, asgi_transport
+from aisle.courier.courier import Courier, Runtime
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Write
 from aisle.service.factory import Service, open_service
 from tests.courier.host import URL
 from tests.courier.kit import STORE, Desk, Time
@@ -52,28 +52,28 @@ class Shop:
 
     def __init__(self, root: Path) -> None:
         self.time = Time()
-        self.home = Home(root, URL, STORE)
+        self.home = StoreFolder(root, URL, STORE)
         self.service: Service = open_service(self.home.service_db, demo=True, clock=self.time.clock)
         self.line = Flaky(self.service.app)
         self.time.busy = lambda: self.line.in_flight
         self.desk = Desk(self.home.folder, self.time.clock)
-        self.reads = Reads(self.home, self.desk.db)
+        self.reads = CacheReader(self.home, self.desk.db)
 
-    def client(self, observe: Callable[[Answer], None] | None = None, *, straight: bool = False) -> Client:
+    def client(self, observe: Callable[[Response], None] | None = None, *, straight: bool = False) -> Client:
         """A client of the service, on the flaky line or past it."""
         transport = asgi_transport(self.service.app) if straight else self.line
-        token = self.service.admin_token(self.home.token)
+        token = self.service.ensure_admin_token(self.home.embedded_token)
         return Client(
-            URL, token, transport=transport, observe=observe, retry=RetryPolicy(tries=1), sleep=self.time.sleep
+            URL, token, transport=transport, on_response=observe, retry=RetryPolicy(tries=1), sleep=self.time.sleep
         )
 
     @asynccontextmanager
     async def courier(self) -> AsyncIterator[Courier]:
         """A courier at work."""
-        world = World(self.time.clock, self.time.sleep, lambda: 0.0)
-        async with Courier(self.home, self.client, world=world) as courier:
+        world = Runtime(self.time.clock, self.time.sleep, lambda: 0.0)
+        async with Courier(self.home, self.client, runtime=world) as courier:
             work = asyncio.create_task(courier.run())
-            await self.time.until(lambda: courier.sync.progress.completed)
+            await self.time.until(lambda: courier.full_sync.progress.completed)
             yield courier
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
@@ -100,7 +100,7 @@ class Shop:
         ]
         orders = {"order_number": order["order_number"], "is_picked": True, "order_lines": lines}
         lane = f"order/{order['order_number']}"
-        return Write("update-customer-order", (lane,), {"store_number": STORE}, {}, {"orders": orders}, merge=lane)
+        return Write("update-customer-order", (lane,), {"store_number": STORE}, {}, {"orders": orders}, merge_key=lane)
 
     async def stock(self, product: str) -> Decimal:
         """What the service says of a product."""
@@ -122,11 +122,11 @@ class OtherHost(Shop):
 
     def __init__(self, first: Shop, root: Path) -> None:
         self.time, self.service = first.time, first.service
-        self.home = Home(root, URL, STORE)
+        self.home = StoreFolder(root, URL, STORE)
         self.line = Flaky(self.service.app)
         self.time.busy = lambda: first.line.in_flight + self.line.in_flight
         self.desk = Desk(self.home.folder, self.time.clock)
-        self.reads = Reads(self.home, self.desk.db)
+        self.reads = CacheReader(self.home, self.desk.db)
 
     def close(self) -> None:
         """Lets go of the host's own."""
@@ -143,7 +143,7 @@ async def shop(aisle_home: Path) -> AsyncIterator[Shop]:
 
 async def test_the_whole_demo_store_comes_over(shop: Shop) -> None:
     async with shop.courier() as courier:
-        assert not courier.notices.kept
+        assert not courier.operator_log.recent
         assert courier.link.features
         assert courier.link.features.changes
     _, orders = shop.reads.query("board", {"status": ["open", "partial", "picked", "rejected"]})
@@ -159,13 +159,13 @@ async def test_the_whole_demo_store_comes_over(shop: Shop) -> None:
 
 async def test_who_is_removed_at_the_service_is_gone_here_within_seconds(shop: Shop) -> None:
     async with shop.courier() as courier:
-        await shop.time.until(lambda: courier.sync.progress.completed)
+        await shop.time.until(lambda: courier.full_sync.progress.completed)
         await shop.time.pass_(1)
         person = shop.reads.query("people", {})[0][0]
         said = {name: person[name] for name in ("badge", "user", "name")} | {"is_active": False}
         async with shop.client(straight=True) as client:
             path = f"/aisle/v1/stores/{STORE}/people"
-            answer = await client.extension("POST", path, body={"people": [said]})
+            answer = await client.request_extension("POST", path, body={"people": [said]})
             assert answer.is_success
         await shop.time.until(lambda: not shop.reads.query("person", {"user": said["user"]})[0], within_s=10)
 
@@ -187,7 +187,9 @@ async def test_a_changed_role_and_a_removed_person_are_known_on_all_hosts_within
             for change, role in (({"role": "supervisor"}, "supervisor"), ({"is_active": False}, "")):
                 async with shop.client(straight=True) as client:
                     body = {"people": [{**said, **change}]}
-                    assert (await client.extension("POST", f"/aisle/v1/stores/{STORE}/people", body=body)).is_success
+                    assert (
+                        await client.request_extension("POST", f"/aisle/v1/stores/{STORE}/people", body=body)
+                    ).is_success
                 await shop.time.until(partial(are, role), within_s=10)
 
 
@@ -203,7 +205,7 @@ async def test_a_picked_order_is_picked_there_and_here(shop: Shop) -> None:
         assert after["is_picked"]
         assert all(line["picked_quantity"] == line["quantity"] for line in after["lines"])
         assert await shop.stock(product) == before, "goods in hand are still goods of the store"
-        assert not courier.notices.kept
+        assert not courier.operator_log.recent
 
 
 async def test_lost_requests_and_lost_answers_end_in_exactly_once(shop: Shop) -> None:
@@ -239,7 +241,7 @@ async def test_what_an_integration_writes_is_on_the_screen_within_seconds(shop: 
         body = {"orders": [{"order_number": "NEW-1", "order_lines": [_ordered(product)]}]}
         async with shop.client(straight=True) as client:
             await client.create_customer_orders_one_store(STORE, body)
-            await client.extension("POST", "/aisle/v1/locations", body={"locations": [_place()]})
+            await client.request_extension("POST", "/aisle/v1/locations", body={"locations": [_place()]})
         await shop.time.until(lambda: shop.reads.query("order", {"order_number": "NEW-1"})[1], 5)
         assert shop.order("NEW-1")["lines"][0]["quantity"] == 2
         await shop.time.until(lambda: shop.reads.find(["ZZ-9"]) or shop.reads.find(["zz-9"]), 5)
@@ -262,5 +264,5 @@ async def test_too_much_is_refused_and_said(shop: Shop) -> None:
         courier.wake()
         await shop.time.until(lambda: shop.desk.state(op_id) == "rejected")
         assert shop.desk.outbox.get(op_id).last_error
-        await shop.time.until(lambda: courier.refresher.wanted.rests)
+        await shop.time.until(lambda: courier.incremental_sync.read_queue.is_empty)
         assert not shop.order(str(order["order_number"]))["is_picked"]

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import apsw
 
-from aisle.jobs.base import Write
-from aisle.jobs.chain.store_product_fields import UPDATE
-from aisle.local.outbox.remainder import is_remainder
-from aisle.local.outbox.restores import restores
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.jobs.job import Write
+from aisle.jobs.supervisor.store_product_fields import UPDATE
+from aisle.outbox.rebase_excess import is_excess
+from aisle.outbox.service_restore import list_restores
 from aisle.service.factory import open_service
-from aisle.service.gate import HISTORY_DAYS
+from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
 from aisle.service.retention import purge
 from tests.courier.kit import STORE, movement, update
 from tests.courier.test_cards import Own, count
@@ -43,7 +43,7 @@ async def test_what_a_restored_service_has_lost_is_told_to_it_again(aisle_home: 
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         kept = await world.send(movement("P1", 1, "A-1", "B-1"))
         copy = copy_of(world, aisle_home)
         lost = await world.send(movement("P1", 2, "A-1", "B-1"), based("O1", 0, 2))
@@ -54,10 +54,10 @@ async def test_what_a_restored_service_has_lost_is_told_to_it_again(aisle_home: 
     put_back(world, aisle_home, copy)
     assert (await world.stock("A-1"), int(await world.picked())) == (9, 0)
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         for _ in range(10):
             await world.work()
-        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.notices.kept)
+        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.operator_log.recent)
         assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
         assert [world.op(op_id).state for op_id in (*kept, *lost)] == ["done"] * 5
         assert all(world.op(op_id).read_back_at for op_id in (*kept, *lost))
@@ -65,9 +65,9 @@ async def test_what_a_restored_service_has_lost_is_told_to_it_again(aisle_home: 
         assert world.host.line("O1")["picked_quantity"] == 3
         (row,) = world.host.reads.query("product", {"product_number": "P1"})[0]
         assert {place["location_code"]: place["quantity"] for place in row["places"]} == {"A-1": 4, "B-1": 5}
-        before = len(world.courier.notices.kept)
-        await world.courier.catch_up()
-        assert len(world.courier.notices.kept) == before, "it is told once"
+        before = len(world.courier.operator_log.recent)
+        await world.courier.sync_once()
+        assert len(world.courier.operator_log.recent) == before, "it is told once"
     world.close()
 
 
@@ -75,15 +75,15 @@ async def test_a_host_whose_changes_were_purged_reads_all_lists_and_is_right(ais
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
     await world.other(order_lines=[{"line_number": 1, "product_number": "P1", "picked_quantity": 2}])
     async with world.client() as client:
         await client.create_or_update_products({"products": [{"product_number": "P2", "product_name": "Coffee"}]})
     now = world.host.time.clock() + 1
-    gone = await purge(world.service.storage, now, now + HISTORY_DAYS * 86400, ("changes",))
+    gone = await purge(world.service.database, now, now + WRITE_HISTORY_DAYS * 86400, ("changes",))
     assert gone.changes > 3
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         await world.work()
         assert world.host.line("O1")["picked_quantity"] == 2
         (row,) = world.host.reads.query("product", {"product_number": "P2"})[0]
@@ -98,7 +98,7 @@ async def test_what_found_no_room_is_in_nobodys_hand_a_second_time(aisle_home: P
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         copy = copy_of(world, aisle_home)
         await world.other(order_lines=[{"line_number": 1, "product_number": "P1", "picked_quantity": 2}])
         await world.send(based("O1", 0, 2))
@@ -106,7 +106,7 @@ async def test_what_found_no_room_is_in_nobodys_hand_a_second_time(aisle_home: P
         await world.settle(card["op_id"], "by_hand", "put_back")
     put_back(world, aisle_home, copy)
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         for _ in range(5):
             await world.work()
         assert await world.picked() == 1, "the other one was put back"
@@ -124,7 +124,7 @@ async def test_so_is_what_found_no_room_on_many_lines(aisle_home: Path) -> None:
             STORE, {"orders": [{"order_number": "O9", "order_lines": ordered}]}
         )
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         copy = copy_of(world, aisle_home)
         await world.other(order_number="O9", order_lines=picked)
         (op_id,) = await world.send(all_based("O9", lines))
@@ -133,7 +133,7 @@ async def test_so_is_what_found_no_room_on_many_lines(aisle_home: Path) -> None:
             await world.settle(card["op_id"], "by_hand", "put back")
     put_back(world, aisle_home, copy)
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         for _ in range(5):
             await world.work()
         assert world.op(op_id).state == "done"
@@ -174,12 +174,12 @@ async def load(world: Own, count: int) -> None:
 async def lost_and_loaded(world: Own, root: Path) -> tuple[list[str], tuple[int, int, int]]:
     """Work that a restore takes away while the courier is stopped; then the cursor goes past where it was."""
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         copy = copy_of(world, root)
         lost = await world.send(movement("P1", 2, "A-1", "B-1"), based("O1", 0, 2))
         lost += await world.send(based("O1", 2, 3), count("P1", "B-1", 5, 3))
         stood = await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())
-        await world.courier.catch_up()
+        await world.courier.sync_once()
     put_back(world, root, copy)
     await load(world, BEYOND)
     return lost, stood
@@ -191,14 +191,14 @@ async def test_a_restore_is_noticed_though_the_cursor_is_past_where_it_was(aisle
     lost, stood = await lost_and_loaded(world, aisle_home)
     assert (await world.stock("A-1"), int(await world.picked())) == (10, 0)
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         for _ in range(10):
             await world.work()
-        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.notices.kept)
+        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.operator_log.recent)
         assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
         assert [world.op(op_id).state for op_id in lost] == ["done"] * 4
         assert "N7" in world.host.numbers(), "what was loaded meanwhile is shown"
-        (noted,) = restores(world.host.desk.db)
+        (noted,) = list_restores(world.host.desk.db)
         assert (noted.how, noted.again) == ("noticed", 4)
     world.close()
 
@@ -210,9 +210,9 @@ async def test_a_restore_is_noticed_where_the_cache_was_lost_too(aisle_home: Pat
     world.host.reads.close()
     for part in ("", "-wal", "-shm"):
         world.host.home.cache.with_name(f"{world.host.home.cache.name}{part}").unlink(missing_ok=True)
-    world.host.reads = Reads(world.host.home, world.host.desk.db)
+    world.host.reads = CacheReader(world.host.home, world.host.desk.db)
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         for _ in range(10):
             await world.work()
         assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
@@ -223,7 +223,7 @@ async def test_new_work_waits_for_what_it_follows_from(aisle_home: Path) -> None
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         copy = copy_of(world, aisle_home)
         await world.send(movement("P1", 6, "A-1", "B-1"))
         put_back_in_place(aisle_home / "service.db", copy)
@@ -239,7 +239,7 @@ async def test_what_a_service_goes_on_refusing_is_for_a_person_in_the_end(aisle_
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         copy = copy_of(world, aisle_home)
         async with world.client() as client:
             line = {"line_number": 1, "product_number": "P1", "quantity": 3}
@@ -250,23 +250,23 @@ async def test_what_a_service_goes_on_refusing_is_for_a_person_in_the_end(aisle_
         assert world.op(picked).state == "done"
     put_back(world, aisle_home, copy)
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         await world.work()
         assert world.op(picked).state == "queued", "somebody may load the order again"
         for _ in range(42):
             await world.host.time.pass_(120)
-            await world.courier.drain()
+            await world.courier.push_once()
         assert world.op(picked).state == "queued", "operators take their time"
         for _ in range(10):
             await world.host.time.pass_(120)
-            await world.courier.drain()
+            await world.courier.push_once()
         assert world.op(picked).state == "rejected"
         assert [card["op_id"] for card in world.cards()] == [picked]
         assert world.card(picked)["sides"]
         asked = {"operation": "update-customer-order", "since": ""}
         (refused,) = world.host.reads.query("refusals", asked)[0]
         assert refused["left"] == {}, "it is no rest of another one"
-        assert not is_remainder(world.op(picked))
+        assert not is_excess(world.op(picked))
     world.close()
 
 
@@ -286,7 +286,7 @@ async def test_a_setting_that_another_host_said_later_stands_and_a_person_hears_
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         copy = copy_of(world, aisle_home)
         (late,) = await world.send(setting({"min": Decimal(3)}, min=""))
         assert await least(world) == 3
@@ -294,7 +294,7 @@ async def test_a_setting_that_another_host_said_later_stands_and_a_person_hears_
     await world.host.time.pass_(5 * 3600)
     await said_by_another(world, min=9)
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         for _ in range(5):
             await world.work()
         assert await least(world) == 9
@@ -311,15 +311,15 @@ async def test_a_setting_is_said_again_though_what_it_was_based_on_is_lost(aisle
     await world.begin()
     async with world.host.courier() as world.courier:
         await said_by_another(world, min=5)
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         copy = copy_of(world, aisle_home)
         await said_by_another(world, min=7)
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         (op_id,) = await world.send(setting({"min": Decimal(9)}, min="7"))
         assert await least(world) == 9
     put_back(world, aisle_home, copy)
     async with world.host.courier() as world.courier:
-        await world.courier.catch_up()
+        await world.courier.sync_once()
         for _ in range(5):
             await world.work()
         assert await least(world) == 9

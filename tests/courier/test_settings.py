@@ -13,12 +13,12 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.words import in_words
-from aisle.client import Answer, Client, RetryPolicy
-from aisle.courier.send.judging import ABSENT, CHANGED, FOUND, STANDS, UNREADABLE, Seen, judge
-from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND, Json, Write
-from aisle.jobs.chain.store_product_fields import UPDATE, values_of, write
-from aisle.local.outbox.operation import Operation
+from aisle.cli.reason_texts import reason_text
+from aisle.client import Client, Response, RetryPolicy
+from aisle.courier.push.decide_arrival import ABSENT, CHANGED, FOUND, MATCHES, UNREADABLE, LookupResult, decide
+from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Json, Write
+from aisle.jobs.supervisor.store_product_fields import UPDATE, parse_entry_values, update_write
+from aisle.outbox.operation_record import Operation
 from tests.courier.fake import answer_lost, not_applied, says
 from tests.courier.host import URL, Host
 from tests.courier.kit import STORE, Desk
@@ -29,7 +29,7 @@ from tests.faults.document import OP, Document, Ways
 
 def setting(changes: dict[str, Json], **base: str) -> Write:
     """What a person says anew of P1."""
-    return write("P1", STORE, changes, base)
+    return update_write("P1", STORE, changes, base)
 
 
 @pytest.fixture
@@ -87,9 +87,11 @@ async def test_what_the_service_never_shows_is_a_persons(shop: Shop) -> None:
         courier.wake()
         await shop.until(op_id, "needs_person")
         (card,) = shop.reads.query("doubts", {"op_id": op_id})[0]
-        assert (card["kind"], card["ways"]) == ("setting", [ARRIVED, AGAIN, BY_HAND])
-        assert card["sides"] == [{"of": "discount_price", "place": "", "before": None, "ours": "1.5", "after": None}]
-        assert shop.settle(op_id, AGAIN)
+        assert (card["kind"], card["ways"]) == ("setting", [ARRIVED, RESEND, CLOSED_BY_HAND])
+        assert card["sides"] == [
+            {"subject": "discount_price", "location": "", "before": None, "ours": "1.5", "after": None}
+        ]
+        assert shop.settle(op_id, RESEND)
         courier.wake()
         await shop.until(op_id, "done")
     assert shop.applied(UPDATE) == 1
@@ -101,14 +103,14 @@ async def test_nobody_is_written_over_unseen(shop: Shop) -> None:
         (op_id,) = shop.desk.write(setting({"min": Decimal(6), "max": Decimal(12)}, min="4", max="10"))
         courier.wake()
         op = await shop.until(op_id, "rejected")
-        assert in_words(op.last_error) == "Minimum of P1 is 5 now, not 4: somebody else has changed it"
+        assert reason_text(op.last_error) == "Minimum of P1 is 5 now, not 4: somebody else has changed it"
         await shop.time.until(lambda: seen(shop)["min"] == 5, 60)
         (card,) = shop.reads.query("doubts", {"op_id": op_id})[0]
         assert [tuple(side.values()) for side in card["sides"]] == [
             ("min", "", "4", "6", "5"),
             ("max", "", "10", "12", "10"),
         ]
-        assert card["ways"] == [BY_HAND]
+        assert card["ways"] == [CLOSED_BY_HAND]
         (same,) = shop.desk.write(setting({"min": Decimal(5)}, min="4"))
         courier.wake()
         await shop.until(same, "done")
@@ -121,7 +123,7 @@ async def test_what_stood_at_nothing_is_not_written_over_unseen_either(shop: Sho
         free, taken = shop.desk.write(setting({"max": Decimal(20)}, order_level="5"), setting({"min": Decimal(5)}))
         courier.wake()
         op = await shop.until(taken, "rejected")
-        assert in_words(op.last_error) == "Minimum of P1 is 12 now, not -: somebody else has changed it"
+        assert reason_text(op.last_error) == "Minimum of P1 is 12 now, not -: somebody else has changed it"
         await shop.until(free, "done")
         assert (shop.fake.stock["P1"]["min"], shop.fake.stock["P1"]["max"]) == (12, 20)
     assert shop.applied(UPDATE) == 1
@@ -154,16 +156,16 @@ def test_the_stock_list_proves_it(aisle_home: Path, there: Any, verdict: str) ->
     desk = Desk(aisle_home, lambda: 0.0)
     (op_id,) = desk.write(setting({"min": Decimal(6)}, min="4"))
     op: Operation = desk.outbox.get(op_id)._replace(evidence={"before": BEFORE})
-    assert judge(op, Seen(products=there)).verdict == verdict
+    assert decide(op, LookupResult(products=there)).arrival == verdict
     desk.close()
 
 
 def test_what_stood_so_before_and_what_is_never_shown_prove_nothing(aisle_home: Path) -> None:
     desk = Desk(aisle_home, lambda: 0.0)
     same, hidden = desk.write(setting({"min": Decimal(4)}), setting({"is_promotion": True}))
-    for op_id, verdict in ((same, STANDS), (hidden, UNREADABLE)):
+    for op_id, verdict in ((same, MATCHES), (hidden, UNREADABLE)):
         op = desk.outbox.get(op_id)._replace(evidence={"before": BEFORE})
-        assert judge(op, Seen(products={"P1": {"min": "4", "max": "10"}})).verdict == verdict
+        assert decide(op, LookupResult(products={"P1": {"min": "4", "max": "10"}})).arrival == verdict
     desk.close()
 
 
@@ -187,14 +189,14 @@ async def test_the_service_of_the_fault_tests_takes_it_and_shows_it(aisle_home: 
     service.add_product("P1", "21", {"": 3})
     service.settings["P1"] = {"min": 4, "max": 10}
 
-    def connect(observe: Callable[[Answer], None] = lambda _: None) -> Client:
+    def connect(observe: Callable[[Response], None] = lambda _: None) -> Client:
         retry = RetryPolicy(tries=1)
-        return Client(URL, "token", transport=Line(service), observe=observe, retry=retry, sleep=host.time.sleep)
+        return Client(URL, "token", transport=Line(service), on_response=observe, retry=retry, sleep=host.time.sleep)
 
     host.connect = connect  # type: ignore[method-assign]
     try:
         async with host.running(host.courier()) as courier:
-            await host.time.until(lambda: courier.sync.progress.completed, 600)
+            await host.time.until(lambda: courier.full_sync.progress.completed, 600)
             good, bad = host.desk.write(
                 setting({"max": Decimal(12), "expiry_date_time": "2026-12-24T00:00:00Z"}, max="10"),
                 setting({"min": Decimal(20)}, min="4"),
@@ -241,8 +243,8 @@ async def test_our_own_service_applies_each_field_and_says_what_it_may_not_be(ow
             "discount_price": Decimal("1.99"),
         }
         good, bad = own.desk.write(
-            write(product, STORE, everything, values_of(row)),
-            write(product, STORE, {"min": Decimal(7)}, {"min": "6"}),
+            update_write(product, STORE, everything, parse_entry_values(row)),
+            update_write(product, STORE, {"min": Decimal(7)}, {"min": "6"}),
         )
         courier.wake()
         await own.time.until(lambda: own.desk.state(bad) == "rejected" and own.desk.is_read_back(good), 120)
@@ -259,7 +261,7 @@ async def test_our_own_service_applies_each_field_and_says_what_it_may_not_be(ow
         async with own.client(straight=True) as client:
             other = json.dumps([{"product_number": product, "max": 11}]).encode()
             await client.request("update-store-products", path={"store_number": STORE}, body=other)
-        (late,) = own.desk.write(write(product, STORE, {"max": Decimal(9)}, {"max": "12"}))
+        (late,) = own.desk.write(update_write(product, STORE, {"max": Decimal(9)}, {"max": "12"}))
         courier.wake()
         await own.time.until(lambda: own.desk.state(late) == "rejected", 120)
-        assert "is 11 now, not 12" in in_words(own.desk.outbox.get(late).last_error)
+        assert "is 11 now, not 12" in reason_text(own.desk.outbox.get(late).last_error)

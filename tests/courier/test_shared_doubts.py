@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from aisle.jobs.base import AGAIN
-from aisle.local.outbox.remainder import LEFT
+from aisle.jobs.job import RESEND
+from aisle.outbox.rebase_excess import EXCESS
 from tests.courier.fake import Fake, answer_lost
 from tests.courier.host import Host
 from tests.courier.shop import PUT, Shop
@@ -41,7 +41,7 @@ async def test_what_found_no_room_is_kept_through_a_doubt(shop: Shop) -> None:
         courier.wake()
         await shop.until(op_id, "done")
         assert shop.fake.orders["O1"]["lines"][0]["picked_quantity"] == 3
-        assert [Decimal(op.evidence[LEFT][0]["left"]) for op in shop.desk.all() if op.op_id == op_id] == [1]
+        assert [Decimal(op.evidence[EXCESS][0]["left"]) for op in shop.desk.all() if op.op_id == op_id] == [1]
         assert shop.desk.states() == ["done", "rejected"]
 
 
@@ -87,7 +87,7 @@ async def test_sent_again_by_a_person_it_adds_nothing_to_a_line_that_had_arrived
         courier.wake()
         op = await shop.until(op_id, "needs_person")
         assert op.evidence["verdict"] == "changed"
-        assert shop.settle(op_id, AGAIN)
+        assert shop.settle(op_id, RESEND)
         courier.wake()
         await shop.until(op_id, "done")
         assert [line["picked_quantity"] for line in lines] == [1, 3]

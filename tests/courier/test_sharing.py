@@ -13,15 +13,15 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.words import in_words
-from aisle.client import Answer, Client, RetryPolicy, asgi_transport
+from aisle.cli.reason_texts import reason_text
+from aisle.client import Client, Response, RetryPolicy, asgi_transport
 from aisle.courier.courier import Courier
-from aisle.courier.features import Features
-from aisle.courier.send.parcel import body_of, headers_of
-from aisle.courier.send.sharing import fitted, is_fitted, left_of
-from aisle.jobs.base import BY_HAND, Settle, Write
-from aisle.local.db import transaction
-from aisle.local.outbox.operation import Operation
+from aisle.courier.push.pre_push_checks import adapt_to_lines, excess_of_response, needs_adapting
+from aisle.courier.push.request import request_body, request_headers
+from aisle.courier.service_features import Features
+from aisle.host.database import transaction
+from aisle.jobs.job import CLOSED_BY_HAND, Resolve, Write
+from aisle.outbox.operation_record import Operation
 from aisle.service.factory import Service, open_service
 from tests.courier.fake import Fake
 from tests.courier.host import URL, Host
@@ -55,18 +55,18 @@ def there(picked: int, *, number: int = 1, **more: Any) -> dict[str, Any]:
 
 # One operation
 
-OWN = Features(idempotency=True, pick_place=True, pick_base=True, claims=True, app_user=True)
+OWN = Features(idempotency=True, pick_location=True, pick_base=True, claims=True, app_user=True)
 
 
 def test_a_base_and_a_terminal_go_only_where_they_are_understood() -> None:
     op = operation(based("O1", 0, 1))
-    assert b"base_picked_quantity" in body_of(op, OWN)
-    assert b"base_picked_quantity" not in body_of(op, Features())
-    assert headers_of(op, OWN)["Aisle-Terminal"] == "dock"
-    assert "Aisle-Terminal" not in headers_of(op, OWN._replace(claims=False))
-    assert is_fitted(op, Features())
-    assert not is_fitted(op, OWN)
-    assert not is_fitted(operation(update("O1", {1: 2})), Features())
+    assert b"base_picked_quantity" in request_body(op, OWN)
+    assert b"base_picked_quantity" not in request_body(op, Features())
+    assert request_headers(op, OWN)["Aisle-Terminal"] == "dock"
+    assert "Aisle-Terminal" not in request_headers(op, OWN._replace(claims=False))
+    assert needs_adapting(op, Features())
+    assert not needs_adapting(op, OWN)
+    assert not needs_adapting(operation(update("O1", {1: 2})), Features())
 
 
 @pytest.mark.parametrize(
@@ -81,25 +81,25 @@ def test_a_base_and_a_terminal_go_only_where_they_are_understood() -> None:
     ],
 )
 def test_an_update_is_fitted_to_what_was_read(base: int, picked: int, stands: int, comes: int, left: int) -> None:
-    fit = fitted(operation(based("O1", base, picked)), [there(stands, picked_username="ben")])
+    fit = adapt_to_lines(operation(based("O1", base, picked)), [there(stands, picked_username="ben")])
     (line,) = fit.op.body["orders"]["order_lines"]
     assert (line["picked_quantity"], line["is_picked"]) == (comes, comes == OF)
     assert "base_picked_quantity" not in line
-    assert [row["left"] for row in fit.left] == ([left] if left else [])
-    assert all(row["picked_username"] == "ben" for row in fit.left)
+    assert [row["left"] for row in fit.excess_lines] == ([left] if left else [])
+    assert all(row["picked_username"] == "ben" for row in fit.excess_lines)
 
 
 def test_an_order_is_called_picked_when_all_its_lines_are() -> None:
     last = operation(based("O1", 2, 3, is_picked=True))
-    assert fitted(last, [there(2), there(1, number=2)]).op.body["orders"]["is_picked"] is False
-    assert fitted(last, [there(2), there(3, number=2)]).op.body["orders"]["is_picked"] is True
+    assert adapt_to_lines(last, [there(2), there(1, number=2)]).op.body["orders"]["is_picked"] is False
+    assert adapt_to_lines(last, [there(2), there(3, number=2)]).op.body["orders"]["is_picked"] is True
     unaware = operation(based("O1", 0, 1))
-    assert fitted(unaware, [there(2)]).op.body["orders"]["is_picked"] is True
-    assert "is_picked" not in fitted(unaware, [there(0)]).op.body["orders"]
+    assert adapt_to_lines(unaware, [there(2)]).op.body["orders"]["is_picked"] is True
+    assert "is_picked" not in adapt_to_lines(unaware, [there(0)]).op.body["orders"]
 
 
 def test_what_could_not_be_read_is_sent_as_it_was_meant() -> None:
-    order = fitted(operation(based("O1", 0, 1, is_picked=False)), []).op.body["orders"]
+    order = adapt_to_lines(operation(based("O1", 0, 1, is_picked=False)), []).op.body["orders"]
     assert order["order_lines"][0]["picked_quantity"] == 1
     assert order["is_picked"] is False
 
@@ -116,7 +116,7 @@ SILENT = [
 
 @pytest.mark.parametrize("body", SILENT)
 def test_an_answer_that_says_nothing_leaves_nothing(body: bytes) -> None:
-    assert left_of(Answer(200, httpx.Headers(), body)) == ()
+    assert excess_of_response(Response(200, httpx.Headers(), body)) == ()
 
 
 # Two hosts
@@ -151,15 +151,15 @@ class Two:
         self.add(order)
         self.shares.clear()
         for courier in self.couriers:
-            await courier.pull.order(order)
+            await courier.single_reads.read_order(order)
         for who, share in steps:
             if share:
                 self.pick(who, order, share)
             else:
-                await self.couriers[who].drain()
+                await self.couriers[who].push_once()
         for courier in (*self.couriers, *self.couriers):
-            await courier.drain()
-            await courier.pull.order(order)
+            await courier.push_once()
+            await courier.single_reads.read_order(order)
         stands = self.stands(order)
         assert 0 <= stands <= OF
         assert stands + self.left(order) == sum(self.shares), (order, steps)
@@ -188,11 +188,11 @@ class Real(Host):
 
     service: Service
 
-    def connect(self, observe: Callable[[Answer], None]) -> AbstractAsyncContextManager[Client]:
+    def connect(self, observe: Callable[[Response], None]) -> AbstractAsyncContextManager[Client]:
         """The client of that service."""
-        token = self.service.admin_token(self.home.folder / "token")
+        token = self.service.ensure_admin_token(self.home.folder / "token")
         transport, retry = asgi_transport(self.service.app), RetryPolicy(tries=1)
-        return Client(URL, token, transport=transport, observe=observe, retry=retry, sleep=self.time.sleep)
+        return Client(URL, token, transport=transport, on_response=observe, retry=retry, sleep=self.time.sleep)
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ async def own(aisle_home: Path) -> AsyncIterator[Two]:
     hosts = Real(aisle_home / "own_a"), Real(aisle_home / "own_b")
     service = open_service(aisle_home / "service.db", clock=hosts[0].time.clock)
     hosts[0].service = hosts[1].service = service
-    token = service.admin_token(aisle_home / "embedded.token")
+    token = service.ensure_admin_token(aisle_home / "embedded.token")
     api = "/api/v2/public"
 
     def call(method: str, path: str, body: Any = None, **query: Any) -> Any:
@@ -273,7 +273,7 @@ class _open(AbstractAsyncContextManager[Two]):
         opened = [await self._stack.enter_async_context(host.courier()) for host in self.two.hosts]
         self.two.couriers = tuple(opened)
         for courier in opened:
-            await courier.catch_up()
+            await courier.sync_once()
         return self.two
 
     async def __aexit__(self, *exc: object) -> None:
@@ -318,8 +318,8 @@ async def test_what_found_no_room_is_said_in_words_and_stays_until_somebody_sett
     later = {**REFUSALS, "since": "9999"}
     assert own.hosts[1].reads.query("refusals", later)[0] == []
     assert own.hosts[1].reads.query("refusals", {**later, "ops": [row["op_id"]]})[0] == [row]
-    assert in_words(row["why"]) == "Line 1 is at 3 of 3 (U1); 1 too many in your hand: put back"
+    assert reason_text(row["why"]) == "Line 1 is at 3 of 3 (U1); 1 too many in your hand: put back"
     desk = own.hosts[1].desk
     with transaction(desk.db):
-        assert desk.outbox.settle(Settle(row["op_id"], BY_HAND, "put back"), "U1")
+        assert desk.outbox.resolve(Resolve(row["op_id"], CLOSED_BY_HAND, "put back"), "U1")
     assert own.hosts[1].reads.query("refusals", REFUSALS)[1] == 0

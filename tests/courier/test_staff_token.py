@@ -8,24 +8,24 @@ from typing import Any
 
 import pytest
 
-from aisle.client import Answer, Client, RetryPolicy
+from aisle.client import Client, Response, RetryPolicy
 from aisle.courier.courier import Courier
-from aisle.courier.send.asks import SIGN_IN
-from aisle.jobs.base import Ask, Write
-from aisle.jobs.chain.store_product_fields import write as write_product
-from aisle.jobs.desk.deeds import CLOSE_LINE, REJECT, TAKE_BACK, Deed, decide
-from aisle.local.db import transaction
-from aisle.local.host.signals import CONFIDE
-from aisle.local.outbox import asks, passes
-from aisle.local.outbox.operation import UPDATE, Author, Intent, principal_of
-from aisle.service.demo import PIN
-from aisle.service.times import moment
-from aisle.service.tokens import create_token
+from aisle.courier.push.immediate_requests import SIGN_IN
+from aisle.host.database import transaction
+from aisle.host.notify_sockets import SECRET_PREFIX
+from aisle.jobs.job import Request, Write
+from aisle.jobs.order_operations import CLOSE_LINE, REJECT, REOPEN, OrderAction, decide
+from aisle.jobs.supervisor.store_product_fields import update_write as write_product
+from aisle.outbox import session_requests, user_tokens
+from aisle.outbox.operation_record import UPDATE_ORDER, Author, Intent, principal_of
+from aisle.service.auth.tokens import create_token
+from aisle.service.demo.store import SUPERVISOR_PIN
+from aisle.service.domain.timestamps import format_timestamp
 from tests.courier.host import URL
 from tests.courier.kit import STORE
 from tests.courier.test_real_service import Shop
 
-FRED = Author(STORE, "U6", own=principal_of("U6"))
+FRED = Author(STORE, "U6", supervisor_principal=principal_of("U6"))
 
 
 class StaffShop(Shop):
@@ -33,30 +33,34 @@ class StaffShop(Shop):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        now = moment(self.time.clock())
-        made = create_token(self.service.storage, name="host", role="staff", store_numbers=[STORE], now=now)
+        now = format_timestamp(self.time.clock())
+        made = create_token(self.service.database, name="host", role="staff", store_numbers=[STORE], now=now)
         self.token = made.secret
 
-    def client(self, observe: Callable[[Answer], None] | None = None, *, straight: bool = False) -> Client:
+    def client(self, observe: Callable[[Response], None] | None = None, *, straight: bool = False) -> Client:
         if straight:
             return super().client(observe, straight=True)
         retry = RetryPolicy(tries=1)
-        return Client(URL, self.token, transport=self.line, observe=observe, retry=retry, sleep=self.time.sleep)
+        return Client(URL, self.token, transport=self.line, on_response=observe, retry=retry, sleep=self.time.sleep)
 
     def says(self, author: Author, *writes: Write) -> tuple[str, ...]:
         with transaction(self.desk.db):
             return self.desk.outbox.enqueue([Intent(write) for write in writes], author)
 
-    async def prove(self, courier: Courier, pin: str = PIN, name: str = "pin") -> str:
+    async def prove(self, courier: Courier, pin: str = SUPERVISOR_PIN, name: str = "pin") -> str:
         """Fred says a PIN; what comes of it."""
         with transaction(self.desk.db):
-            asks.add(self.desk.db, name, Ask(SIGN_IN, {}, 30.0, secret=pin), FRED, self.time.clock())
-        courier.heard({f"{CONFIDE}{name} {pin}"})
-        await self.time.until(lambda: asks.state_of(self.desk.db, name) == asks.ANSWERED, 60)
-        return str(asks.read(self.desk.db, name)[0][0]["answer"]["how"])
+            session_requests.insert_request(
+                self.desk.db, name, Request(SIGN_IN, {}, 30.0, secret=pin), FRED, self.time.clock()
+            )
+        courier.receive_messages({f"{SECRET_PREFIX}{name} {pin}"})
+        await self.time.until(
+            lambda: session_requests.request_state(self.desk.db, name) == session_requests.ANSWERED, 60
+        )
+        return str(session_requests.read_answer(self.desk.db, name)[0][0]["answer"]["how"])
 
-    def deed(self, order: dict[str, Any], deed: Deed) -> Write:
-        done = decide(str(order["order_number"]), order, deed, STORE, rejects=True)
+    def deed(self, order: dict[str, Any], deed: OrderAction) -> Write:
+        done = decide(str(order["order_number"]), order, deed, STORE, can_reject_lines=True)
         (write,) = done.writes
         assert isinstance(write, Write)
         return write
@@ -78,8 +82,10 @@ def deeds(shop: StaffShop) -> list[Write]:
     line = shortened["lines"][0]
     product = str(fresh[2]["lines"][0]["product_number"])
     return [
-        shop.deed(rejected, Deed(REJECT, words="called off")),
-        shop.deed(shortened, Deed(CLOSE_LINE, code="2", words="none left", line=int(line["line_number"]))),
+        shop.deed(rejected, OrderAction(REJECT, reason="called off")),
+        shop.deed(
+            shortened, OrderAction(CLOSE_LINE, reason_code="2", reason="none left", line=int(line["line_number"]))
+        ),
         write_product(product, STORE, {"attention_codes": ["FROZEN"]}, {}),
         Write(
             "write-recounts",
@@ -87,7 +93,7 @@ def deeds(shop: StaffShop) -> list[Write]:
             {"store_number": STORE},
             {},
             {"recounts": [{"product_number": product}]},
-            supervises=True,
+            needs_supervisor=True,
         ),
     ]
 
@@ -109,14 +115,14 @@ async def test_each_deed_is_refused_to_the_host_and_done_for_the_person(shop: St
 
 async def _a_changed_pin_ends_the_token(shop: StaffShop, courier: Courier) -> None:
     """What is said under the old one waits, and goes under the new one."""
-    order = next(str(op.body["orders"]["order_number"]) for op in shop.desk.all() if op.operation == UPDATE)
+    order = next(str(op.body["orders"]["order_number"]) for op in shop.desk.all() if op.operation == UPDATE_ORDER)
     async with shop.client(straight=True) as admin:
         fred = {"badge": "BADGE-U6", "user": "U6", "name": "Fred Harper", "role": "supervisor", "pin": "97531"}
         path = f"/aisle/v1/stores/{STORE}/people"
-        assert (await admin.extension("POST", path, body={"people": [fred]})).status == 200
-    (back,) = shop.says(FRED, shop.deed(shop.order(order), Deed(TAKE_BACK)))
+        assert (await admin.request_extension("POST", path, body={"people": [fred]})).status == 200
+    (back,) = shop.says(FRED, shop.deed(shop.order(order), OrderAction(REOPEN)))
     courier.wake()
-    await shop.time.until(lambda: passes.waiting_for(shop.desk.db, "U6", shop.time.now) == 1, 60)
+    await shop.time.until(lambda: user_tokens.count_waiting_for(shop.desk.db, "U6", shop.time.now) == 1, 60)
     assert shop.desk.state(back) == "queued"
     assert await shop.prove(courier, name="old") == "pin"
     assert await shop.prove(courier, "97531", "new") == "done"

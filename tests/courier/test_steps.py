@@ -9,15 +9,14 @@ from typing import Any
 
 import pytest
 
-from aisle.courier.courier import Courier, World
-from aisle.courier.office import Office
-from aisle.courier.run import Term, run
-from aisle.courier.steps import STEP_S, Steady, is_off, reconcile, steadied
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.db import fetch
-from aisle.local.outbox.wishes import wish
-from aisle.local.reads.rows import moment
-from aisle.local.told import told
+from aisle.cache.row_values import iso_time
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.clock import MIN_JUMP_S, SteadyClock, apply_clock_jump, has_jumped, to_steady_clock
+from aisle.courier.courier import Courier, Runtime
+from aisle.courier.leader import LeaderOptions, Leadership, run_courier
+from aisle.host.database import fetch
+from aisle.outbox.outcome_reasons import store_message
+from aisle.outbox.session_requests import request_read
 from tests.courier.fake import lost_before, not_applied, says
 from tests.courier.host import Host
 from tests.courier.kit import START, STORE, movement, update
@@ -37,9 +36,9 @@ class Clock:
         """What the host says."""
         return self.host.time.now + self.set_by
 
-    def steady(self, boot: str = "first") -> Steady:
+    def steady(self, boot: str = "first") -> SteadyClock:
         """The clock of a courier that begins now."""
-        return Steady(self.wall, lambda: self.host.time.now - START, boot)
+        return SteadyClock(self.wall, lambda: self.host.time.now - START, boot)
 
 
 @pytest.fixture
@@ -52,9 +51,11 @@ class Incumbent:
     """A courier in office, and those that it became when the clock was set."""
 
     def __init__(self, host: Host, clock: Clock, boot: str = "first") -> None:
-        self.offices: list[Office] = []
-        world = World(clock.steady(boot), host.time.sleep, lambda: 0.0)
-        self.task = asyncio.create_task(run(host.home, host.connect, Term(world=world, begun=self.offices.append)))
+        self.offices: list[Leadership] = []
+        world = Runtime(clock.steady(boot), host.time.sleep, lambda: 0.0)
+        self.task = asyncio.create_task(
+            run_courier(host.home, host.connect, LeaderOptions(runtime=world, on_start=self.offices.append))
+        )
 
     @property
     def courier(self) -> Courier:
@@ -66,9 +67,9 @@ class Incumbent:
 async def working(host: Host, clock: Clock, boot: str = "first") -> AsyncIterator[Incumbent]:
     """A courier that has read everything, until the end of the block."""
     term = Incumbent(host, clock, boot)
-    await host.time.until(lambda: term.offices and term.courier.sync.progress.idle and host.state() == "live")
+    await host.time.until(lambda: term.offices and term.courier.full_sync.progress.is_idle and host.state() == "live")
     yield term
-    term.offices[-1].leave("the test ends")
+    term.offices[-1].end("the test ends")
     await host.time.until(term.task.done)
     assert term.task.result() == 0
 
@@ -76,12 +77,12 @@ async def working(host: Host, clock: Clock, boot: str = "first") -> AsyncIterato
 def test_a_clock_that_is_set_is_noticed_and_not_followed(host: Host) -> None:
     clock = Clock(host)
     steady = clock.steady()
-    for jump in (STEP_S * 0.9, -STEP_S * 0.9, HOUR, -HOUR):
+    for jump in (MIN_JUMP_S * 0.9, -MIN_JUMP_S * 0.9, HOUR, -HOUR):
         clock.set_by = jump
         assert steady() == host.time.now
-        assert is_off(steady) == (abs(jump) > STEP_S)
-        assert steadied(steady)() == clock.wall()
-    assert steadied(host.time.clock) == host.time.clock
+        assert has_jumped(steady) == (abs(jump) > MIN_JUMP_S)
+        assert to_steady_clock(steady)() == clock.wall()
+    assert to_steady_clock(host.time.clock) == host.time.clock
 
 
 @JUMPS
@@ -89,13 +90,15 @@ async def test_what_others_change_is_seen_after_it_as_before(host: Host, clock: 
     async with working(host, clock) as term:
         clock.set_by = jump
         await host.time.until(lambda: len(term.offices) == 2, 10)
-        await host.time.until(lambda: term.courier.sync.progress.idle and host.reads.link(clock.wall()).state == "live")
+        await host.time.until(
+            lambda: term.courier.full_sync.progress.is_idle and host.reads.link(clock.wall()).state == "live"
+        )
         host.fake.orders["O1"]["lines"][0]["picked_quantity"] = 2
         host.fake.stock["P1"]["most_likely_quantity"] = 3
         host.fake.touch("order", "O1")
         host.fake.touch("product", "P1")
         await host.time.until(lambda: host.line("O1")["picked_quantity"] == 2 and host.quantity("P1") == 3, 10)
-        assert host.reads.link(clock.wall()).age < 15
+        assert host.reads.link(clock.wall()).age_s < 15
     assert f"The clock of this host was set by {jump:+.0f} s." in host.home.courier_log.read_text()
 
 
@@ -106,7 +109,9 @@ async def test_a_delivery_that_changes_is_seen_after_it_as_before(host: Host, cl
         assert received(host, "IN-1") == 0
         clock.set_by = jump
         await host.time.until(lambda: len(term.offices) == 2, 10)
-        await host.time.until(lambda: term.courier.sync.progress.idle and host.reads.link(clock.wall()).state == "live")
+        await host.time.until(
+            lambda: term.courier.full_sync.progress.is_idle and host.reads.link(clock.wall()).state == "live"
+        )
         host.fake.deliveries["IN-1"]["order_lines"][0]["received_quantity"] = 3
         host.fake.touch("delivery", "IN-1")
         await host.time.until(lambda: received(host, "IN-1") == 3, 10)
@@ -122,14 +127,14 @@ async def test_what_the_service_did_not_have_before_it_is_no_answer_to_who_asks_
     host: Host, clock: Clock, jump: float
 ) -> None:
     async with working(host, clock) as term:
-        wish(host.desk.db, "order", "NOPE", clock.wall())
+        request_read(host.desk.db, "order", "NOPE", clock.wall())
         term.courier.wake()
-        asked = {"order_number": "NOPE", "since": moment(clock.wall())}
+        asked = {"order_number": "NOPE", "since": iso_time(clock.wall())}
         await host.time.until(lambda: host.reads.query("absent", asked)[1], 10)
         clock.set_by = jump
         await host.time.until(lambda: len(term.offices) == 2, 10)
         await host.time.pass_(1.0)
-        assert host.reads.query("absent", {**asked, "since": moment(clock.wall())})[1] == 0
+        assert host.reads.query("absent", {**asked, "since": iso_time(clock.wall())})[1] == 0
 
 
 @JUMPS
@@ -219,17 +224,17 @@ def test_a_courier_that_is_killed_while_it_follows_the_clock_follows_it_once(
         return (host.desk.outbox.get(op_id).settles_at or 0) - clock.wall()
 
     with closing(open_cache(host.home.folder, writer=True)) as cache_db:
-        files = Cache(cache_db, STORE), cache_db, host.desk.db
-        assert reconcile(*files, clock.steady()) == 0
+        files = CacheWriter(cache_db, STORE), cache_db, host.desk.db
+        assert apply_clock_jump(*files, clock.steady()) == 0
         (op_id,) = host.desk.write(movement("P1", 1, "A-1", "B-1"))
         host.desk.outbox.begin_sending(op_id, b"[]")
-        host.desk.outbox.doubt(op_id, told("told.no_answer", detail=""), settle_s=120.0)
+        host.desk.outbox.mark_in_doubt(op_id, store_message("told.no_answer", detail=""), settling_s=120.0)
         before = settles_in()
         clock.set_by = jump
         with monkeypatch.context() as patched:
-            patched.setattr(f"aisle.courier.steps.{end}", killed)
+            patched.setattr(f"aisle.courier.clock.{end}", killed)
             with pytest.raises(ZeroDivisionError):
-                reconcile(*files, clock.steady())
-        assert reconcile(*files, clock.steady()) == pytest.approx(jump)
+                apply_clock_jump(*files, clock.steady())
+        assert apply_clock_jump(*files, clock.steady()) == pytest.approx(jump)
         assert settles_in() == pytest.approx(before)
-        assert reconcile(*files, clock.steady()) == 0
+        assert apply_clock_jump(*files, clock.steady()) == 0

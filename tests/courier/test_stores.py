@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.local.outbox.wishes import wish
+from aisle.outbox.session_requests import request_read
 from tests.courier.fake import Fake
 from tests.courier.host import Host
 from tests.courier.kit import STORE
@@ -54,11 +54,11 @@ async def test_a_page_that_is_opened_brings_what_the_list_does_not_say(chain: Ho
     fake = chain.fake
     assert isinstance(fake, Chain)
     async with chain.running(chain.courier()) as courier:
-        await chain.time.until(lambda: courier.sync.progress.completed)
+        await chain.time.until(lambda: courier.full_sync.progress.completed)
         assert page(chain, "0002")["told"] == "unasked"
         assert fake.asked == []
         for store in ("0002", STORE):
-            wish(chain.desk.db, "store", store, chain.time.now)
+            request_read(chain.desk.db, "store", store, chain.time.now)
         courier.wake()
         await chain.time.until(lambda: page(chain, "0002")["told"] == "yes")
         await chain.time.until(lambda: page(chain, STORE)["told"] == "refused")
@@ -71,9 +71,9 @@ async def test_a_page_that_is_opened_brings_what_the_list_does_not_say(chain: Ho
 async def test_stores_that_are_no_more_leave_and_this_one_stays(chain: Host) -> None:
     fake = chain.fake
     async with chain.running(chain.courier()) as courier:
-        await chain.time.until(lambda: courier.sync.progress.completed)
+        await chain.time.until(lambda: courier.full_sync.progress.completed)
         fake.stores = [{"storeNo": "0003", "storeName": "New"}]
-        courier.sync.ask(["stores"])
+        courier.full_sync.request_stages(["stores"])
         await chain.time.until(lambda: page(chain, "0002") is None)
         assert [row["store_number"] for row in chain.reads.query("stores", {})[0]] == [STORE, "0003"]
 
@@ -82,9 +82,9 @@ async def test_a_service_of_the_document_alone_is_asked_for_nothing_else(tmp_pat
     host = Host(tmp_path / "home", Chain(features=""))
     try:
         async with host.running(host.courier()) as courier:
-            await host.time.until(lambda: courier.sync.progress.completed)
+            await host.time.until(lambda: courier.full_sync.progress.completed)
             host.fake.stores[1]["storeName"] = "Elsewhere"
-            wish(host.desk.db, "store", "0002", host.time.now)
+            request_read(host.desk.db, "store", "0002", host.time.now)
             courier.wake()
             await host.time.until(lambda: page(host, "0002")["store_name"] == "Elsewhere")
         assert isinstance(host.fake, Chain)

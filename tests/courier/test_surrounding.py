@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aisle.local.outbox.wishes import wish
+from aisle.outbox.session_requests import request_read
 from tests.courier.fake import Fake, says
 from tests.courier.host import Host
 
@@ -23,10 +23,10 @@ def around(host: Host, product: str = "P1") -> Any:
 async def wished(host: Host, product: str = "P1") -> Any:
     """What is known once a wish was followed."""
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
         since, _ = host.reads.changes(0)
         assert around(host, product) is None
-        wish(host.desk.db, "surrounding", product, host.time.now)
+        request_read(host.desk.db, "surrounding", product, host.time.now)
         courier.wake()
         await host.time.until(lambda: around(host, product) is not None)
         assert ("surrounding", product) in host.reads.changes(since)[1]
@@ -71,7 +71,7 @@ async def test_a_service_of_the_document_alone_tells_too(tmp_path: Any) -> None:
 
 async def test_an_older_answer_does_not_replace_a_younger_one(host: Host) -> None:
     async with host.running(host.courier()) as courier:
-        await host.time.until(lambda: courier.sync.progress.completed)
-        courier.cache.put_surrounding("P1", [FERNHILL], 200.0)
-        courier.cache.put_surrounding("P1", [DEPOT], 100.0)
+        await host.time.until(lambda: courier.full_sync.progress.completed)
+        courier.cache.write_surrounding("P1", [FERNHILL], 200.0)
+        courier.cache.write_surrounding("P1", [DEPOT], 100.0)
         assert [each["store_number"] for each in around(host)["stores"]] == ["0003"]

@@ -10,14 +10,14 @@ import apsw
 import httpx
 import pytest
 
-from aisle.client.errors import AnswerError, NotSent
+from aisle.cache.writer import CacheWriter
+from aisle.client.errors import InvalidResponse, NotSent
 from aisle.courier.courier import Courier
-from aisle.courier.pull.progress import Progress
-from aisle.courier.pull.stages import paged
+from aisle.courier.pull.sync_progress import SyncProgress
+from aisle.courier.pull.sync_stages import paged_stage
 from aisle.errors import StorageError
-from aisle.local.cache.writer import Cache
-from aisle.local.db import fetch, transaction
-from aisle.local.told import REPEATED, LeftOut
+from aisle.host.database import fetch, transaction
+from aisle.outbox.outcome_reasons import DUPLICATE_KEY, UnusableRows
 from tests.courier.fake import OWN, Fake, Fault, lost_before, name_of, says
 from tests.courier.host import Host
 
@@ -25,7 +25,7 @@ from tests.courier.host import Host
 async def once(host: Host, **options: Any) -> Courier:
     """One courier that brings the cache up to date and leaves."""
     async with host.courier() as courier:
-        await courier.catch_up(**options)
+        await courier.sync_once(**options)
     return courier
 
 
@@ -36,8 +36,8 @@ async def test_everything_is_there_afterwards(host: Host) -> None:
     assert host.quantity("P7") == 10
     assert host.reads.query("people", {})[0][0]["name"] == "Anna"
     assert host.reads.query("store", {"store_number": "0002"})[0][0]["store_name"] == "There"
-    assert not courier.notices.kept
-    assert courier.sync.progress.completed == host.time.now
+    assert not courier.operator_log.recent
+    assert courier.full_sync.progress.completed == host.time.now
 
 
 async def test_what_a_person_needs_first_comes_first(host: Host) -> None:
@@ -61,7 +61,7 @@ def names_of(fake: Fake) -> list[str]:
 
 
 async def test_progress_counts_to_its_end(host: Host) -> None:
-    seen: list[Progress] = []
+    seen: list[SyncProgress] = []
     await once(host, progress=seen.append)
     counted = [(progress.done, progress.total) for progress in seen if progress.total]
     assert counted[-1] == (5 + 5 + 3 + 7 + 7, 5 + 5 + 3 + 7 + 7)
@@ -71,7 +71,7 @@ async def test_progress_counts_to_its_end(host: Host) -> None:
 @pytest.mark.parametrize("commit", range(1, 34, 2))
 async def test_a_commit_that_fails_costs_no_page(host: Host, commit: int, monkeypatch: Any) -> None:
     await once(host)
-    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.full_sync.paged_stage", small_pages)
     left = commit
 
     @contextmanager
@@ -84,12 +84,12 @@ async def test_a_commit_that_fails_costs_no_page(host: Host, commit: int, monkey
                 raise StorageError("the disk is full")
 
     async with host.courier() as courier:
-        await courier.pull.knock()
-        courier.sync.ask_all()
-        monkeypatch.setattr("aisle.local.cache.writer.transaction", failing)
+        await courier.single_reads.check_service()
+        courier.full_sync.request_full()
+        monkeypatch.setattr("aisle.cache.writer.transaction", failing)
         with pytest.raises(StorageError):
-            await courier.sync.finish()
-        await courier.sync.finish()
+            await courier.full_sync.run_to_end()
+        await courier.full_sync.run_to_end()
         tables = ("product", "stock", "location", "orders", "line")
         counted = [fetch(courier.cache._db, f"SELECT count(*) FROM {table}")[0][0] for table in tables]
     assert counted == [7, 7, 3, 5, 10]
@@ -97,7 +97,7 @@ async def test_a_commit_that_fails_costs_no_page(host: Host, commit: int, monkey
 
 @pytest.mark.parametrize("page", range(1, 15))
 async def test_a_crash_between_any_two_pages_costs_no_page(host: Host, page: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.full_sync.paged_stage", small_pages)
     host.fake.down = after_pages(page)
     with pytest.raises(NotSent):
         await once(host)
@@ -130,24 +130,24 @@ def after_pages(count: int) -> Fault:
 
 def small_pages(stage: str, store: str) -> Any:
     """The stages with two rows a page."""
-    whole = paged(stage, store)
+    whole = paged_stage(stage, store)
     return whole._replace(query={**whole.query, "page_size": 2})
 
 
 async def test_memory_holds_one_page(host: Host, monkeypatch: Any) -> None:
     host.fake.add_products(f"Q{n}" for n in range(60))
-    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.full_sync.paged_stage", small_pages)
     async with host.courier() as courier:
         most = 0
-        put = courier.cache.put_stock
+        put = courier.cache.write_stock
 
         def watched(rows: Any, *more: Any) -> Any:
             nonlocal most
             most = max(most, len(rows))
             return put(rows, *more)
 
-        monkeypatch.setattr(courier.cache, "put_stock", watched)
-        await courier.catch_up()
+        monkeypatch.setattr(courier.cache, "write_stock", watched)
+        await courier.sync_once()
     assert most == 2
     assert host.knows("Q59")
 
@@ -155,15 +155,15 @@ async def test_memory_holds_one_page(host: Host, monkeypatch: Any) -> None:
 @pytest.mark.parametrize("fails", [False, True])
 async def test_nobody_looks_for_cycles_while_a_page_is_written(host: Host, monkeypatch: Any, fails: bool) -> None:
     seen: list[bool] = []
-    real = Cache.put_stock
+    real = CacheWriter.write_stock
 
-    def noted(cache: Cache, *args: Any) -> Any:
+    def noted(cache: CacheWriter, *args: Any) -> Any:
         seen.append(gc.isenabled())
         if fails:
             raise StorageError("full")
         return real(cache, *args)
 
-    monkeypatch.setattr(Cache, "put_stock", noted)
+    monkeypatch.setattr(CacheWriter, "write_stock", noted)
     with suppress(StorageError):
         await once(host, full=True)
     assert seen
@@ -213,11 +213,11 @@ async def test_an_order_that_cannot_be_asked_for_stays_and_keeps_no_other(
     courier = await once(host, full=True)
     assert "O2" in host.numbers()
     assert "O3" not in host.numbers()
-    assert courier.sync.progress.missing == ()
+    assert courier.full_sync.progress.missing == ()
 
 
 async def test_a_list_that_shrinks_on_the_way_is_walked_again(host: Host, monkeypatch: Any) -> None:
-    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.full_sync.paged_stage", small_pages)
     real = host.fake._list_customer_orders
     shrunk: list[str] = []
 
@@ -230,12 +230,12 @@ async def test_a_list_that_shrinks_on_the_way_is_walked_again(host: Host, monkey
     monkeypatch.setattr(host.fake, "_list_customer_orders", shrinking)
     courier = await once(host)
     assert host.numbers() == ["O2", "O3", "O4", "O5"]
-    assert not courier.notices.kept
+    assert not courier.operator_log.recent
 
 
 async def test_a_row_that_one_walk_alone_shows_twice_is_not_told(host: Host, monkeypatch: Any) -> None:
     """One order comes and another goes while the list is read: an order slips to the next page, none is there twice."""
-    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.full_sync.paged_stage", small_pages)
     real = host.fake._list_customer_orders
     shifted: list[str] = []
 
@@ -251,27 +251,27 @@ async def test_a_row_that_one_walk_alone_shows_twice_is_not_told(host: Host, mon
     courier = await once(host)
     assert shifted
     assert host.numbers() == ["O0", "O1", "O2", "O3", "O4"]
-    assert courier.sync.progress.left_out == ()
-    assert not courier.notices.kept
+    assert courier.full_sync.progress.left_out == ()
+    assert not courier.operator_log.recent
 
 
 async def test_rows_that_stay_there_twice_are_told_and_cost_one_further_walk(host: Host, monkeypatch: Any) -> None:
-    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.full_sync.paged_stage", small_pages)
     host.fake.locations["again"] = {**host.fake.locations["A-1"], "id": 901}
 
     async def walked() -> int:
         host.fake.requests.clear()
         courier = await once(host, full=True)
-        assert courier.sync.progress.left_out == (LeftOut("locations", 1, REPEATED),)
+        assert courier.full_sync.progress.left_out == (UnusableRows("locations", 1, DUPLICATE_KEY),)
         return names_of(host.fake).count("list-locations")
 
     once_and_again, later = await walked(), await walked()
     assert later < once_and_again
     host.fake.locations["more"] = {**host.fake.locations["A-1"], "id": 902}
     courier = await once(host, full=True)
-    assert courier.sync.progress.left_out == (LeftOut("locations", 2, REPEATED),)
+    assert courier.full_sync.progress.left_out == (UnusableRows("locations", 2, DUPLICATE_KEY),)
     del host.fake.locations["again"], host.fake.locations["more"]
-    assert (await once(host, full=True)).sync.progress.left_out == ()
+    assert (await once(host, full=True)).full_sync.progress.left_out == ()
 
 
 async def test_a_bad_row_costs_itself_alone(host: Host) -> None:
@@ -280,14 +280,14 @@ async def test_a_bad_row_costs_itself_alone(host: Host) -> None:
     courier = await once(host)
     assert host.knows("P1")
     assert host.knows("P7")
-    assert len(courier.notices.kept) == 2
-    assert "most_likely_quantity is no number" in courier.notices.kept[1].text
-    assert courier.sync.progress.idle
+    assert len(courier.operator_log.recent) == 2
+    assert "most_likely_quantity is no number" in courier.operator_log.recent[1].text
+    assert courier.full_sync.progress.is_idle
 
 
 def break_a_page(host: Host, monkeypatch: Any) -> None:
     """The second page of the catalogue is no JSON."""
-    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.full_sync.paged_stage", small_pages)
     real = host.fake.answer
 
     def broken(request: httpx.Request) -> httpx.Response:
@@ -304,9 +304,9 @@ async def test_a_page_that_cannot_be_read_costs_that_page(host: Host, monkeypatc
     courier = await once(host)
     known = [n for n in range(1, 8) if host.reads.query("product", {"product_number": f"P{n}"})[0][0]["product_name"]]
     assert known == [1, 2, 5, 6, 7]
-    assert [notice.text for notice in courier.notices.kept if "Page 2 of list-products" in notice.text]
-    assert courier.sync.progress.missing == ("products",)
-    assert courier.sync.progress.idle
+    assert [notice.text for notice in courier.operator_log.recent if "Page 2 of list-products" in notice.text]
+    assert courier.full_sync.progress.missing == ("products",)
+    assert courier.full_sync.progress.is_idle
 
 
 async def test_what_passes_have_met_that_never_end_is_kept_once(host: Host, monkeypatch: Any) -> None:
@@ -323,22 +323,22 @@ async def test_a_list_that_is_not_to_be_had_is_done_without(host: Host) -> None:
     host.fake.fail("list-locations", *[says(404)] * 9)
     courier = await once(host)
     assert host.knows("P7")
-    assert any("goes on without locations" in notice.text for notice in courier.notices.kept)
-    assert courier.sync.progress.missing == ("locations",)
+    assert any("goes on without locations" in notice.text for notice in courier.operator_log.recent)
+    assert courier.full_sync.progress.missing == ("locations",)
     courier = await once(host, full=True)
-    assert courier.sync.progress.missing == ("locations",)
+    assert courier.full_sync.progress.missing == ("locations",)
     host.fake.faults.clear()
     courier = await once(host, full=True)
-    assert courier.sync.progress.missing == ()
+    assert courier.full_sync.progress.missing == ()
 
 
 async def test_stock_without_ids_is_read_by_page(host: Host, monkeypatch: Any) -> None:
-    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.full_sync.paged_stage", small_pages)
     for row in host.fake.stock.values():
         row["id"] = 5
     courier = await once(host)
     assert all(host.quantity(f"P{n}") == 10 for n in range(1, 8))
-    assert any("is read by page" in notice.text for notice in courier.notices.kept)
+    assert any("is read by page" in notice.text for notice in courier.operator_log.recent)
 
 
 async def test_a_slow_page_does_not_bring_old_rows_back(host: Host, monkeypatch: Any) -> None:
@@ -357,12 +357,12 @@ async def test_a_slow_page_does_not_bring_old_rows_back(host: Host, monkeypatch:
 
     monkeypatch.setattr(host.fake, "_handle", slow)
     async with host.courier() as courier:
-        await courier.pull.knock()
-        courier.sync.ask(["stock"])
-        walking = asyncio.create_task(courier.sync.finish())
+        await courier.single_reads.check_service()
+        courier.full_sync.request_stages(["stock"])
+        walking = asyncio.create_task(courier.full_sync.run_to_end())
         await page_read.wait()
         host.fake.stock["P1"]["most_likely_quantity"] = 4
-        await courier.pull.product("P1")
+        await courier.single_reads.read_product("P1")
         assert host.quantity("P1") == 4
         go_on.set()
         await walking
@@ -401,7 +401,7 @@ async def test_the_document_alone_is_enough(host: Host) -> None:
     courier = await once(host)
     assert host.numbers() == ["O1", "O2", "O3", "O4", "O5"]
     assert host.knows("P7")
-    assert not courier.notices.kept
+    assert not courier.operator_log.recent
     assert host.fake.calls["changes"] == 0
     assert host.fake.calls["people"] == 0
 
@@ -410,7 +410,7 @@ async def test_the_progress_of_another_program_is_begun_anew(host: Host) -> None
     async with host.courier() as courier:
         courier.cache.set_cursor("full", {"todo": ["stock"], "somewhere": 3})
     courier = await once(host)
-    assert courier.sync.progress.completed
+    assert courier.full_sync.progress.completed
     assert host.knows("P7")
 
 
@@ -422,14 +422,14 @@ async def test_rubbish_is_no_list_and_takes_no_order_away(host: Host, features: 
     announced: Any = {"Aisle-Features": features} if features else {}
     host.fake.down = says(200, body=rubbish, **announced)
     async with host.courier() as courier:
-        await courier.catch_up()
-        with pytest.raises(AnswerError, match="is no page"):
-            await courier.pull.order("O1")
-        assert "headers" in courier.sync.progress.missing
+        await courier.sync_once()
+        with pytest.raises(InvalidResponse, match="is no page"):
+            await courier.single_reads.read_order("O1")
+        assert "headers" in courier.full_sync.progress.missing
     assert host.numbers() == ["O1", "O2", "O3", "O4", "O5"]
     host.fake.down = None
     courier = await once(host)
-    assert not courier.sync.progress.missing, "what could not be read was not asked for again"
+    assert not courier.full_sync.progress.missing, "what could not be read was not asked for again"
 
 
 @pytest.mark.parametrize("features", [OWN, ""], ids=["own", "document"])
@@ -437,7 +437,7 @@ async def test_an_order_that_got_lost_here_comes_back_with_the_list(host: Host, 
     host.fake.features = features
     await once(host)
     async with host.courier() as courier:
-        courier.cache.forget_orders(["O2"], read_began=9)
+        courier.cache.delete_absent_orders(["O2"], read_began=9)
     assert host.numbers() == ["O1", "O3", "O4", "O5"]
     await once(host)
     assert host.numbers() == ["O1", "O2", "O3", "O4", "O5"]
@@ -447,8 +447,10 @@ async def test_an_order_that_got_lost_here_comes_back_with_the_list(host: Host, 
 async def test_lines_that_could_not_be_read_with_their_order_are_asked_for_again(host: Host) -> None:
     await once(host)
     async with host.courier() as courier:
-        courier.cache.forget_orders(["O2"], read_began=9)
-        courier.pull.into.put_orders([{**host.fake.orders["O2"], "lines": None}], host.time.now, with_lines=False)
+        courier.cache.delete_absent_orders(["O2"], read_began=9)
+        courier.single_reads.cache_update.put_orders(
+            [{**host.fake.orders["O2"], "lines": None}], host.time.now, with_lines=False
+        )
     assert not host.line("O2")
     await once(host)
     assert host.line("O2")["product_number"] == "P1"
@@ -458,18 +460,18 @@ async def test_a_change_feed_that_makes_no_sense_is_told_as_a_part_that_is_missi
     await once(host)
     host.fake.fail("changes", *[says(200, body={"changes": []})] * 20)
     async with host.courier() as courier:
-        await courier.catch_up()
+        await courier.sync_once()
         assert courier.link.state == "partial"
-        assert courier.sync.progress.missing == ("changes",)
+        assert courier.full_sync.progress.missing == ("changes",)
         host.fake.faults.clear()
         host.time.now += 10
-        await courier.catch_up()
+        await courier.sync_once()
         assert courier.link.state == "live"
-    assert not courier.sync.progress.missing
+    assert not courier.full_sync.progress.missing
 
 
 async def test_a_store_is_read_though_its_change_feed_makes_no_sense(host: Host) -> None:
     host.fake.fail("changes", *[says(200, body={})] * 20)
     courier = await once(host)
     assert host.numbers() == ["O1", "O2", "O3", "O4", "O5"]
-    assert courier.sync.progress.missing == ("changes",)
+    assert courier.full_sync.progress.missing == ("changes",)

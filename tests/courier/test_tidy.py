@@ -2,11 +2,11 @@
 
 from contextlib import closing
 
-from aisle.courier.care import Care
-from aisle.local.db import fetch
-from aisle.local.outbox import archive
-from aisle.local.outbox.archive import Kept
-from aisle.local.outbox.journal import Batch, Entry, Journal, NewJob
+from aisle.courier.push.request import PushSettings
+from aisle.host.database import fetch
+from aisle.outbox import archive
+from aisle.outbox.archive import Retention
+from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob
 from tests.courier.host import Host, quiet
 from tests.courier.kit import ANNA, update
 
@@ -18,15 +18,15 @@ def note(host: Host, job: str, days_ago: float, events: int) -> None:
     at = host.time.now - days_ago * DAYS
     journal = Journal(host.desk.db, clock=lambda: at)
     journal.begin_session(job, terminal="t", store="0001", user="U1", version="1", pid=1)
-    entries = tuple(Entry(job, at, "", f"{job} {n}", "Thing", "{}") for n in range(events))
-    journal.commit(Batch(job, "t", ANNA, opened=(NewJob(job, "pick", 1),), entries=entries, closed=(job,)))
+    entries = tuple(EventEntry(job, at, "", f"{job} {n}", "Thing", "{}") for n in range(events))
+    journal.commit(JournalBatch(job, "t", ANNA, opened=(NewJob(job, "pick", 1),), entries=entries, closed=(job,)))
     journal.end_session(job)
 
 
 async def test_old_days_go_to_the_archive_and_old_operations_go(host: Host) -> None:
     note(host, "old", 60, 450)
     note(host, "young", 3, 5)
-    async with host.running(host.courier(pace=quiet())) as courier:
+    async with host.running(host.courier(intervals=quiet())) as courier:
         (op_id,) = host.desk.write(update("O1", {1: 1}))
         courier.wake()
         await host.time.until(lambda: host.desk.is_read_back(op_id), 60)
@@ -36,13 +36,13 @@ async def test_old_days_go_to_the_archive_and_old_operations_go(host: Host) -> N
         await host.time.until(lambda: not host.desk.all(), 1000)
     with closing(archive.open_archive(host.home.folder)) as kept:
         assert fetch(kept, "SELECT count(*) FROM event") == [(450,)]
-        assert [total[1:] for total in archive.totals(kept)] == [("U1", "pick", 450)]
+        assert [total[1:] for total in archive.daily_totals(kept)] == [("U1", "pick", 450)]
 
 
 async def test_nothing_old_makes_no_archive(host: Host) -> None:
     note(host, "young", 3, 5)
-    async with host.running(host.courier(pace=quiet())) as courier:
-        assert courier.upkeep.tidy() == 0
+    async with host.running(host.courier(intervals=quiet())) as courier:
+        assert courier.maintenance.archive_batch() == 0
     assert not (host.home.folder / "archive.db").exists()
 
 
@@ -50,19 +50,23 @@ async def test_the_archive_forgets_what_is_older_than_it_is_set(host: Host) -> N
     note(host, "oldest", 200, 3)
     note(host, "old", 60, 4)
     note(host, "young", 3, 1)
-    care = Care(kept=Kept(archive=100))
-    async with host.running(host.courier(pace=quiet(), care=care)) as courier:
-        while courier.upkeep.tidy():
+    care = PushSettings(kept=Retention(archive_days=100))
+    async with host.running(host.courier(intervals=quiet(), push_settings=care)) as courier:
+        while courier.maintenance.archive_batch():
             pass
     with closing(archive.open_archive(host.home.folder)) as kept:
         assert fetch(kept, "SELECT job_id, count(*) FROM event GROUP BY job_id") == [("old", 4)]
-        assert [total[3] for total in archive.totals(kept)] == [3, 4], "totals stay"
+        assert [total[3] for total in archive.daily_totals(kept)] == [3, 4], "totals stay"
 
 
 def test_nothing_is_kept_shorter_than_a_restored_service_may_ask_for_it() -> None:
     now = 1000 * DAYS
-    assert Kept(operations=1).operations_before(now) == now - 30 * DAYS
-    assert Kept(journal=1).journal_before(now) == now - 7 * DAYS
-    assert Kept(archive=10).archive_before(now) == now - 36 * DAYS
-    for ever in (Kept(0, 0, 0).operations_before, Kept(0, 0, 0).journal_before, Kept(0, 0, 0).archive_before):
+    assert Retention(operation_days=1).operations_before(now) == now - 30 * DAYS
+    assert Retention(journal_days=1).journal_before(now) == now - 7 * DAYS
+    assert Retention(archive_days=10).archive_before(now) == now - 36 * DAYS
+    for ever in (
+        Retention(0, 0, 0).operations_before,
+        Retention(0, 0, 0).journal_before,
+        Retention(0, 0, 0).archive_before,
+    ):
         assert ever(now) < 0

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.words import in_words
-from aisle.courier.send.deliver import PLAIN_TRIES
-from aisle.jobs.base import Write
-from aisle.jobs.chain.store_product_fields import write
+from aisle.cli.reason_texts import reason_text
+from aisle.courier.push.push_loop import MAX_PLAIN_TRIES
+from aisle.jobs.job import Write
+from aisle.jobs.supervisor.store_product_fields import update_write
 from tests.courier.kit import STORE, update
 from tests.courier.shop import PUT, Shop
 
@@ -44,7 +44,7 @@ def refuse(shop: Shop, monkeypatch: Any, kind: str, status: int) -> Callable[[],
 
 
 def said_of(kind: str) -> Write:
-    return update("O1", {1: 1}) if kind == "order" else write("P1", STORE, {"min": Decimal(6)}, {"min": "4"})
+    return update("O1", {1: 1}) if kind == "order" else update_write("P1", STORE, {"min": Decimal(6)}, {"min": "4"})
 
 
 @REFUSALS
@@ -80,7 +80,7 @@ async def test_in_the_end_it_is_a_persons_and_nothing_was_sent(
         if op.state == "done":  # an order that the service does not have, or not for us, is written to all the same
             assert (kind, status) in (("order", 400), ("order", 404))
         else:
-            assert "could not be read" in in_words(op.last_error)
+            assert "could not be read" in reason_text(op.last_error)
             assert not shop.fake.applied
 
 
@@ -91,7 +91,7 @@ async def test_what_more_was_said_of_meanwhile_is_for_nobody(shop: Shop, monkeyp
         refused, asked = shop.fake.answer, itertools.count(1)
 
         def answer(request: httpx.Request) -> httpx.Response:
-            if request.url.params.get("order_number") == "O1" and next(asked) == PLAIN_TRIES:
+            if request.url.params.get("order_number") == "O1" and next(asked) == MAX_PLAIN_TRIES:
                 shop.desk.write(update("O1", {2: 1}))
             return refused(request)
 
@@ -101,5 +101,5 @@ async def test_what_more_was_said_of_meanwhile_is_for_nobody(shop: Shop, monkeyp
         await shop.until(first, "closed")
         mend()
         await shop.until(shop.desk.outbox.get(first).superseded_by, "done")
-        assert not [notice.text for notice in courier.notices.kept if "IllegalTransition" in notice.text]
+        assert not [notice.text for notice in courier.operator_log.recent if "IllegalTransition" in notice.text]
     assert [line["picked_quantity"] for line in shop.fake.orders["O1"]["lines"]] == [1, 1]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aisle.courier.courier import Courier
-from aisle.local.outbox.restores import restores
+from aisle.outbox.service_restore import list_restores
 from tests.courier.fake import says
 from tests.courier.kit import movement, update
 from tests.courier.shop import MOVE, PUT, Shop, loss
@@ -38,7 +38,7 @@ def put_back(shop: Shop, copy: dict[str, Any]) -> None:
 
 
 def told(courier: Courier, text: str) -> bool:
-    return any(text in notice.text for notice in courier.notices.kept)
+    return any(text in notice.text for notice in courier.operator_log.recent)
 
 
 async def test_what_a_service_without_keys_has_lost_is_found_and_sent_again(shop: Shop) -> None:
@@ -60,7 +60,7 @@ async def test_what_a_service_without_keys_has_lost_is_found_and_sent_again(shop
         for number in ("P1", "P2", "P3"):
             assert shop.fake.stock[number]["store_locations"] == stood["stock"][number]["store_locations"]
         assert shop.fake.orders["O1"]["lines"][0]["picked_quantity"] == 2
-        (noted,) = restores(shop.desk.db)
+        (noted,) = list_restores(shop.desk.db)
         assert (noted.again, noted.looked_for) == (0, 3)
 
 
@@ -130,7 +130,7 @@ async def test_a_log_that_shows_nothing_any_more_is_only_told(shop: Shop) -> Non
         shop.fake.logs.clear()
         await shop.time.until(lambda: told(courier, "aisle outbox replay"), WITHIN_S)
         assert set(shop.desk.states()) == {"done"}
-        assert restores(shop.desk.db) == []
+        assert list_restores(shop.desk.db) == []
 
 
 async def test_a_log_that_cannot_be_read_proves_nothing(shop: Shop) -> None:

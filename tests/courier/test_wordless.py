@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.cli.words import in_words
-from aisle.courier.send.judging import WORDLESS, is_believed_wordless
-from aisle.jobs.base import Write
-from aisle.local.outbox.operation import LOGS, MOVEMENT, UPDATE
-from aisle.local.outbox.split import split
+from aisle.cli.reason_texts import reason_text
+from aisle.courier.push.decide_arrival import LOOKED_UP_WHEN_EMPTY, is_empty_response_final
+from aisle.jobs.job import Write
+from aisle.outbox.operation_queue import split_movement
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER
 from tests.courier.fake import Fake, Fault, answer_lost, not_applied
 from tests.courier.kit import movement, update
 from tests.courier.shop import LOG, MOVE, Shop, loss
@@ -120,12 +120,12 @@ async def test_what_an_older_program_noted_goes_as_it_is(shop: Shop) -> None:
 def test_an_item_keeps_the_lanes_of_what_it_names() -> None:
     ends = [{"customer_order_number": number, "customer_order_line_number": 1} for number in ("O1", "O2")]
     items = [{"product_number": f"P{n}", "quantity": Decimal(1), "to_location": end} for n, end in enumerate(ends, 1)]
-    write = Write(MOVEMENT, ("order/O1", "order/O2", "product/P1", "product/P2", "store"), {}, {}, items)
-    assert [each.lanes for each in split(write)] == [
+    write = Write(CREATE_MOVEMENT, ("order/O1", "order/O2", "product/P1", "product/P2", "store"), {}, {}, items)
+    assert [each.lanes for each in split_movement(write)] == [
         ("order/O1", "product/P1", "store"),
         ("order/O2", "product/P2", "store"),
     ]
-    assert split(update("O1", {1: 2})) == [update("O1", {1: 2})]
+    assert split_movement(update("O1", {1: 2})) == [update("O1", {1: 2})]
 
 
 # No words
@@ -152,7 +152,7 @@ async def test_what_was_answered_in_no_words_and_is_not_there_is_a_persons_matte
         shop.fake.fail(write.operation, nothing)
         (op_id,) = shop.desk.write(write)
         op = await shop.until(op_id, "needs_person")
-        assert "without a word" in in_words(op.last_error)
+        assert "without a word" in reason_text(op.last_error)
         await shop.time.pass_(2000)
         assert shop.applied(write.operation) == 0, "somebody has said yes to it: the machine does not say it again"
         assert shop.settle(op_id, "again")
@@ -183,15 +183,15 @@ COUNTED = {"is_counted_quantity": True}
 ENTRY = {"product_number": "P1", "reference": "X", "source": "aisle/1"}
 FIVE = {"expected_quantity": 5.0}
 TABLE = [
-    ("a movement that can be found", MOVEMENT, {}, [ENTRY], True, False),
-    ("a movement that never was", MOVEMENT, {}, [ENTRY], False, True),
-    ("a movement without our name", MOVEMENT, {}, [{"product_number": "P1"}], True, True),
-    ("a loss", LOGS, {}, [{**ENTRY, "quantity": -1}], True, False),
-    ("a count", LOGS, COUNTED, [{**ENTRY, "counted_quantity": 4, "expected_quantity": 5}], True, False),
-    ("a count of what was expected", LOGS, COUNTED, [{**ENTRY, **FIVE, "counted_quantity": 5}], True, True),
-    ("the same by pools", LOGS, COUNTED, [{**ENTRY, **FIVE, "stock_pool_1": 2, "stock_pool_2": 3}], True, True),
-    ("a count against nothing", LOGS, COUNTED, [{**ENTRY, "counted_quantity": 5}], True, False),
-    ("an update of an order", UPDATE, {}, [], True, True),
+    ("a movement that can be found", CREATE_MOVEMENT, {}, [ENTRY], True, False),
+    ("a movement that never was", CREATE_MOVEMENT, {}, [ENTRY], False, True),
+    ("a movement without our name", CREATE_MOVEMENT, {}, [{"product_number": "P1"}], True, True),
+    ("a loss", CREATE_LOGS, {}, [{**ENTRY, "quantity": -1}], True, False),
+    ("a count", CREATE_LOGS, COUNTED, [{**ENTRY, "counted_quantity": 4, "expected_quantity": 5}], True, False),
+    ("a count of what was expected", CREATE_LOGS, COUNTED, [{**ENTRY, **FIVE, "counted_quantity": 5}], True, True),
+    ("the same by pools", CREATE_LOGS, COUNTED, [{**ENTRY, **FIVE, "stock_pool_1": 2, "stock_pool_2": 3}], True, True),
+    ("a count against nothing", CREATE_LOGS, COUNTED, [{**ENTRY, "counted_quantity": 5}], True, False),
+    ("an update of an order", UPDATE_ORDER, {}, [], True, True),
     ("one of a product", "update-store-products", {}, [], True, True),
     ("an order", "create-customer-orders-one-store", {}, [], False, False),
 ]  # fmt: skip
@@ -205,7 +205,7 @@ def test_what_an_answer_in_no_words_is_worth(
 ) -> None:
     shop.desk.write(movement("P1", 1, "A-1", "B-1"))
     (op,) = shop.desk.all()
-    body = {"storeproductlog": entries} if operation == LOGS else entries
+    body = {"storeproductlog": entries} if operation == CREATE_LOGS else entries
     op = op._replace(op_id="X", operation=operation, query=query, body=body, frozen=json.dumps(body).encode())
-    assert is_believed_wordless(op, proven) is believed, name
-    assert all(WORDLESS.values())
+    assert is_empty_response_final(op, proven) is believed, name
+    assert all(LOOKED_UP_WHEN_EMPTY.values())

@@ -10,16 +10,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from aisle.courier.notices import Notice
-from aisle.jobs.base import Write
-from aisle.local.db import fetch, transaction
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import Author, Intent, Operation
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.reads.reads import Reads
-from aisle.local.session.terms import iso
+from aisle.cache.reader import CacheReader
+from aisle.courier.operator_log import Notice
+from aisle.host.database import fetch, transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Write
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Author, Intent, Operation
+from aisle.service.db import Database, Transaction
 from aisle.service.factory import Service, open_service
-from aisle.service.storage import Storage, Tx
+from aisle.session.profile import iso_time
 from tests.courier.kit import STORE
 from tests.faults.checker import check
 from tests.faults.staff import Ended, Said
@@ -44,11 +44,11 @@ def watched(lines: Sequence[str]) -> Watched:
 class Desk:
     """This host's files after the day, as the checker of the simulated store asks for them."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: StoreFolder) -> None:
         self._home = home
         self._db = open_outbox(home.folder)
-        self.outbox = Outbox(self._db)
-        self._reads = Reads(home, self._db)
+        self.outbox = OperationQueue(self._db)
+        self._reads = CacheReader(home, self._db)
 
     def operations(self) -> list[Operation]:
         """All that was ever enqueued on this host, oldest first."""
@@ -67,7 +67,7 @@ class Desk:
         """Operations without a session, in one transaction of their own; their op_ids."""
         with transaction(self._db):
             return self.outbox.enqueue(
-                [Intent(write, occurred_at=iso(time.time())) for write in writes], Author(STORE, "p")
+                [Intent(write, occurred_at=iso_time(time.time())) for write in writes], Author(STORE, "p")
             )
 
     def events(self) -> dict[str, list[str]]:
@@ -79,7 +79,7 @@ class Desk:
 
     def drained(self) -> bool:
         """Whether all is confirmed and read back."""
-        return not self.outbox.pending_effects()
+        return not self.outbox.pending_operations()
 
     def close(self) -> None:
         """Lets go of the files."""
@@ -91,7 +91,7 @@ class Store(NamedTuple):
     """The service and the host, as the checker of the simulated store asks for them."""
 
     service: Service
-    storage: Storage
+    storage: Database
     hosts: tuple[Desk, ...]
 
 
@@ -103,17 +103,17 @@ def picked(lines: Sequence[Said]) -> Counter[tuple[str, str]]:
 def check_books(database: Path | str, taken: Counter[tuple[str, str]], *desks: Desk) -> None:
     """All that has to be true once it is quiet, see tests.faults.checker. Raises AssertionError."""
     with closing(open_service(database)) as service:
-        check(cast(World, Store(service, service.storage, desks)))
-        assert service.storage.read_now(_picked) == taken
+        check(cast(World, Store(service, service.database, desks)))
+        assert service.database.read_now(_picked) == taken
 
 
 def booked(database: Path | str) -> Counter[tuple[str, str]]:
     """How many pieces of which product are picked for which order, as the service has it."""
     with closing(open_service(database)) as service:
-        return Counter(service.storage.read_now(_picked))
+        return Counter(service.database.read_now(_picked))
 
 
-async def _picked(tx: Tx) -> dict[tuple[str, str], int]:
+async def _picked(tx: Transaction) -> dict[tuple[str, str], int]:
     sql = "SELECT order_number, product_number, sum(picked) FROM order_line WHERE picked > 0 GROUP BY 1, 2"
     return {(row[0], row[1]): row[2] // 1000 for row in await tx.all(sql)}
 

@@ -17,10 +17,10 @@ from collections import Counter, defaultdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisle.local.db import fetch
-from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.state import CLOSED, DONE, NEEDS_PERSON, REJECTED
-from aisle.service.storage import Tx
+from aisle.host.database import fetch
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.operation_state import CLOSED, CONFIRMED, NEEDS_PERSON, REFUSED
+from aisle.service.db import Transaction
 from tests.service.world import assert_books
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def check(world: World) -> None:
 
 def _is_put_down(op: Operation, ended: set[str]) -> bool:
     """Whether all that it said is where goods of an order lie that has ended since, and it was said after a restore."""
-    if op.operation != "create-movement" or op.replayed_at is None or op.state != DONE:
+    if op.operation != "create-movement" or op.replayed_at is None or op.state != CONFIRMED:
         return False
     ends = [(item.get(end) or {}).get("customer_order_number") for item in op.body for end in _ENDS]
     return len(set(ends)) == 1 and ends[0] in ended
@@ -86,10 +86,10 @@ def conserved(world: World) -> None:
 def _once(op: Operation, applied: Applied, status: int | None) -> None:
     """One operation, by the state that its outbox has it in."""
     match op.state:
-        case state if state == DONE:
+        case state if state == CONFIRMED:
             assert status == 200, f"{op.op_id} is done here, and unknown there"
             assert applied.entries in _entries(op), (op, applied)
-        case state if state == REJECTED:
+        case state if state == REFUSED:
             assert applied == (0, 0), f"{op.op_id} was refused and carried out"
             assert status is None or status >= 400
         case state if state == CLOSED and op.superseded_by:
@@ -148,23 +148,23 @@ def shown(host: Host, world: World) -> None:
 # What the service has, past everything
 
 
-async def _ended(tx: Tx) -> set[str]:
+async def _ended(tx: Transaction) -> set[str]:
     return {row[0] for row in await tx.all("SELECT order_number FROM customer_order WHERE is_active = 0")}
 
 
-async def _applied(tx: Tx) -> dict[str, Applied]:
+async def _applied(tx: Transaction) -> dict[str, Applied]:
     legs: Counter[str] = Counter(dict(await tx.all("SELECT op_id, count(*) FROM leg GROUP BY op_id")))
     items = await tx.all("SELECT op_id, item FROM stock_log")
     entries = Counter(op_id for op_id, item in items if json.loads(item)["source"] != "late")
     return {op_id: Applied(legs[op_id], entries[op_id]) for op_id in {*legs, *entries}}
 
 
-async def _status(tx: Tx, key: str) -> int | None:
+async def _status(tx: Transaction, key: str) -> int | None:
     row = await tx.one("SELECT status FROM idempotency WHERE request_key = $1", key)
     return None if row is None else int(row[0])
 
 
-async def _sums(tx: Tx) -> dict[str, defaultdict[str, int]]:
+async def _sums(tx: Transaction) -> dict[str, defaultdict[str, int]]:
     sums: dict[str, defaultdict[str, int]] = {}
     for product, kind, quantity in await tx.all(
         "SELECT product_number, kind, SUM(quantity) FROM leg GROUP BY product_number, kind"
@@ -173,16 +173,16 @@ async def _sums(tx: Tx) -> dict[str, defaultdict[str, int]]:
     return sums
 
 
-async def _stock(tx: Tx) -> dict[str, int]:
+async def _stock(tx: Transaction) -> dict[str, int]:
     return dict(await tx.all("SELECT product_number, SUM(quantity) FROM balance GROUP BY product_number"))
 
 
-async def _lines(tx: Tx) -> dict[tuple[str, int], tuple[Any, ...]]:
+async def _lines(tx: Transaction) -> dict[tuple[str, int], tuple[Any, ...]]:
     rows = await tx.all("SELECT order_number, line_number, quantity, picked, moved, is_picked, is_open FROM order_line")
     return {(row[0], row[1]): row[2:] for row in rows}
 
 
-async def spots(tx: Tx) -> dict[tuple[str, str], int]:
+async def spots(tx: Transaction) -> dict[tuple[str, str], int]:
     """Product and place (or none) to all that lies there, in thousandths."""
     rows = await tx.all("SELECT product_number, location_code, SUM(quantity) FROM balance GROUP BY 1, 2")
     return {(row[0], row[1]): row[2] for row in rows if row[2]}

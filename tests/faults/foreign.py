@@ -19,12 +19,12 @@ from typing import Any
 
 import httpx
 
-from aisle.courier.care import Care
-from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND, Settle
-from aisle.local.db import fetch, transaction
-from aisle.local.outbox.operation import UPDATE, Operation, parts_of
-from aisle.local.outbox.sides import items
-from aisle.local.outbox.state import CLOSED, DONE, IN_DOUBT, NEEDS_PERSON, QUEUED, REJECTED, SENDING
+from aisle.cache.operation_queries import items_of_operation
+from aisle.courier.push.request import PushSettings
+from aisle.host.database import fetch, transaction
+from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Resolve
+from aisle.outbox.operation_record import UPDATE_ORDER, Operation, parse_entry_numbers
+from aisle.outbox.operation_state import CLOSED, CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
 from tests.faults.checker import journalled, untroubled
 from tests.faults.document import COPY, OP, PARTS, Document, Ways, chosen
 from tests.faults.goods import CODES, GOODS, PICK_UP, SHELVES, STOCK
@@ -34,7 +34,7 @@ from tests.faults.shop import Shop
 
 ORDER = "W-0"
 """An order that is there from the beginning: of P1 and P2."""
-SETTLE_S = Care().settle_s
+SETTLE_S = PushSettings().settling_s
 _SLOW_S = 1000.0
 """In which every courier has made its slow round."""
 
@@ -60,8 +60,8 @@ class Named(Line):
         found = fetch(self._host._db, sql, request.content)
         assert len(found) == 1, f"{len(found)} operations are being sent with these bytes: {request.content[:200]!r}"
         request.headers[OP] = found[0][0]
-        entries = len(items(self._host.outbox.get(found[0][0])))
-        request.headers[PARTS] = ",".join(map(str, parts_of(found[0][1]) or range(1, entries + 1)))
+        entries = len(items_of_operation(self._host.outbox.get(found[0][0])))
+        request.headers[PARTS] = ",".join(map(str, parse_entry_numbers(found[0][1]) or range(1, entries + 1)))
 
     async def _met(self, request: httpx.Request, fault: Fault) -> httpx.Response:
         """A request that is delivered twice arrives twice at once: a copy that comes hours later, after other writes,
@@ -104,13 +104,13 @@ class Foreign(Shop):
         """A supervisor settles what the machine has given up, as it really was; how many."""
         count = 0
         for host in self.hosts:
-            for op in host.outbox.unsettled():
+            for op in host.outbox.live_operations():
                 settled_at = (op.doubted_at or 0) + SETTLE_S
                 if op.state == NEEDS_PERSON and self.time.now > max(op.settles_at or 0, settled_at):
                     self.is_listed(host, op)
                     how = self._truth(op)
                     with transaction(host._db):
-                        assert host.outbox.settle(Settle(op.op_id, how, "looked there"), "sue")
+                        assert host.outbox.resolve(Resolve(op.op_id, how, "looked there"), "sue")
                     self.settled[how] += 1
                     count += 1
             host.wake()
@@ -121,9 +121,9 @@ class Foreign(Shop):
         missing = self.missing(op)
         if not missing:
             return ARRIVED
-        if len(missing) == len(_names(op)) or op.operation == UPDATE:
-            return AGAIN
-        return BY_HAND
+        if len(missing) == len(_names(op)) or op.operation == UPDATE_ORDER:
+            return RESEND
+        return CLOSED_BY_HAND
 
     def missing(self, op: Operation) -> list[int]:
         """The positions of what of an operation's body was not carried out."""
@@ -137,7 +137,7 @@ class Foreign(Shop):
         assert shown["asked"]
         assert ARRIVED in shown["ways"]
         assert shown["why"]
-        assert shown["sides"] or not items(op), (
+        assert shown["sides"] or not items_of_operation(op), (
             f"{op.op_id} is listed without evidence: {op.operation} {dict(op.evidence)}, {op.last_error}"
         )
 
@@ -163,12 +163,12 @@ class Foreign(Shop):
 
     def rests(self, host: Host) -> bool:
         """Whether nothing is left that a machine can do: all is delivered and read back, or waits behind a doubt."""
-        ops = host.outbox.unsettled()
+        ops = host.outbox.live_operations()
         held = {lane for op in ops if op.state == NEEDS_PERSON for lane in op.lanes}
         for op in ops:
             if op.state == QUEUED and not held.isdisjoint(op.lanes):
                 held.update(op.lanes)
-            elif op.state in (QUEUED, SENDING, IN_DOUBT, DONE):
+            elif op.state in (QUEUED, SENDING, IN_DOUBT, CONFIRMED):
                 return False
         return True
 
@@ -186,13 +186,15 @@ class Foreign(Shop):
 
     def _once(self, op: Operation) -> None:
         did = self.transport.did.get(op.op_id, Counter())
-        if op.operation != UPDATE:  # what is absolute may be said twice
+        if op.operation != UPDATE_ORDER:  # what is absolute may be said twice
             often = {name: times for name, times in did.items() if times > 1}
             assert not often, f"{op.op_id} was carried out more than once: {often}, {op.state}, {op.last_error}"
-        if op.state == DONE:  # an order that stands as it was to be needs nothing; what was picked is counted up (Life)
-            left = () if op.operation == UPDATE else self.missing(op)
+        if (
+            op.state == CONFIRMED
+        ):  # an order that stands as it was to be needs nothing; what was picked is counted up (Life)
+            left = () if op.operation == UPDATE_ORDER else self.missing(op)
             assert not left, f"{op.op_id} is done here, and not there: {left} of {op.body}"
-        elif op.state == REJECTED:
+        elif op.state == REFUSED:
             assert not did, f"{op.op_id} was refused and carried out: {did}"
         elif op.superseded_by:
             assert not did, f"{op.op_id} went into another one, and was carried out too"
@@ -220,9 +222,9 @@ class Foreign(Shop):
 
 def _names(op: Operation) -> list[str]:
     """What the service calls the parts of an operation."""
-    if op.operation == UPDATE:
-        return ["head", *(str(line["line_number"]) for line in items(op))]
-    return [str(n) for n in op.parts or range(1, len(items(op)) + 1)]
+    if op.operation == UPDATE_ORDER:
+        return ["head", *(str(line["line_number"]) for line in items_of_operation(op))]
+    return [str(n) for n in op.parts or range(1, len(items_of_operation(op)) + 1)]
 
 
 def quantity_of(entry: Any) -> int:

@@ -8,44 +8,44 @@ from typing import Any
 from unittest.mock import patch
 
 from aisle.client import paging
-from aisle.client.errors import AnswerError
-from aisle.courier.send.checking import Checker
-from aisle.courier.send.deliver import Delivery
-from aisle.courier.send.judging import FOUND, STANDS, Judgement, judge
-from aisle.local.outbox.operation import Operation
-from aisle.local.told import outside
+from aisle.client.errors import InvalidResponse
+from aisle.courier.push.decide_arrival import FOUND, MATCHES, Decision, decide
+from aisle.courier.push.push_loop import PushLoop
+from aisle.courier.push.reconciler import Reconciler
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.outcome_reasons import store_text
 
 
 @contextmanager
 def resent_without_looking() -> Iterator[None]:
     """What nobody answered is sent again, as to a service that keeps keys."""
 
-    def again(self: Delivery, op: Operation, why: str) -> None:
-        self._outbox.retry_later(op.op_id, outside(why), self._clock() + 1)
+    def again(self: PushLoop, op: Operation, why: str) -> None:
+        self._outbox.retry_later(op.op_id, store_text(why), self._clock() + 1)
 
-    with patch.object(Delivery, "_doubt", again):
+    with patch.object(PushLoop, "_mark_in_doubt", again):
         yield
 
 
 @contextmanager
 def absence_believed_at_once() -> Iterator[None]:
     """What is not there is believed not to come any more."""
-    with patch.object(Checker, "settle_s", 0.0):
+    with patch.object(Reconciler, "settling_s", 0.0):
         yield
 
 
 @contextmanager
 def found_and_told_nobody() -> Iterator[None]:
     """What was found is done, and what waits behind it is not told."""
-    found = Checker._found
+    found = Reconciler._confirm_found
 
-    def quietly(self: Checker, *args: Any) -> None:
-        heard = self._heard
-        self._heard = heard._replace(again=lambda: None)
+    def quietly(self: Reconciler, *args: Any) -> None:
+        heard = self._events
+        self._events = heard._replace(on_sendable=lambda: None)
         found(self, *args)
-        self._heard = heard
+        self._events = heard
 
-    with patch.object(Checker, "_found", quietly):
+    with patch.object(Reconciler, "_confirm_found", quietly):
         yield
 
 
@@ -53,18 +53,18 @@ def found_and_told_nobody() -> Iterator[None]:
 def as_it_was_is_found() -> Iterator[None]:
     """What stands as it was to be is taken for arrived, though it stood so before."""
 
-    def mutant(*args: Any) -> Judgement:
-        judgement = judge(*args)
-        return Judgement(FOUND) if judgement.verdict == STANDS else judgement
+    def mutant(*args: Any) -> Decision:
+        judgement = decide(*args)
+        return Decision(FOUND) if judgement.arrival == MATCHES else judgement
 
-    with patch("aisle.courier.send.checking.judge", mutant):
+    with patch("aisle.courier.push.reconciler.decide", mutant):
         yield
 
 
 @contextmanager
 def own_lines_alone() -> Iterator[None]:
     """An update names the lines that it changes, and trusts that the others stay."""
-    with patch("aisle.courier.send.readying.with_all_lines", lambda op, lines, spared: op):
+    with patch("aisle.courier.push.pre_push_checks.with_all_lines", lambda op, lines, spared: op):
         yield
 
 
@@ -77,7 +77,7 @@ def circles_followed() -> Iterator[None]:
         self.query = {**self.query, self._param: told}
         return told is not None
 
-    with patch.object(paging.PageWalk, "advance", advance):
+    with patch.object(paging.PageNumberCursor, "advance", advance):
         yield
 
 
@@ -88,8 +88,8 @@ def nonsense_is_an_empty_page() -> Iterator[None]:
     def mutant(op: Any, body: Any) -> Any:
         try:
             return paging.rows_of(op, body)
-        except AnswerError:
+        except InvalidResponse:
             return []
 
-    with patch("aisle.client.core.rows_of", mutant):
+    with patch("aisle.client.base.rows_of", mutant):
         yield

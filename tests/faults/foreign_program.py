@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from aisle.local.outbox.operation import LOGS, MOVEMENT, UPDATE, Operation
-from aisle.local.outbox.state import CLOSED, REJECTED
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
+from aisle.outbox.operation_state import CLOSED, REFUSED
 from tests.faults import line
 from tests.faults.document import Document, Ways
 from tests.faults.foreign import Foreign, foreign, live_operations, quantity_of
@@ -80,15 +80,15 @@ class ForeignProgram(Life):
         """See Life."""
         self.shop.check()
         operations = live_operations(self.shop.hosts)
-        undone = [op for op in operations if op.state in (REJECTED, CLOSED)]
+        undone = [op for op in operations if op.state in (REFUSED, CLOSED)]
         picked: Spots = Counter()
         for number, order in self.shop.transport.orders.items():
             for each in order["lines"].values():
                 picked[number, each["product_number"]] += each["picked_quantity"]
         for op in undone:
-            picked.update(_picked(op) if op.operation == UPDATE else {})
+            picked.update(_picked(op) if op.operation == UPDATE_ORDER else {})
         assert _plain(picked) == _plain(self.said.picked), _differing(picked, self.said.picked)
-        for name, effect, said in ((MOVEMENT, _moved, self.said.moved), (LOGS, _lost, self.said.lost)):
+        for name, effect, said in ((CREATE_MOVEMENT, _moved, self.said.moved), (CREATE_LOGS, _lost, self.said.lost)):
             booked: Spots = Counter()
             for op in operations:
                 if op.operation == name and (op in undone or not self.shop.missing(op)):

@@ -7,24 +7,24 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from aisle.client import Answer, Client, RetryPolicy
+from aisle.cache.reader import CacheReader
+from aisle.client import Client, Response, RetryPolicy
 from aisle.courier import courier as couriers
 from aisle.courier.courier import Courier
-from aisle.courier.notices import Notice
-from aisle.jobs.base import Policy, Write
+from aisle.courier.operator_log import Notice
+from aisle.host.database import transaction
+from aisle.host.notify_sockets import SessionSocket
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Policy, Write
 from aisle.jobs.view import Frame
-from aisle.local.db import transaction
-from aisle.local.host.home import Home
-from aisle.local.host.signals import Bell
-from aisle.local.outbox.journal import Journal
-from aisle.local.outbox.operation import Author, Intent, Operation
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.restores import Restore, restores
-from aisle.local.outbox.state import DONE, QUEUED, SENDING
-from aisle.local.reads.reads import Reads
-from aisle.local.session.session import Session
-from aisle.local.session.terms import Rooms, Terms, iso
+from aisle.outbox.journal import Journal
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Author, Intent, Operation
+from aisle.outbox.operation_state import CONFIRMED, QUEUED, SENDING
+from aisle.outbox.service_restore import Restore, list_restores
 from aisle.scan.inputs import Line as Said
+from aisle.session.profile import Profile, StoreAccess, iso_time
+from aisle.session.session import Session
 from tests.courier.host import URL
 from tests.courier.kit import STORE
 
@@ -42,7 +42,7 @@ class Person:
 
     def __init__(self, host: Host, terminal: str, user: str, policy: Policy) -> None:
         self._host = host
-        self._terms = Terms(store=STORE, terminal=terminal, user=user, policy=policy)
+        self._terms = Profile(store=STORE, terminal=terminal, user=user, policy=policy)
         self.terminal = terminal
         self.user = user
         self.session: Session
@@ -53,14 +53,14 @@ class Person:
     def _open(self) -> None:
         outbox, clock, random = open_outbox(self._host.home.folder), self._host.clock, self._host.random.randbytes
         self._db = outbox
-        rooms = Rooms(
-            Reads(self._host.home, outbox),
+        rooms = StoreAccess(
+            CacheReader(self._host.home, outbox),
             Journal(outbox, clock=clock, random=random),
-            Outbox(outbox, clock=clock, random=random),
-            Bell(self._host.home),
+            OperationQueue(outbox, clock=clock, random=random),
+            SessionSocket(self._host.home),
         )
         self._rooms = rooms
-        self.session = Session(rooms, self._terms, clock=clock, name=self._host.name)
+        self.session = Session(rooms, self._terms, clock=clock, make_id=self._host.name)
         self.frame = self.session.start()
 
     @property
@@ -104,7 +104,7 @@ class Person:
         """What is offered under this message id, by its letter or its number."""
         view = self.frame.view
         at = [each.id for each in view.choices].index(choice)
-        keys = getattr(view, "keys", "")
+        keys = getattr(view, "choice_letters", "")
         return self.say(keys[at] if keys else str(at + 1))
 
     def count(self, quantity: int) -> Frame:
@@ -119,16 +119,16 @@ class Person:
 
     def die(self) -> None:
         """`kill -9`: the process is gone, nothing is said, all that was shown as done is in the files."""
-        self._rooms.reads.close()
-        self._rooms.bell.close()  # the kernel closes a dead process's socket
-        self._db.execute("UPDATE session SET birth = 'gone' WHERE session_id = ?", (self.session._id,))
+        self._rooms.reader.close()
+        self._rooms.socket.close()  # the kernel closes a dead process's socket
+        self._db.execute("UPDATE session SET birth = 'gone' WHERE session_id = ?", (self.session._session_id,))
         self._db.close()
         self._host.people.remove(self)
 
     def leave(self) -> None:
         """Signs nothing off; closes the terminal."""
         self.session.close()
-        self._rooms.reads.close()
+        self._rooms.reader.close()
         self._db.close()
         self._host.people.remove(self)
 
@@ -140,7 +140,7 @@ class Host:
         self.world = world
         self.clock = world.time.clock
         self.random = Random(f"{world.seed}/{name}")
-        self.home = Home(world.folder / name, URL, STORE)
+        self.home = StoreFolder(world.folder / name, URL, STORE)
         self.line = world.line(self)
         self.line.courier_ends = self._courier_ends
         self.people: list[Person] = []
@@ -150,8 +150,8 @@ class Host:
         self._work: asyncio.Task[None] | None = None
         self._succession: asyncio.Task[None] | None = None
         self._db = open_outbox(self.home.folder)
-        self.outbox = Outbox(self._db, clock=self.clock)
-        self._reads: Reads | None = None
+        self.outbox = OperationQueue(self._db, clock=self.clock)
+        self._reads: CacheReader | None = None
         self.notices: list[Notice] = []
         """What couriers said to an operator."""
         self.survivors: list[tuple[Courier, asyncio.Task[None]]] = []
@@ -170,12 +170,12 @@ class Host:
     def query(self, name: str, **args: Any) -> list[dict[str, Any]]:
         """A read as sessions do it: what the cache has, with the outbox over it."""
         if self._reads is None:
-            self._reads = Reads(self.home, self._db)
+            self._reads = CacheReader(self.home, self._db)
         return [dict(row) for row in self._reads.query(name, args)[0]]
 
     def write(self, *writes: Write, occurred: str = "") -> tuple[str, ...]:
         """Operations without a session, in one transaction of their own; their op_ids."""
-        at = occurred or iso(self.clock())
+        at = occurred or iso_time(self.clock())
         with transaction(self._db):
             ids = self.outbox.enqueue([Intent(write, occurred_at=at) for write in writes], Author(STORE, "anna"))
         self.wake()
@@ -187,14 +187,16 @@ class Host:
 
     def restores(self) -> list[Restore]:
         """The restores of the service that were noticed here."""
-        return restores(self._db)
+        return list_restores(self._db)
 
     # The courier
 
     async def start(self) -> None:
         """A courier begins."""
-        world = couriers.World(self.clock, self.world.time.sleep, self.random.random)
-        courier = Courier(self.home, self._connect, world=world, pace=self.world.pace, notify=self.notices.append)
+        world = couriers.Runtime(self.clock, self.world.time.sleep, self.random.random)
+        courier = Courier(
+            self.home, self._connect, runtime=world, intervals=self.world.pace, on_notice=self.notices.append
+        )
         await courier.__aenter__()
         self.courier = courier
         self._work = asyncio.create_task(courier.run(), name=f"courier of {self.home.root.name}")
@@ -214,7 +216,7 @@ class Host:
         self.line.hang_up()
         for _ in range(_LAST_TURNS):  # not `rest`: who waits for that at the same time would wait for us
             await asyncio.sleep(0)
-        await courier._stack.aclose()  # what the kernel does for a dead process, and no more than that
+        await courier._exit_stack.aclose()  # what the kernel does for a dead process, and no more than that
 
     async def settle(self) -> None:
         """A courier is at work, whatever became of the one before it. Raises what ended one that should not have."""
@@ -240,27 +242,27 @@ class Host:
         await self._end()
         await self.start()
 
-    def _connect(self, observe: Callable[[Answer], None]) -> Client:
+    def _connect(self, observe: Callable[[Response], None]) -> Client:
         retry = RetryPolicy(tries=1)
         return Client(
-            URL, self.world.secret, transport=self.line, observe=observe, retry=retry, sleep=self.world.time.sleep
+            URL, self.world.secret, transport=self.line, on_response=observe, retry=retry, sleep=self.world.time.sleep
         )
 
     def drained(self) -> bool:
         """Whether all is delivered that a machine can deliver, and read back."""
-        return not any(op.state in (QUEUED, SENDING, DONE) for op in self.outbox.unsettled())
+        return not any(op.state in (QUEUED, SENDING, CONFIRMED) for op in self.outbox.live_operations())
 
     def has_read(self) -> bool:
         """Whether nothing is left to be asked for again that has changed and could not be read, no list either."""
         if self.courier is None:
             return False
-        progress = self.courier.sync.progress
-        return progress.idle and not (progress.missing or self.courier.refresher.wanted.next_at())
+        progress = self.courier.full_sync.progress
+        return progress.is_idle and not (progress.missing or self.courier.incremental_sync.read_queue.next_retry_at())
 
     def ask_again(self) -> None:
         """As somebody does who sees that a list is missing; by itself it would be asked for much later."""
-        if self.courier is not None and self.courier.sync.progress.missing:
-            self.courier.sync.ask_lists()
+        if self.courier is not None and self.courier.full_sync.progress.missing:
+            self.courier.full_sync.request_missing()
 
     async def close(self) -> None:
         """Everybody goes home."""
@@ -269,7 +271,7 @@ class Host:
         for courier, work in self.survivors:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
-            await courier._stack.aclose()
+            await courier._exit_stack.aclose()
         await self.stop()
         await self.line.close()
         if self._reads is not None:

@@ -12,10 +12,10 @@ from typing import TypeVar
 
 import apsw
 
-from aisle.service.storage import Row, Work
-from aisle.service.storage.connection import SqliteTx, drive, opened
-from aisle.service.storage.migrate import migrate
-from aisle.service.storage.watch import Watch
+from aisle.service.db import Row, Work
+from aisle.service.db.database import DatabaseMonitor
+from aisle.service.db.sqlite_connection import SqliteTransaction, open_connection, run_sync
+from aisle.service.db.sqlite_schema import migrate
 from tests.service.world import prepare
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ class Crash(BaseException):
     """The service's process ends here. Nothing in the service may catch it."""
 
 
-class _Tx(SqliteTx):
+class _Tx(SqliteTransaction):
     """Statements are counted, so that the process can end at one of them."""
 
     def __init__(self, connection: apsw.Connection, storage: Inline) -> None:
@@ -46,9 +46,9 @@ class _Tx(SqliteTx):
         self._storage.tick()
         await super().run(sql, *args)
 
-    async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+    async def run_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         self._storage.tick()
-        await super().many(sql, rows)
+        await super().run_many(sql, rows)
 
 
 class Inline:
@@ -57,17 +57,17 @@ class Inline:
     def __init__(self, path: Path) -> None:
         self.crash_in: int | None = None
         """Statements until the process ends; the commit counts as one. None: it lives."""
-        self.watch = Watch()
+        self.monitor = DatabaseMonitor()
         self.crashes = 0
         if not path.exists():
             prepare(path)
-        connection = opened(path, _BUSY_MS)
+        connection = open_connection(path, _BUSY_MS)
         migrate(connection)
         self._writer = _Tx(connection, self)
-        self._reader = _Tx(opened(path, _BUSY_MS, read_only=True), self)
+        self._reader = _Tx(open_connection(path, _BUSY_MS, read_only=True), self)
 
     @property
-    def sizes(self) -> tuple[str, ...]:
+    def size_statements(self) -> tuple[str, ...]:
         """Nobody asks."""
         return ()
 
@@ -105,7 +105,7 @@ class Inline:
     def _run(self, tx: _Tx, begin: str, work: Work[T]) -> T:
         tx.begin(begin)
         try:
-            answer = drive(work(tx))
+            answer = run_sync(work(tx))
             self.tick()
             tx.end("COMMIT")
         except BaseException:

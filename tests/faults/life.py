@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from aisle.local.db import fetch
-from aisle.local.outbox.state import NEEDS_PERSON, REJECTED
+from aisle.host.database import fetch
+from aisle.outbox.operation_state import NEEDS_PERSON, REFUSED
 from tests.faults.host import Host
 from tests.faults.line import CRASH
 from tests.faults.shop import Shop
@@ -139,7 +139,7 @@ class Life(ABC):
             self.weather.writes + self.weather.copies,
             sum(host.line.requests for host in shop.hosts),
             len(operations),
-            states[REJECTED],
+            states[REFUSED],
             states[NEEDS_PERSON],
             sum(host.deaths for host in shop.hosts),
             self.said.scans,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import httpx
 
-from aisle.courier.alarm import Sleep
+from aisle.courier.schedule import Sleep
 from tests.faults.inline import Crash
 
 NONE = "none"

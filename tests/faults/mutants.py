@@ -10,20 +10,20 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from aisle.courier.features import Features
-from aisle.courier.pull.changes import ChangeFeed
-from aisle.courier.send.parcel import headers_of
-from aisle.local.db import transaction
-from aisle.local.outbox import outbox
-from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.outbox.rows import Rows
-from aisle.service import gate
-from aisle.service.asked import Answer
-from aisle.service.gate import Gate
-from aisle.service.once import once
-from aisle.service.sql import core
-from aisle.service.storage import Statement
+from aisle.courier.pull.change_feed import ChangeFeed
+from aisle.courier.push.request import request_headers
+from aisle.courier.service_features import Features
+from aisle.host.database import transaction
+from aisle.outbox import operation_queue
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.operation_state import OperationRows
+from aisle.service.db import Statement
+from aisle.service.db.statements import access
+from aisle.service.handlers.registry import OperationResult
+from aisle.service.http import endpoint
+from aisle.service.http.endpoint import OperationEndpoint
+from aisle.service.http.idempotency import run_once
 from tests.faults.host import Host
 
 
@@ -32,80 +32,80 @@ def resent_without_key() -> Iterator[None]:
     """The first attempt has a key; those after it have not."""
 
     def mutant(op: Operation, features: Features, *more: Any) -> dict[str, str]:
-        headers = headers_of(op, features, *more)
+        headers = request_headers(op, features, *more)
         if op.attempts:
             headers.pop("Idempotency-Key", None)
         return headers
 
-    with patch("aisle.courier.send.deliver.headers_of", mutant):
+    with patch("aisle.courier.push.push_loop.request_headers", mutant):
         yield
 
 
 @contextmanager
 def key_in_a_second_transaction() -> Iterator[None]:
     """The service commits what was asked for, and then, by itself, the key and the answer."""
-    write = Gate._write
+    write = OperationEndpoint._write
     later: list[tuple[Any, ...]] = []
 
-    async def without_key(ctx: Any, *args: Any) -> Answer:
-        run, together = ctx.tx.run, ctx.tx.together
+    async def without_key(ctx: Any, *args: Any) -> OperationResult:
+        run, together = ctx.tx.run, ctx.tx.run_batch
 
         async def kept_for_later(sql: str, *args: object) -> None:
-            if sql == core.ANSWER_KEEP:
+            if sql == access.RESPONSE_ADD:
                 later.append(args)
             else:
                 await run(sql, *args)
 
         async def without(statements: Iterable[Statement]) -> None:
             known = list(statements)
-            later.extend(tuple(args) for sql, args in known if sql == core.ANSWER_KEEP)
-            await together([one for one in known if one[0] != core.ANSWER_KEEP])
+            later.extend(tuple(args) for sql, args in known if sql == access.RESPONSE_ADD)
+            await together([one for one in known if one[0] != access.RESPONSE_ADD])
 
-        with patch.object(ctx.tx, "run", kept_for_later), patch.object(ctx.tx, "together", without):
-            return await once(ctx, *args)
+        with patch.object(ctx.tx, "run", kept_for_later), patch.object(ctx.tx, "run_batch", without):
+            return await run_once(ctx, *args)
 
-    async def then_the_key(self: Gate, *args: Any) -> Any:
+    async def then_the_key(self: OperationEndpoint, *args: Any) -> Any:
         answer = await write(self, *args)
         while later:
             row = later.pop()
 
             async def keep(tx: Any, row: tuple[Any, ...] = row) -> None:
-                await tx.run(core.ANSWER_KEEP, *row)
+                await tx.run(access.RESPONSE_ADD, *row)
 
-            await self.storage.write(keep)
+            await self.database.write(keep)
         return answer
 
-    with patch.object(gate, "once", without_key), patch.object(Gate, "_write", then_the_key):
+    with patch.object(endpoint, "run_once", without_key), patch.object(OperationEndpoint, "_write", then_the_key):
         yield
 
 
 @contextmanager
 def sending_written_late() -> Iterator[None]:
     """That an operation is being sent is written down with what becomes of it, not before its first byte leaves."""
-    begin, change, confirm = Outbox.begin_sending, Rows._change, Outbox.confirm
+    begin, change, confirm = OperationQueue.begin_sending, OperationRows._transition, OperationQueue.confirm
     unwritten: dict[tuple[int, str], Callable[[], object]] = {}
 
-    def sent(self: Outbox, op_id: str, frozen: bytes, **options: Any) -> bytes | None:
+    def sent(self: OperationQueue, op_id: str, frozen: bytes, **options: Any) -> bytes | None:
         if all(op.op_id != op_id for op in self.sendable(50)):
             return None
         unwritten[id(self), op_id] = lambda: begin(self, op_id, frozen, **options)
         return frozen
 
-    def late(self: Rows, op_id: str) -> None:
+    def late(self: OperationRows, op_id: str) -> None:
         unwritten.pop((id(self), op_id), lambda: None)()
 
-    def changed(self: Rows, op_id: str, event: str, **columns: Any) -> None:
+    def changed(self: OperationRows, op_id: str, event: str, **columns: Any) -> None:
         late(self, op_id)
         change(self, op_id, event, **columns)
 
-    def confirmed(self: Outbox, op_id: str, *args: Any, **options: Any) -> None:
+    def confirmed(self: OperationQueue, op_id: str, *args: Any, **options: Any) -> None:
         late(self, op_id)
         confirm(self, op_id, *args, **options)
 
     with (
-        patch.object(Outbox, "begin_sending", sent),
-        patch.object(Rows, "_change", changed),
-        patch.object(Outbox, "confirm", confirmed),
+        patch.object(OperationQueue, "begin_sending", sent),
+        patch.object(OperationRows, "_transition", changed),
+        patch.object(OperationQueue, "confirm", confirmed),
     ):
         yield
 
@@ -113,14 +113,14 @@ def sending_written_late() -> Iterator[None]:
 @contextmanager
 def cursor_ahead_of_rows() -> Iterator[None]:
     """What has changed is put behind before it is read."""
-    look = ChangeFeed.look
+    look = ChangeFeed.read
 
     async def mutant(self: ChangeFeed) -> Any:
         news = await look(self)
-        self.keep(news)
+        self.save(news)
         return news
 
-    with patch.object(ChangeFeed, "look", mutant):
+    with patch.object(ChangeFeed, "read", mutant):
         yield
 
 
@@ -143,16 +143,16 @@ def two_couriers() -> Iterator[None]:
 @contextmanager
 def confirmed_is_enough() -> Iterator[None]:
     """A confirmed operation leaves the overlay at once, before the cache has its effect."""
-    with patch("aisle.local.reads.overlay.is_in", lambda operation, began: operation.confirmed_at is not None):
+    with patch("aisle.cache.order_overlay.is_included", lambda operation, began: operation.confirmed_at is not None):
         yield
 
 
 @contextmanager
 def merged_with_what_was_sent() -> Iterator[None]:
     """A later update of an order goes into one that waits, though that has been sent before."""
-    partner = outbox._PARTNER.replace("AND o.attempts = 0 AND o.frozen IS NULL", "")
-    assert partner != outbox._PARTNER
-    with patch.object(outbox, "_PARTNER", partner):
+    partner = operation_queue._MERGE_CANDIDATE.replace("AND o.attempts = 0 AND o.frozen IS NULL", "")
+    assert partner != operation_queue._MERGE_CANDIDATE
+    with patch.object(operation_queue, "_MERGE_CANDIDATE", partner):
         yield
 
 

@@ -8,10 +8,10 @@ from decimal import Decimal
 from pathlib import Path
 from random import Random
 
-from aisle.courier.pull.schedule import Pace
-from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.state import REJECTED
-from aisle.service.storage import Tx
+from aisle.courier.schedule import PullIntervals
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.operation_state import REFUSED
+from aisle.service.db import Transaction
 from tests.courier.kit import STORE
 from tests.faults.goods import CODES, GOODS, SHELVES
 from tests.faults.life import Life, Lines, unhurried
@@ -66,7 +66,7 @@ class Program(Life):
         """See Life."""
         self.shop.check()
         operations = [op for host in self.shop.hosts for op in host.operations()]
-        refused = [op for op in operations if op.state == REJECTED]
+        refused = [op for op in operations if op.state == REFUSED]
         self._check_picks(refused)
         moves = {op.op_id for op in operations if op.operation == "create-movement" and _between_places(op)}
         changes = {op.op_id for op in operations if _is_change(op)}
@@ -128,7 +128,7 @@ def _lost(op: Operation) -> Counter[tuple[str, str]]:
     return shifts
 
 
-async def _legs(tx: Tx) -> dict[str, Counter[tuple[str, str]]]:
+async def _legs(tx: Transaction) -> dict[str, Counter[tuple[str, str]]]:
     """By operation: product and place to what came there."""
     found: dict[str, Counter[tuple[str, str]]] = {}
     rows = await tx.all(
@@ -140,7 +140,7 @@ async def _legs(tx: Tx) -> dict[str, Counter[tuple[str, str]]]:
     return found
 
 
-async def _picked(tx: Tx) -> Counter[tuple[str, str]]:
+async def _picked(tx: Transaction) -> Counter[tuple[str, str]]:
     rows = await tx.all("SELECT order_number, product_number, SUM(picked) FROM order_line GROUP BY 1, 2")
     return Counter({(order, product): picked // 1000 for order, product, picked in rows if picked})
 
@@ -149,7 +149,7 @@ async def life(folder: Path, seed: int, faults: int, weather: Callable[[Random],
     """One life of a shop with so many faults, at our own service. Raises AssertionError."""
     with unhurried():
         async with world(folder, seed=seed) as shop:
-            shop.pace = Pace(changes=shop.random.choice(LOOKS_S))
+            shop.pace = PullIntervals(changes=shop.random.choice(LOOKS_S))
             await shop.host.stop()
             await shop.host.start()
             program = Program(shop, weather(shop.random))

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.courier.link import PROBE_LONGEST_S
-from aisle.courier.pull.schedule import Pace
-from aisle.service.storage import Row, Storage, Tx
+from aisle.courier.link_state import MAX_CHECK_S
+from aisle.courier.schedule import PullIntervals
+from aisle.service.db import Database, Row, Transaction
 from tests.courier.kit import STORE
 from tests.faults.host import Host
 from tests.faults.life import Lines, unhurried
@@ -52,7 +52,7 @@ class Restored(NamedTuple):
 class RestoreProgram(Program):
     """One life of a shop whose service is put back again and again."""
 
-    def __init__(self, shop: World, database: Path | Storage, hosts: int) -> None:
+    def __init__(self, shop: World, database: Path | Database, hosts: int) -> None:
         super().__init__(shop, Weather(shop.random, writes=0.2, reads=0.05, copies=0.1))
         self.restores = 0
         self._database = database
@@ -84,7 +84,7 @@ class RestoreProgram(Program):
             before = noticed
             for host in self.shop.hosts:
                 host.line.still()
-            await self.shop.time.pass_(PROBE_LONGEST_S)
+            await self.shop.time.pass_(MAX_CHECK_S)
             await super().quiet()
 
     def check(self) -> None:
@@ -163,7 +163,7 @@ class RestoreProgram(Program):
         return Restored(self.restores, len(operations), sum(note.again for note in noted), states["rejected"])
 
 
-async def _handed_over_otherwise(tx: Tx) -> list[Row]:
+async def _handed_over_otherwise(tx: Transaction) -> list[Row]:
     return await tx.all(
         "SELECT l.order_number, l.line_number, l.picked, l.delivered FROM order_line l JOIN customer_order o"
         " ON o.store_number = l.store_number AND o.order_number = l.order_number"
@@ -171,13 +171,13 @@ async def _handed_over_otherwise(tx: Tx) -> list[Row]:
     )
 
 
-async def restored_life(folder: Path, seed: int, restores: int, hosts: int, lent: Storage | None = None) -> Restored:
+async def restored_life(folder: Path, seed: int, restores: int, hosts: int, lent: Database | None = None) -> Restored:
     """One life of a shop with so many restores, over a file in the folder or a PostgreSQL. Raises AssertionError."""
     with unhurried():
         shop = World(folder, seed, lent)
         try:
             await shop.fill()
-            shop.pace = Pace(changes=shop.random.choice(LOOKS_S))
+            shop.pace = PullIntervals(changes=shop.random.choice(LOOKS_S))
             await shop.add_host()
             program = RestoreProgram(shop, lent or folder / "service.db", hosts)
             await program.prepare()

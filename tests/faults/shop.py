@@ -11,7 +11,7 @@ from time import monotonic
 
 import httpx
 
-from aisle.courier.pull.schedule import Pace
+from aisle.courier.schedule import PullIntervals
 from tests.courier.kit import Time
 from tests.faults.host import Host
 from tests.faults.line import Line
@@ -84,7 +84,7 @@ class Shop(ABC):
         self.time = Clock()
         self.time.busy = lambda: any(host.line.busy for host in self.hosts)
         self.hosts: list[Host] = []
-        self.pace = Pace()
+        self.pace = PullIntervals()
         """Of couriers that begin from now on."""
 
     @property
@@ -105,7 +105,7 @@ class Shop(ABC):
         host = Host(self, f"host-{len(self.hosts) + 1}")
         self.hosts.append(host)
         await host.start()
-        await self.time.until(lambda: host.courier and host.courier.sync.progress.completed)
+        await self.time.until(lambda: host.courier and host.courier.full_sync.progress.completed)
         return host
 
     async def step(self, seconds: float = 0.0) -> None:

@@ -14,11 +14,11 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from aisle.code_forms import check_digit
-from aisle.local.host.home import Home
-from aisle.local.host.signals import Bell
-from aisle.local.host.spawn import spawn_courier
-from aisle.service.storage import Storage, open_storage
+from aisle.barcode_keys import check_digit
+from aisle.host.notify_sockets import SessionSocket
+from aisle.host.processes import start_courier
+from aisle.host.store_folder import StoreFolder
+from aisle.service.db import Database, open_database
 from tests.courier.kit import STORE
 from tests.faults.world import World
 from tests.terminal.harness import python
@@ -73,7 +73,7 @@ def orders(plan: Plan, person: int, random: Random) -> Orders:
     }
 
 
-async def fill(folder: Path, plan: Plan, seed: int, lent: Storage | None = None) -> str:
+async def fill(folder: Path, plan: Plan, seed: int, lent: Database | None = None) -> str:
     """Makes the service's database with all of it, in that folder or where is lent; a token's secret."""
     shop = World(folder, seed, lent)
     try:
@@ -98,7 +98,7 @@ async def _filled(shop: World, plan: Plan, seed: int) -> None:
     async with shop.integrator() as client:
         await client.create_stores({"stores": [{**store, "is_warehouse": False}]})
         await client.create_or_update_products({"products": products})
-        await client.extension("POST", "/aisle/v1/locations", body={"locations": places})
+        await client.request_extension("POST", "/aisle/v1/locations", body={"locations": places})
         await client.create_store_product_logs(STORE, {"storeproductlog": counts}, is_counted_quantity=True)
         for person in range(plan.sessions):
             mine = orders(plan, person, Random(f"{seed}/{person}"))
@@ -129,7 +129,7 @@ def at_work(
     """
     secret = folder / "secret"
     secret.touch(0o600)
-    secret.write_text(asyncio.run(fill(folder / "shop", plan, seed, open_storage(postgres) if postgres else None)))
+    secret.write_text(asyncio.run(fill(folder / "shop", plan, seed, open_database(postgres) if postgres else None)))
     address = postgres or f"sqlite:///{database(folder)}"
     serve = python("-m", "aisle", "serve", "--database", address, "--port", "{port}", *options)
     if book:
@@ -139,20 +139,20 @@ def at_work(
         yield At(host(root, served.url, courier), courier, served)
 
 
-def host(root: Path, url: str, courier: Sequence[str]) -> Home:
+def host(root: Path, url: str, courier: Sequence[str]) -> StoreFolder:
     """The home of the store in that folder, which the environment names, synced and with a courier in office."""
-    home = Home(root, url, STORE)
+    home = StoreFolder(root, url, STORE)
     door("sync", *courier[4:])
-    spawn_courier(courier)
-    with closing(Bell(home)) as bell:
-        until(bell.courier_there, 30.0)
+    start_courier(courier)
+    with closing(SessionSocket(home)) as bell:
+        until(bell.is_courier_listening, 30.0)
     return home
 
 
 class At(NamedTuple):
     """The host, the command of its courier, and the service."""
 
-    home: Home
+    home: StoreFolder
     courier: list[str]
     served: Served
 

@@ -18,20 +18,20 @@ from pkgutil import walk_packages
 from random import Random
 from typing import Any, NamedTuple
 
+import aisle.cache
 import aisle.jobs
-import aisle.local
+from aisle.cache.reader import CacheReader
 from aisle.errors import StorageError
-from aisle.jobs.base import Policy
+from aisle.host.notify_sockets import SessionSocket
+from aisle.host.processes import start_courier
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Policy
 from aisle.jobs.view import GOOD, Frame
-from aisle.local.host.home import Home
-from aisle.local.host.signals import Bell
-from aisle.local.host.spawn import spawn_courier
-from aisle.local.outbox.journal import Batch, Committed, Journal
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.reads.reads import Reads
-from aisle.local.session.session import Session
-from aisle.local.session.terms import Rooms, Terms
+from aisle.outbox.journal import Committed, Journal, JournalBatch
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
+from aisle.session.profile import Profile, StoreAccess
+from aisle.session.session import Session
 from tests.courier.kit import STORE
 from tests.faults.soak import EACH, PICK_UP, Plan, goods, orders
 
@@ -51,7 +51,7 @@ class TimedJournal(Journal):
         self.took_ms: list[float] = []
         self.errors: list[str] = []
 
-    def commit(self, batch: Batch) -> Committed:
+    def commit(self, batch: JournalBatch) -> Committed:
         began = time.perf_counter()
         try:
             return super().commit(batch)
@@ -89,7 +89,9 @@ class Ended(NamedTuple):
 class Somebody:
     """A person at a terminal, at work until the time is over."""
 
-    def __init__(self, home: Home, courier: Sequence[str], plan: Plan, person: int, seed: int, tell: Tell) -> None:
+    def __init__(
+        self, home: StoreFolder, courier: Sequence[str], plan: Plan, person: int, seed: int, tell: Tell
+    ) -> None:
         self.random = Random(f"{seed}/{person}")
         self.orders = orders(plan, person, self.random)
         self.goods = goods(plan)
@@ -97,11 +99,11 @@ class Somebody:
         self.tell = tell
         outbox = open_outbox(home.folder)
         self.journal = TimedJournal(outbox)
-        self.bell = Bell(home)
+        self.bell = SessionSocket(home)
         self.name = f"p{person:03d}"
-        rooms = Rooms(Reads(home, outbox), self.journal, Outbox(outbox), self.bell)
-        terms = Terms(STORE, f"t{person:03d}", self.name, Policy())
-        self.session = Session(rooms, terms, call_courier=lambda: spawn_courier(courier))
+        rooms = StoreAccess(CacheReader(home, outbox), self.journal, OperationQueue(outbox), self.bell)
+        terms = Profile(STORE, f"t{person:03d}", self.name, Policy())
+        self.session = Session(rooms, terms, start_courier=lambda: start_courier(courier))
         self.looks = 0
         self.due = time.monotonic() + LOOK_S
         """When the screen is looked after, rung or not."""
@@ -122,7 +124,7 @@ class Somebody:
         self.go_home()
         self.session.close()
         used_s = time.process_time() - began_s
-        ended = Ended(self.session._id, self.journal.took_ms, self.journal.errors, self.looks, used_s)
+        ended = Ended(self.session._session_id, self.journal.took_ms, self.journal.errors, self.looks, used_s)
         self.tell(json.dumps({"ended": ended._asdict()}))
 
     def pick(self, until: float) -> None:
@@ -205,10 +207,10 @@ class Somebody:
     def look(self, *, rung: bool) -> None:
         """What came of it stands on the screen."""
         self.looks += 1
-        self.frame = self.session.poll(rung=rung) or self.frame
+        self.frame = self.session.poll(notified=rung) or self.frame
 
 
-def session(home: Home, courier: Sequence[str], plan: Plan, person: int, seed: int) -> Callable[[Tell], None]:
+def session(home: StoreFolder, courier: Sequence[str], plan: Plan, person: int, seed: int) -> Callable[[Tell], None]:
     """The work of a process: one person, from sign-in to the end.
 
     Nobody is niced: whoever holds the lock of outbox.db would stand there with it until all others have had their turn,
@@ -228,6 +230,6 @@ def session(home: Home, courier: Sequence[str], plan: Plan, person: int, seed: i
 def _import_all() -> None:
     """What a session imports when it is asked for is there: two hundred of them would read the same files, and each
     input would cost what an import does."""
-    for room in (aisle.jobs, aisle.local):
+    for room in (aisle.jobs, aisle.cache):
         for module in walk_packages(room.__path__, f"{room.__name__}."):
             import_module(module.name)

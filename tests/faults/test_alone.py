@@ -15,18 +15,18 @@ from random import Random
 
 import pytest
 
-from aisle.jobs.base import Policy
+from aisle.cache.reader import CacheReader
+from aisle.host.leader_lock import LeaderLock
+from aisle.host.notify_sockets import SessionSocket
+from aisle.host.processes import start_courier
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Policy
 from aisle.jobs.view import Frame, Step
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election
-from aisle.local.host.signals import Bell
-from aisle.local.host.spawn import spawn_courier
-from aisle.local.outbox.journal import Journal
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.reads.reads import Reads
-from aisle.local.session.session import Session
-from aisle.local.session.terms import Rooms, Terms
+from aisle.outbox.journal import Journal
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
+from aisle.session.profile import Profile, StoreAccess
+from aisle.session.session import Session
 from tests.courier.kit import STORE
 from tests.faults import soak
 from tests.faults.books import Desk
@@ -41,7 +41,7 @@ SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 30
 class Picker:
     """Somebody at a terminal of his own, whose session can be killed."""
 
-    def __init__(self, home: Home, courier: Sequence[str], dice: Random) -> None:
+    def __init__(self, home: StoreFolder, courier: Sequence[str], dice: Random) -> None:
         self.home, self.courier, self.dice = home, courier, dice
         self.told: list[str] = []
         """All that was said on the screen."""
@@ -50,17 +50,17 @@ class Picker:
 
     def _open(self) -> None:
         self._outbox = open_outbox(self.home.folder)
-        self._reads, self._bell = Reads(self.home, self._outbox), Bell(self.home)
-        rooms = Rooms(self._reads, Journal(self._outbox), Outbox(self._outbox), self._bell)
-        terms = Terms(STORE, "dock", "anna", Policy())
-        self.session = Session(rooms, terms, call_courier=lambda: spawn_courier(self.courier))
+        self._reads, self._bell = CacheReader(self.home, self._outbox), SessionSocket(self.home)
+        rooms = StoreAccess(self._reads, Journal(self._outbox), OperationQueue(self._outbox), self._bell)
+        terms = Profile(STORE, "dock", "anna", Policy())
+        self.session = Session(rooms, terms, start_courier=lambda: start_courier(self.courier))
         self._saw(self.session.start())
 
     def die(self) -> None:
         """The session's process is killed, and the terminal is opened again."""
         self.close()
         with closing(open_outbox(self.home.folder)) as outbox:
-            outbox.execute("UPDATE session SET birth = 'gone' WHERE session_id = ?", (self.session._id,))
+            outbox.execute("UPDATE session SET birth = 'gone' WHERE session_id = ?", (self.session._session_id,))
         self._open()
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class Picker:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             time.sleep(0.01)
-            self._saw(self.session.poll(rung=True))
+            self._saw(self.session.poll(notified=True))
 
     def _saw(self, frame: Frame | None) -> None:
         if frame is not None:
@@ -95,7 +95,7 @@ class Picker:
 
 
 @contextmanager
-def picking(home: Home, courier: Sequence[str], dice: Random) -> Iterator[Picker]:
+def picking(home: StoreFolder, courier: Sequence[str], dice: Random) -> Iterator[Picker]:
     """Somebody who picks."""
     person = Picker(home, courier, dice)
     try:
@@ -132,7 +132,7 @@ def test_nobody_else_is_said_to_have_changed_what_one_person_picks_alone(
         assert not {*ELSEWHERE} & {*person.told}
 
 
-def kill(person: Picker, home: Home, served: Served, dice: Random) -> None:
+def kill(person: Picker, home: StoreFolder, served: Served, dice: Random) -> None:
     """Ends the service, the courier, the session, or none of them."""
     luck = dice.random()
     if luck < 0.15:
@@ -140,7 +140,7 @@ def kill(person: Picker, home: Home, served: Served, dice: Random) -> None:
         person.wait(dice.choice((0.0, 0.5)))
         served.start()
     elif luck < 0.35:
-        holder = Election(home.lock).holder()
+        holder = LeaderLock(home.lock).read_leader()
         if holder is not None:
             os.kill(holder.pid, signal.SIGKILL)
     elif luck < 0.5:

@@ -133,9 +133,9 @@ class Shop(RuleBasedStateMachine):
         with self.seen(order):
             if not self.open_order(person, order):
                 return
-            take = person.session._stack.top.state.take
-            there = 0 if take is None else self.floor.lies[take.product, take.place]
-            part = min(quantity, there, 0 if take is None else int(take.rest))
+            take = person.session._stack.top.state.current_line
+            there = 0 if take is None else self.floor.lies[take.product, take.location]
+            part = min(quantity, there, 0 if take is None else int(take.remaining))
             if part:
                 person.say(f"{part}*{CODES[take.product]}")
                 assert person.told[0] == "good", person.frame
@@ -147,12 +147,12 @@ class Shop(RuleBasedStateMachine):
         with self.seen(order):
             if not self.open_order(person, order):
                 return
-            take = person.session._stack.top.state.take
-            if take is None or not self.floor.lies[take.product, take.place]:
+            take = person.session._stack.top.state.current_line
+            if take is None or not self.floor.lies[take.product, take.location]:
                 return
             person.say(CODES[take.product])
-            most = int(take.picked) + self.floor.lies[take.product, take.place]
-            if person.session._stack.top.state.held:
+            most = int(take.picked) + self.floor.lies[take.product, take.location]
+            if person.session._stack.top.state.is_quantity_open:
                 person.say(str(min(quantity, most)))
 
     @rule(who=PEOPLE, order=ORDER, quantity=FEW)

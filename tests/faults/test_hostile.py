@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from aisle.local.db import fetch_one
+from aisle.host.database import fetch_one
 from tests.faults.conftest import Tell
 from tests.faults.document import Ways
 from tests.faults.foreign import ORDER, foreign
@@ -53,7 +53,7 @@ async def test_a_list_that_never_makes_sense_costs_itself_alone_and_is_named(mem
     async with foreign(memory, make=make) as shop:
         host = shop.host
         assert host.courier is not None
-        assert host.courier.sync.progress.missing
+        assert host.courier.full_sync.progress.missing
         assert any(name in notice.text for notice in host.notices)
         read = {what for what in LISTS.values() if fetch_one(host.courier._cache_db, f"SELECT 1 FROM {what} LIMIT 1")}
         assert read == {*LISTS.values()} - {LISTS[name]}
@@ -71,4 +71,4 @@ async def test_in_each_mood_everything_is_read_and_written(memory: Path, mood: s
         assert shop.transport.orders[ORDER]["lines"][1]["picked_quantity"] == 2
         assert {op.state for op in shop.host.operations() if not op.superseded_by} == {"done"}
         assert shop.host.courier is not None
-        assert "stock" not in shop.host.courier.sync.progress.missing
+        assert "stock" not in shop.host.courier.full_sync.progress.missing

@@ -16,13 +16,13 @@ from random import Random
 
 import pytest
 
-from aisle.jobs.base import Write
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election
-from aisle.local.host.pulse import END_S
-from aisle.local.host.signals import Bell
-from aisle.local.host.spawn import spawn_courier
-from aisle.local.outbox.state import DONE
+from aisle.host.courier_monitor import KILL_AFTER_S
+from aisle.host.leader_lock import LeaderLock
+from aisle.host.notify_sockets import SessionSocket
+from aisle.host.processes import start_courier
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Write
+from aisle.outbox.operation_state import CONFIRMED
 from tests.courier.kit import STORE, movement
 from tests.faults import soak, staff
 from tests.faults.books import Desk, check_books, percentile
@@ -45,14 +45,14 @@ def test_killed_between_send_and_answer(
     seats: list[float] = []
     sends: list[float] = []
     with soak.at_work(aisle_home, tmp_path, plan, SEED, book) as (home, courier, served):
-        with closing(Desk(home)) as desk, closing(Bell(home)) as bell:
+        with closing(Desk(home)) as desk, closing(SessionSocket(home)) as bell:
             for order, lines in soak.orders(plan, 0, Random(f"{SEED}/0")).items():
                 one = lines[0][0]
                 taken[order, one.number] += 1
                 served.hold()
                 known = len(read_book(book))
                 ids = desk.write(pick(order, one), movement(one.number, 1, *one.places))
-                bell.ring_courier()
+                bell.wake_courier()
                 soak.until(lambda: len(read_book(book)) > known, 60.0)  # noqa: B023 - used at once
                 time.sleep(chance.choice((0.0, 0.0, chance.uniform(0.0, 0.02))))
                 repeated = repeats(book)
@@ -63,7 +63,7 @@ def test_killed_between_send_and_answer(
                 if heir:
                     sends.append((time.perf_counter() - died) * 1000)
                 served.release()
-                soak.until(lambda: all(desk.outbox.get(op_id).state == DONE for op_id in ids), 60.0)  # noqa: B023
+                soak.until(lambda: all(desk.outbox.get(op_id).state == CONFIRMED for op_id in ids), 60.0)  # noqa: B023
             soak.until(desk.drained, 60.0)
             soak.until(lambda: soak.holds(lambda: check_books(soak.database(tmp_path), taken, desk)), 60.0)
             check_books(soak.database(tmp_path), taken, desk)
@@ -80,7 +80,7 @@ def test_stopped_and_never_let_go(aisle_home: Path, tmp_path: Path) -> None:
     """A session that only looks ends it, its heir takes over, and what waits is sent."""
     plan = soak.Plan(1, 200.0, (1.0, 1.0), 1)
     with soak.at_work(aisle_home, tmp_path, plan, SEED) as (home, courier, _):
-        holder = Election(home.lock).holder()
+        holder = LeaderLock(home.lock).read_leader()
         assert holder is not None
         os.kill(holder.pid, signal.SIGSTOP)
         with closing(Desk(home)) as desk:
@@ -92,9 +92,9 @@ def test_stopped_and_never_let_go(aisle_home: Path, tmp_path: Path) -> None:
             def sent() -> bool:
                 person.wait(1.0)
                 states.add(person.frame.link.state)
-                return desk.outbox.get(op_id).state == DONE
+                return desk.outbox.get(op_id).state == CONFIRMED
 
-            soak.until(sent, END_S + 60.0)
+            soak.until(sent, KILL_AFTER_S + 60.0)
             person.session.close()
     assert states >= {"live", "stuck"}, "and meanwhile the screen says that it does not answer"
     assert f"courier {holder.pid} gave no sign of life" in home.courier_log.read_text()
@@ -113,22 +113,22 @@ def pick(order: str, one: soak.Goods) -> Write:
     return Write("update-customer-order", (f"order/{order}",), {"store_number": STORE}, {}, body)
 
 
-def killed(home: Home, courier: list[str], bell: Bell) -> tuple[float, bool]:
+def killed(home: StoreFolder, courier: list[str], bell: SessionSocket) -> tuple[float, bool]:
     """Kills who is in office; when that was, and whether its heir took over. Otherwise one is called."""
-    holder = Election(home.lock).holder()
+    holder = LeaderLock(home.lock).read_leader()
     assert holder is not None
     os.kill(holder.pid, signal.SIGKILL)
     died = time.perf_counter()
 
     def followed() -> bool:
-        now = Election(home.lock).holder()
+        now = LeaderLock(home.lock).read_leader()
         return now is not None and now.pid != holder.pid
 
     while not followed() and time.perf_counter() - died < HEIR_S:
         time.sleep(0.0005)
     if followed():
         return died, True
-    spawn_courier(courier)
+    start_courier(courier)
     soak.until(followed, 60.0)
     return died, False
 

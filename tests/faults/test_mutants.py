@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError
-from aisle.local.outbox.journal import Batch, Entry, Journal
-from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.outbox.journal import EventEntry, Journal, JournalBatch
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from tests.faults import line, mutants
 from tests.faults.goods import CODES
 from tests.faults.line import CANCEL_AFTER, CANCEL_BEFORE, CRASH, LOST_BEFORE, UNREACHED, Fault
@@ -180,14 +180,14 @@ def _written_at_once(folder: Path, writers: int = 3, each: int = 60) -> None:
 
     def work(name: int) -> None:
         connection = open_outbox(folder)
-        journal, outbox = Journal(connection), Outbox(connection)
+        journal, outbox = Journal(connection), OperationQueue(connection)
         ready.wait()
         for number in range(each):
             try:
-                batch = Batch(f"S{name}", f"T{name}", ANNA, entries=[Entry("J", 0.0, "", "1", "scan", "")])
+                batch = JournalBatch(f"S{name}", f"T{name}", ANNA, entries=[EventEntry("J", 0.0, "", "1", "scan", "")])
                 done = journal.commit(batch._replace(writes=[(0, update(f"{name}-{number}", {1: 1}))]))
                 acknowledged.extend(done.op_ids)
-                assert outbox.begin_sending(done.op_ids[0], b"{}", keyed=True)
+                assert outbox.begin_sending(done.op_ids[0], b"{}", has_key=True)
                 outbox.confirm(done.op_ids[0])
             except StorageError as error:
                 refused.append(str(error))
@@ -200,7 +200,7 @@ def _written_at_once(folder: Path, writers: int = 3, each: int = 60) -> None:
         thread.join()
     assert not refused, refused[0]
     connection = open_outbox(folder)
-    states = {op.op_id: op.state for op in Outbox(connection).recent(100_000)}
+    states = {op.op_id: op.state for op in OperationQueue(connection).recent(100_000)}
     connection.close()
     assert states == dict.fromkeys(acknowledged, "done")
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import apsw
 import pytest
 
-from aisle.local.db import checkpoint, fetch
-from aisle.local.outbox.journal import Batch, Entry, Journal
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.state import DONE, QUEUED, SENDING
+from aisle.host.database import checkpoint, fetch
+from aisle.outbox.journal import EventEntry, Journal, JournalBatch
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_state import CONFIRMED, QUEUED, SENDING
 from tests.faults.power import Disk, disk_under
 from tests.local.kit import ANNA, movement, update
 
@@ -25,7 +25,7 @@ SEEDS = [pytest.param(seed, marks=() if seed < 2 else pytest.mark.full) for seed
 CUTS = 100
 """Of each seed: 10,000 in the long run."""
 STEPS = 40
-RANK = {QUEUED: 0, SENDING: 1, DONE: 2}
+RANK = {QUEUED: 0, SENDING: 1, CONFIRMED: 2}
 
 
 class Told(NamedTuple):
@@ -45,7 +45,7 @@ class Life:
     def __init__(self, connection: apsw.Connection, disk: Disk, chance: Random) -> None:
         self.told: list[Told] = []
         self._connection = connection
-        self._journal, self._outbox = Journal(connection), Outbox(connection)
+        self._journal, self._outbox = Journal(connection), OperationQueue(connection)
         self._disk = disk
         self._chance = chance
         self._number = 0
@@ -64,9 +64,9 @@ class Life:
         self._number += 1
         number = self._number
         raws = [f"{number}-{part}" for part in range(self._chance.randint(1, 3))]
-        entries = [Entry("J", 0.0, "", raw, "scan", "") for raw in raws]
+        entries = [EventEntry("J", 0.0, "", raw, "scan", "") for raw in raws]
         writes = [(0, movement(f"{number % 3}", f"P{number}") if number % 4 == 0 else update(str(number), {1: number}))]
-        done = self._journal.commit(Batch("S", "console", ANNA, entries=entries, writes=writes))
+        done = self._journal.commit(JournalBatch("S", "console", ANNA, entries=entries, writes=writes))
         for raw in raws:
             self._tell(raw=raw)
         for op_id in done.op_ids:
@@ -79,7 +79,7 @@ class Life:
             self._tell(op_id=row.op_id, state=SENDING)
             if self._chance.random() < 0.8:
                 self._outbox.confirm(row.op_id)
-                self._tell(op_id=row.op_id, state=DONE)
+                self._tell(op_id=row.op_id, state=CONFIRMED)
 
     def _tell(self, raw: str = "", op_id: str = "", state: str = "") -> None:
         self.told.append(Told(len(self._disk.done), raw, op_id, state))
@@ -132,7 +132,7 @@ def _has_come_to(state: str | None, acknowledged: str) -> bool:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_power_goes(tmp_path: Path, seed: int) -> None:
     disk, told = lived(tmp_path / "home", seed)
-    assert any(row.state == DONE for row in told)
+    assert any(row.state == CONFIRMED for row in told)
     assert lost(disk, told, seed, tmp_path / "after") == []
 
 

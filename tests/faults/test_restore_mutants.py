@@ -11,11 +11,11 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-from aisle.courier.features import Features
-from aisle.courier.send.parcel import headers_of
-from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.outbox.replays import Replays
+from aisle.courier.push.request import request_headers
+from aisle.courier.service_features import Features
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.service_restore import RestoreReplay
 from tests.faults.goods import CODES
 from tests.faults.line import LOST_BEFORE, NONE, Fault
 from tests.faults.restoring import restored_life
@@ -34,8 +34,8 @@ def noticed_by_the_cursor_alone() -> Iterator[None]:
         return False
 
     with (
-        patch.object(Replays, "newest_keys", lambda *_: []),
-        patch("aisle.service.extensions._is_another", never),
+        patch.object(RestoreReplay, "newest_keys", lambda *_: []),
+        patch("aisle.service.handlers.extensions._is_other_history", never),
     ):
         yield
 
@@ -44,8 +44,8 @@ def noticed_by_the_cursor_alone() -> Iterator[None]:
 def nothing_sent_again() -> Iterator[None]:
     """A restore is noticed by the mark of the cursor, and nothing follows."""
     with (
-        patch.object(Replays, "newest_keys", lambda *_: []),
-        patch.object(Replays, "replay", lambda self, op_ids, how: 0),
+        patch.object(RestoreReplay, "newest_keys", lambda *_: []),
+        patch.object(RestoreReplay, "replay", lambda self, op_ids, how: 0),
     ):
         yield
 
@@ -55,14 +55,14 @@ def sent_again_under_new_keys() -> Iterator[None]:
     """What is sent again has another key than it had before; a restore is noticed by the mark of the cursor."""
 
     def mutant(op: Operation, features: Features, *more: Any) -> dict[str, str]:
-        headers = headers_of(op, features, *more)
+        headers = request_headers(op, features, *more)
         if op.replayed_at is not None and "Idempotency-Key" in headers:
             headers["Idempotency-Key"] = f'"{op.op_id[:-1]}{"A" if op.op_id[-1] != "A" else "B"}"'
         return headers
 
     with (
-        patch.object(Replays, "newest_keys", lambda *_: []),
-        patch("aisle.courier.send.deliver.headers_of", mutant),
+        patch.object(RestoreReplay, "newest_keys", lambda *_: []),
+        patch("aisle.courier.push.push_loop.request_headers", mutant),
     ):
         yield
 
@@ -70,12 +70,12 @@ def sent_again_under_new_keys() -> Iterator[None]:
 @contextmanager
 def keys_forgotten_after_a_restart() -> Iterator[None]:
     """A courier knows of those keys alone that were sent in its own time."""
-    newest, begun = Replays.newest_keys, WeakKeyDictionary[Outbox, float]()
+    newest, begun = RestoreReplay.newest_keys, WeakKeyDictionary[OperationQueue, float]()
 
-    def mutant(self: Outbox, since: float, limit: int) -> list[str]:
+    def mutant(self: OperationQueue, since: float, limit: int) -> list[str]:
         return newest(self, max(since, begun.setdefault(self, self._clock())), limit)
 
-    with patch.object(Replays, "newest_keys", mutant):
+    with patch.object(RestoreReplay, "newest_keys", mutant):
         yield
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.local.outbox.restores import TOLD
+from aisle.outbox.service_restore import REPORTED
 from tests.faults.goods import CODES
 from tests.faults.host import Host, Person
 from tests.faults.line import Fault
@@ -115,7 +115,7 @@ async def told_of_one(shop: World, database: Path, person: Person, works: tuple[
     for work in works:
         work(person)
     await shop.quiet()
-    shop.host.outbox.replay_since(0.0, 0.0, TOLD)
+    shop.host.outbox.replay_since(0.0, 0.0, REPORTED)
 
 
 Losing = Callable[[World, Path, Person, tuple[Work, ...]], Awaitable[None]]

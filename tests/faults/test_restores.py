@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.service.storage.postgres import PostgresStorage
+from aisle.service.db.postgres import PostgresDatabase
 from tests.faults.restoring import restored_life
 from tests.lengths import tries
 from tests.service import postgres
@@ -43,7 +43,7 @@ async def test_nothing_is_lost_and_nothing_is_doubled(memory: Path, seed: int, h
 
 @pytest.mark.parametrize("hosts", [1, 2, 3])
 async def test_nor_on_postgresql(memory: Path, server: postgres.Server, hosts: int) -> None:
-    storage = PostgresStorage(server.fresh(), patience=60)
+    storage = PostgresDatabase(server.fresh(), timeout_s=60)
     try:
         done = await restored_life(memory, hosts, ON_POSTGRES[hosts], hosts, storage)
     finally:

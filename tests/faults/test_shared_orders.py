@@ -10,8 +10,8 @@ from random import Random
 import httpx
 import pytest
 
-from aisle.local.outbox.operation import UPDATE
-from aisle.local.outbox.probes import OMITTED_LINES, YES
+from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES
+from aisle.outbox.operation_record import UPDATE_ORDER
 from tests.faults.document import OP, Document, Ways
 from tests.faults.foreign import Foreign, foreign
 from tests.faults.goods import CODES
@@ -53,7 +53,7 @@ async def _learn(shop: Foreign, host: Host, order: str) -> None:
     assert person.at.startswith("pick."), person.frame.view
     courier = host.courier
     assert courier is not None
-    await shop.time.until(lambda: courier.probes.get(OMITTED_LINES) == YES, 600)
+    await shop.time.until(lambda: courier.observations.get(KEEPS_OMITTED_LINES) == YES, 600)
     person.home()
     await shop.time.until(lambda: not host.outbox.unfinished(), 600)
 
@@ -89,7 +89,7 @@ async def test_no_line_of_another_host_is_said_again(memory: Path, seed: int) ->
             await shop.step(dice.choice((0.0, 0.2, 0.7, 2.0)))
         await shop.quiet()
         shop.check()
-        operations = {op.op_id: op for host in shop.hosts for op in host.operations() if op.operation == UPDATE}
+        operations = {op.op_id: op for host in shop.hosts for op in host.operations() if op.operation == UPDATE_ORDER}
         assert service.updates
         for op_id, named in service.updates:
             own = {line["line_number"] for line in operations[op_id].body["orders"].get("order_lines") or ()}

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election
-from aisle.local.outbox.state import DONE
+from aisle.host.leader_lock import LeaderLock
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_state import CONFIRMED
 from tests.faults import soak, staff
 from tests.faults.books import Desk, Watched, check_books, percentile, picked, watched
 from tests.local.children import Child, running
@@ -50,7 +50,7 @@ class Used(NamedTuple):
 def test_a_full_host(aisle_home: Path, tmp_path: Path, plan: soak.Plan, capsys: pytest.CaptureFixture[str]) -> None:
     with ExitStack() as opened:
         home, courier, served = opened.enter_context(soak.at_work(aisle_home, tmp_path, plan, SEED))
-        first = Election(home.lock).holder()
+        first = LeaderLock(home.lock).read_leader()
         assert first is not None
         with used(first.pid, served.pid) as busy:
             lines = worked(home, courier, plan)
@@ -65,12 +65,12 @@ def test_a_full_host(aisle_home: Path, tmp_path: Path, plan: soak.Plan, capsys: 
         soak.until(lambda: soak.holds(lambda: check_books(soak.database(tmp_path), taken, desk)), 60.0)
         check_books(soak.database(tmp_path), taken, desk)
         journalled(desk, people)
-        assert {op.state for op in desk.operations() if not op.superseded_by} == {DONE}
-        assert Election(home.lock).holder() == first, "one courier did it all"
+        assert {op.state for op in desk.operations() if not op.superseded_by} == {CONFIRMED}
+        assert LeaderLock(home.lock).read_leader() == first, "one courier did it all"
         assert len(home.courier_log.read_text().splitlines()) == 1, home.courier_log.read_text()
 
 
-def worked(home: Home, courier: list[str], plan: soak.Plan) -> list[list[str]]:
+def worked(home: StoreFolder, courier: list[str], plan: soak.Plan) -> list[list[str]]:
     """What each session told, from its first input to its end."""
     children = [Child(staff.session(home, courier, plan, person, SEED)) for person in range(plan.sessions)]
     with running(*children):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from aisle.courier.pull.wanted import AGAIN_S
-from aisle.local.told import outside
-from aisle.service.storage.connection import drive
+from aisle.courier.pull.read_queue import MAX_RETRY_S
+from aisle.outbox.outcome_reasons import store_text
+from aisle.service.db.sqlite_connection import run_sync
 from tests.faults.goods import CODES, PICK_UP
 from tests.faults.host import Person
 from tests.faults.line import CUT, GATEWAY_BEFORE, KINDS, LATE, LOST_BEFORE, NONE, Fault
@@ -129,7 +129,7 @@ async def test_the_checker_sees_what_was_lost_doubled_or_made_up(
         await shop.quiet()
         shop.check()
         writer, db = shop.storage._writer, shop.storage._writer.connection
-        monkeypatch.setattr(shop.storage, "read_now", lambda work: drive(work(writer)))
+        monkeypatch.setattr(shop.storage, "read_now", lambda work: run_sync(work(writer)))
         for damage in (
             "DELETE FROM idempotency WHERE request_key NOT LIKE 'integrator%'",
             "UPDATE stock_log SET op_id = 'nobody' WHERE op_id NOT LIKE 'integrator%'",
@@ -177,10 +177,10 @@ async def test_it_is_not_quiet_while_a_list_is_missing(aisle_home: Path) -> None
         (host,) = shop.hosts
         await shop.quiet()
         assert host.courier is not None
-        host.courier.sync.lacks("locations", outside("no"))
+        host.courier.full_sync.set_missing("locations", store_text("no"))
         assert not host.has_read()
         began = shop.time.now
         await shop.quiet()
         assert host.has_read()
-        assert host.courier.sync.progress.missing == ()
-        assert shop.time.now - began < AGAIN_S, "it is asked for as somebody would"
+        assert host.courier.full_sync.progress.missing == ()
+        assert shop.time.now - began < MAX_RETRY_S, "it is asked for as somebody would"

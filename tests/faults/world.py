@@ -25,11 +25,11 @@ from typing import cast
 import httpx
 
 from aisle.client import Client, RetryPolicy, asgi_transport
+from aisle.service.auth.tokens import create_token
+from aisle.service.db import Database
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service
-from aisle.service.limits import Rates
-from aisle.service.storage import Storage
-from aisle.service.times import moment
-from aisle.service.tokens import create_token
+from aisle.service.limits import RateLimits
 from tests.courier.host import URL
 from tests.courier.kit import STORE
 from tests.faults import checker
@@ -52,11 +52,11 @@ class _Signed(Line):
 class World(Shop):
     """Our own service and its hosts. Made by `world`, over a file in its folder or a storage that is lent."""
 
-    def __init__(self, folder: Path, seed: int, lent: Storage | None = None) -> None:
+    def __init__(self, folder: Path, seed: int, lent: Database | None = None) -> None:
         super().__init__(folder, seed)
         self.storage = cast(Inline, lent) if lent else Inline(folder / "service.db")  # only a file's crashes
         # how often one may ask is counted in real seconds, and here a day passes in one of them
-        unlimited = Rates(token=0, stranger=0)
+        unlimited = RateLimits(token=0, unauthenticated=0)
         self.service = Service(self.storage, self.time.clock, unlimited)
         self.transport = asgi_transport(self.service.app)
         made = create_token(
@@ -64,7 +64,7 @@ class World(Shop):
             name=f"host-{secrets.token_hex(4)}",
             role="admin",
             store_numbers=None,
-            now=moment(self.time.now),
+            now=format_timestamp(self.time.now),
         )
         self.secret = made.secret
         self._integrators = 0
@@ -131,7 +131,7 @@ class World(Shop):
         async with self.integrator() as client:
             await client.create_stores({"stores": stores})
             await client.create_or_update_products({"products": products})
-            await client.extension("POST", "/aisle/v1/locations", body={"locations": places})
+            await client.request_extension("POST", "/aisle/v1/locations", body={"locations": places})
             await client.create_store_product_logs(STORE, {"storeproductlog": counts}, is_counted_quantity=True)
             await self.create_orders(client, ORDERS)
 

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import httpx
 
+from aisle.service.auth.tokens import create_token
+from aisle.service.db import open_database
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service
-from aisle.service.storage import open_storage
-from aisle.service.times import moment
-from aisle.service.tokens import create_token
 from tests.bench.shop import Product, products
 from tests.grow.chain import address_beside, copied, make_beside
 from tests.grow.lists import LISTS, MOST, POLLS, Cost, Side, Walk, side, told, walked, weighed
@@ -58,8 +58,8 @@ async def grow(asked: argparse.Namespace) -> Grown:
     if not asked.again:
         await make_beside(asked.database)
     with (
-        closing(Service(open_storage(await address_beside(asked.database)), lambda: now[0])) as one,
-        closing(Service(open_storage(asked.database), lambda: START)) as chain,
+        closing(Service(open_database(await address_beside(asked.database)), lambda: now[0])) as one,
+        closing(Service(open_database(asked.database), lambda: START)) as chain,
     ):
         if not asked.again:
             await _fill(asked, goods, one, chain, now)
@@ -116,7 +116,11 @@ def tell(grown: Grown) -> None:
 def opened(service: Service, stores: Sequence[str] | None = None) -> httpx.AsyncClient:
     """An admin's client, of all stores or of these."""
     made = create_token(
-        service.storage, name=f"grow-{secrets.token_hex(4)}", role="admin", store_numbers=stores, now=moment(START)
+        service.database,
+        name=f"grow-{secrets.token_hex(4)}",
+        role="admin",
+        store_numbers=stores,
+        now=format_timestamp(START),
     )
     headers = {"Authorization": f"Bearer {made.secret}"}
     return httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url="http://grow", headers=headers)

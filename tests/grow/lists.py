@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import httpx
 
+from aisle.service.db import Row
 from aisle.service.factory import Service
-from aisle.service.storage import Row
 from tests.bench.shop import Product
 from tests.service.world import API
 
@@ -164,7 +164,7 @@ class Work:
     """Processor time of this process and of its connections' servers, where they run on this machine."""
 
     def __init__(self, service: Service) -> None:
-        self._storage = service.storage
+        self._storage = service.database
         self.servers: list[Path] = []
 
     def look(self) -> None:

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from aisle.client.load import LoadError
-from aisle.client.load.cells import CLEANERS
-from aisle.client.load.columns import LAYOUTS, Layout
-from aisle.client.load.examples import column_lines, example_of
-from aisle.client.load.notation import Notation
-from aisle.client.load.read import tables
+from aisle.client.load.cell_cleaning import CLEANERS
+from aisle.client.load.column_help import describe_columns, example_cell
+from aisle.client.load.columns import LAYOUTS, FileLayout
+from aisle.client.load.records import open_tables
+from aisle.client.load.value_notation import Notation
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=[layout.file for layout in LAYOUTS])
-def test_the_columns_of_a_file_are_listed_with_examples_that_it_takes(layout: Layout) -> None:
-    first, *lines = column_lines(layout.file)
+def test_the_columns_of_a_file_are_listed_with_examples_that_it_takes(layout: FileLayout) -> None:
+    first, *lines = describe_columns(layout.file)
     assert first == layout.file
     words = [line.split() for line in lines]
     assert {word[0] for word in words} == set(layout.columns)
@@ -22,20 +22,20 @@ def test_the_columns_of_a_file_are_listed_with_examples_that_it_takes(layout: La
         column.name for column in layout.columns.values() if column.required
     }
     for column in layout.columns.values():
-        cleaned = CLEANERS[column.kind](example_of(column), Notation())
-        assert cleaned.undone == ""
-        column.parse(cleaned.cell)
+        cleaned = CLEANERS[column.kind](example_cell(column), Notation())
+        assert cleaned.changes == ""
+        column.parse(cleaned.value)
 
 
 def test_all_files_are_listed() -> None:
-    lines = list(column_lines())
+    lines = list(describe_columns())
     assert [line for line in lines if line.endswith(".csv")] == [layout.file for layout in LAYOUTS]
-    assert list(column_lines("products")) == list(column_lines("products.csv"))
+    assert list(describe_columns("products")) == list(describe_columns("products.csv"))
 
 
 def test_a_file_that_no_load_reads_has_no_columns() -> None:
     with pytest.raises(LoadError, match=r"No load reads a file goods\.csv; name one of these: stores\.csv"):
-        list(column_lines("goods.csv"))
+        list(describe_columns("goods.csv"))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_file_that_no_load_reads_has_no_columns() -> None:
 def test_a_wrong_header_is_told_name_by_name(content: bytes, words: str, tmp_path: Path) -> None:
     (tmp_path / "stores.csv").write_bytes(content)
     with pytest.raises(LoadError) as error:
-        tables(tmp_path)
+        open_tables(tmp_path)
     assert words in str(error.value)
 
 
@@ -75,7 +75,7 @@ def test_a_wrong_header_is_told_name_by_name(content: bytes, words: str, tmp_pat
 def test_what_people_call_a_column_is_told_by_its_name(file: str, name: str, column: str, tmp_path: Path) -> None:
     (tmp_path / file).write_text(f"{name};x\n1;2\n")
     with pytest.raises(LoadError, match=f"'{name.casefold()}'; the nearest known one is {column}[. ]"):
-        tables(tmp_path)
+        open_tables(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -91,5 +91,5 @@ def test_what_people_call_a_column_is_told_by_its_name(file: str, name: str, col
 def test_a_file_that_is_not_read_is_told_with_what_to_do(name: str, words: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("a")
     with pytest.raises(LoadError) as problem:
-        tables(tmp_path)
+        open_tables(tmp_path)
     assert str(problem.value).endswith(words)

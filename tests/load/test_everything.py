@@ -13,8 +13,8 @@ import pytest
 
 from aisle.client import Client, asgi_transport
 from aisle.client.load import LoadReport, load
+from aisle.service.db import Transaction
 from aisle.service.factory import Service, open_service
-from aisle.service.storage import Tx
 from tests.service.world import assert_books
 from tests.terminal.lifeline import Lifeline
 
@@ -84,7 +84,7 @@ async def loaded(folder: Path, service: Service, token: str) -> LoadReport:
 def counted(service: Service) -> dict[str, Any]:
     """How many rows each table has, and all stock."""
 
-    async def work(tx: Tx) -> dict[str, Any]:
+    async def work(tx: Transaction) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for table in TABLES:
             row = await tx.one(f"SELECT count(*) FROM {table}")
@@ -94,7 +94,7 @@ def counted(service: Service) -> dict[str, Any]:
         found["stock"] = sorted(await tx.all(f"SELECT {key}, SUM(quantity) FROM balance GROUP BY {key}"))
         return found
 
-    return service.storage.read_now(work)
+    return service.database.read_now(work)
 
 
 async def test_everything_is_loaded_once(tmp_path: Path) -> None:
@@ -102,19 +102,21 @@ async def test_everything_is_loaded_once(tmp_path: Path) -> None:
     folder.mkdir()
     write(folder)
     with closing(open_service(tmp_path / "service.db")) as service:
-        token = service.admin_token(tmp_path / "token")
+        token = service.ensure_admin_token(tmp_path / "token")
         report = await loaded(folder, service, token)
-        assert report.ok, report.lines()
+        assert report.is_complete, report.lines()
         assert [(file.file, file.rows) for file in report.files] == [
             (name, len(rows) - 1) for name, rows in FILES.items()
         ]
-        assert all(file.loaded_rows == file.rows and not file.left_rows for file in report.files)
+        assert all(file.loaded_rows == file.rows and not file.already_loaded_rows for file in report.files)
         first = counted(service)
         assert (first["customer_order"], first["delivery"], first["delivery_line"]) == (61, 61, 181)
         await _look(service, token)
         again = await loaded(folder, service, token)
-        assert again.ok
-        assert [(file.file, len(file.left_rows)) for file in again.files if file.left_rows] == [("stock.csv", 41)]
+        assert again.is_complete
+        assert [(file.file, len(file.already_loaded_rows)) for file in again.files if file.already_loaded_rows] == [
+            ("stock.csv", 41)
+        ]
         assert counted(service) == first
         assert_books(service)
 
@@ -136,7 +138,7 @@ async def _look(service: Service, token: str) -> None:
         ]
         [stock] = (await client.list_store_products_stock(store_number="1", product_number="P1")).rows
         assert (stock.min, stock.max, stock.forecast, stock.most_likely_quantity) == (2, 12, 1, 4)
-        people = await client.extension("GET", "/aisle/v1/stores/2/people")
+        people = await client.request_extension("GET", "/aisle/v1/stores/2/people")
         assert [one["name"] for one in people.json()["people"]] == ["Ben"]
 
 

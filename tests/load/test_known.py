@@ -85,7 +85,7 @@ async def test_stores_that_cannot_be_read_keep_no_product_back(status: int, tmp_
 
     (tmp_path / "products.csv").write_text("product_number,stores_allowed\nP1,42\n")
     report = await run(tmp_path, NoStores(), Naps())
-    assert report.ok
+    assert report.is_complete
     assert report.files[0].loaded_rows == 1
     assert "whether the stores that it lists are there could not be read" in report.files[0].notes[0]
 
@@ -201,5 +201,5 @@ async def test_a_badge_of_somebody_else_is_a_refused_row(world: World) -> None:
         " remove bert."
     ]
     async with world.client() as client:
-        people = (await client.extension("GET", "/aisle/v1/stores/0042/people")).json()["people"]
+        people = (await client.request_extension("GET", "/aisle/v1/stores/0042/people")).json()["people"]
     assert [one["user"] for one in people] == ["bert", "cees"]

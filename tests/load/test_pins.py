@@ -21,7 +21,7 @@ async def test_a_pin_of_the_file_signs_in(tmp_path: Path) -> None:
         assert not report.bad
         async with world.client() as client:
             said = {"store_number": "0042", "user": "ann", "pin": "04711"}
-            answer = await client.extension("POST", "/aisle/v1/sign-in", body=said)
+            answer = await client.request_extension("POST", "/aisle/v1/sign-in", body=said)
             assert answer.json()["role"] == "supervisor"
 
 

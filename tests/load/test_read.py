@@ -15,20 +15,20 @@ from aisle.client.load.columns import (
     LAYOUTS,
     ORDERS,
     PRODUCTS,
-    array,
-    boolean,
-    number,
-    numbers,
-    objects,
-    pool,
+    parse_boolean,
+    parse_list,
+    parse_number,
+    parse_numbers,
+    parse_objects,
+    parse_pool,
 )
-from aisle.client.load.read import Left, Record, records, tables, unknown_files
+from aisle.client.load.records import BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport
-from aisle.client.load.send import TARGETS
-from aisle.contract.models.customer_orders import CustomerOrderCreate
+from aisle.client.load.sender import TARGETS
 from aisle.contract.models.deliveries import StoreDeliveryCreate
-from aisle.contract.models.logs import StoreProductLogCreate
-from aisle.contract.models.product_writes import ProductWrite
+from aisle.contract.models.orders import CustomerOrderCreate
+from aisle.contract.models.products import ProductWrite
+from aisle.contract.models.stock import StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
 from aisle.contract.wire import OPERATIONS
 
@@ -45,9 +45,9 @@ def write(tmp_path: Path) -> Write:
 
 
 def read(directory: Path) -> tuple[list[Record], list[BadRow]]:
-    found = [item for table in tables(directory) for item in records(table)]
+    found = [item for table in open_tables(directory) for item in read_records(table)]
     good = [item for item in found if isinstance(item, Record)]
-    return good, [row for item in found if isinstance(item, Left) for row in item.bad]
+    return good, [row for item in found if isinstance(item, BadRows) for row in item.bad_rows]
 
 
 def test_stores_get_what_the_interface_requires(write: Write, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_an_order_with_a_bad_row_is_left_out_whole(write: Write, tmp_path: Path)
         "order A is left out whole, so that nobody takes it for complete",
         "orders.csv:4: has 4 fields, the header has 5; order A is left out whole, so that nobody takes it for complete",
     ]
-    lost = [item.rows for table in tables(tmp_path) for item in records(table) if isinstance(item, Left)]
+    lost = [item.rows for table in open_tables(tmp_path) for item in read_records(table) if isinstance(item, BadRows)]
     assert lost == [3]
 
 
@@ -254,16 +254,16 @@ def test_a_wrong_header_ends_the_load_before_it_begins(
     write("stores.csv", "store_number,store_name,is_warehouse\n1,A,0\n")
     write(name, f"{header}\n")
     with pytest.raises(LoadError, match=r"\A" + name) as caught:
-        tables(tmp_path)
+        open_tables(tmp_path)
     assert words in str(caught.value)
 
 
 def test_a_directory_without_files_is_an_error_and_a_misspelt_file_is_noticed(write: Write, tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="is no directory"):
-        tables(tmp_path / "missing")
+        open_tables(tmp_path / "missing")
     write("product.csv", "product_number\n")
     with pytest.raises(LoadError, match="holds nothing to load"):
-        tables(tmp_path)
+        open_tables(tmp_path)
     assert unknown_files(tmp_path) == ("product.csv",)
 
 
@@ -271,7 +271,7 @@ def test_files_come_in_the_order_in_which_they_need_each_other(write: Write, tmp
     for layout in reversed(LAYOUTS):
         names = [column.name for column in layout.columns.values() if column.required]
         write(layout.file, ",".join(names) + "\n")
-    assert [table.name for table in tables(tmp_path)] == [
+    assert [table.name for table in open_tables(tmp_path)] == [
         *("stores.csv", "products.csv", "attributes.csv", "free_fields.csv", "prices.csv", "discount_prices.csv"),
         *("locations.csv", "people.csv", "store_products.csv", "stock.csv", "orders.csv", "deliveries.csv"),
     ]
@@ -281,9 +281,9 @@ def test_every_field_of_the_interface_is_a_column() -> None:
     assert set(PRODUCTS.columns) == set(ProductWrite.model_fields)
     assert set(CustomerOrderCreate.model_fields) - set(ORDERS.columns) == {"order_lines"}
     assert set(StoreDeliveryCreate.model_fields) - set(DELIVERIES.columns) == {"order_lines"}
-    both = {name for name in ORDERS.lines if name.startswith("order_lines.")}
+    both = {name for name in ORDERS.line_fields if name.startswith("order_lines.")}
     assert both == {"order_lines.description", "order_lines.is_picked", "order_lines.reference"}
-    assert {name for name in DELIVERIES.lines if name.startswith("order_lines.")} == {"order_lines.description"}
+    assert {name for name in DELIVERIES.line_fields if name.startswith("order_lines.")} == {"order_lines.description"}
 
 
 def test_what_the_interface_can_create_can_be_loaded() -> None:
@@ -299,58 +299,58 @@ def test_what_the_interface_can_create_can_be_loaded() -> None:
 
 
 def test_lists_of_numbers_and_objects() -> None:
-    assert numbers("1|2.50") == [1, Decimal("2.50")]
-    assert objects('[{"unit_quantity": 6.50}]') == [{"unit_quantity": Decimal("6.50")}]
+    assert parse_numbers("1|2.50") == [1, Decimal("2.50")]
+    assert parse_objects('[{"unit_quantity": 6.50}]') == [{"unit_quantity": Decimal("6.50")}]
     for cell in ("", "{}", "[1]", "[", '"x"'):
         with pytest.raises(ValueError, match="JSON"):
-            objects(cell)
+            parse_objects(cell)
     with pytest.raises(ValueError, match="no number"):
-        numbers("1|x")
+        parse_numbers("1|x")
 
 
 @pytest.mark.parametrize(("cell", "value"), [("1", True), ("FALSE", False), ("true", True), ("0", False)])
 def test_booleans(cell: str, value: bool) -> None:
-    assert boolean(cell) is value
+    assert parse_boolean(cell) is value
 
 
 @pytest.mark.parametrize("cell", ["yes", "2", " 1"])
 def test_other_words_are_no_booleans(cell: str) -> None:
     with pytest.raises(ValueError, match="neither true nor false"):
-        boolean(cell)
+        parse_boolean(cell)
 
 
 @pytest.mark.parametrize("cell", ["0", "11", "-1", "1.0", "²", "one"])
 def test_other_numbers_are_no_pools(cell: str) -> None:
     with pytest.raises(ValueError, match="is no stock pool"):
-        pool(cell)
+        parse_pool(cell)
 
 
 def test_arrays_are_parted_by_bars() -> None:
-    assert array("a|b||c d") == ["a", "b", "c d"]
+    assert parse_list("a|b||c d") == ["a", "b", "c d"]
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=3))
 def test_decimals_are_read_exactly(value: Decimal) -> None:
-    assert number(f"{value:f}") == value
+    assert parse_number(f"{value:f}") == value
 
 
 @given(st.text(max_size=12))
 def test_only_plain_digits_are_numbers(cell: str) -> None:
     plain = re.fullmatch(r"[+-]?[0-9]+([.][0-9]+)?", cell)
     if plain:
-        assert number(cell) == Decimal(cell)
+        assert parse_number(cell) == Decimal(cell)
         return
     with pytest.raises(ValueError, match="is no number"):
-        number(cell)
+        parse_number(cell)
 
 
 def test_memory_stays_flat_over_many_orders(write: Write, tmp_path: Path) -> None:
     rows = (f"1,{number // 20},{number % 20},P{number},1" for number in range(30_000))
     write("orders.csv", "\n".join([ORDER_HEADER, *rows]))
-    (table,) = tables(tmp_path)
+    (table,) = open_tables(tmp_path)
     tracemalloc.start()
     try:
-        lines = sum(len(item.body["order_lines"]) for item in records(table) if isinstance(item, Record))
+        lines = sum(len(item.body["order_lines"]) for item in read_records(table) if isinstance(item, Record))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -363,7 +363,7 @@ def test_a_report_says_what_was_loaded_and_what_to_do() -> None:
     files = (FileReport("stores.csv", 2, 2, 2), FileReport("orders.csv", 9, 7, 3))
     bad = (BadRow("orders.csv", 4, "quantity is\x1b[2J empty"),)
     report = LoadReport(files, bad, ("order.csv",), stopped=True)
-    assert not report.ok
+    assert not report.is_complete
     assert report.lines() == [
         "stores.csv: 2 of 2 rows loaded.",
         "orders.csv: 7 of 9 rows loaded as 3 records.",
@@ -372,4 +372,4 @@ def test_a_report_says_what_was_loaded_and_what_to_do() -> None:
         "Stopped at the first bad row, as asked. What comes before it may have been loaded.",
         "Correct the rows named above and load again: nothing is doubled, no stock is counted twice.",
     ]
-    assert LoadReport(files, ()).ok
+    assert LoadReport(files, ()).is_complete

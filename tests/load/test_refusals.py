@@ -20,7 +20,7 @@ async def begun(world: World) -> None:
     world.write("products.csv", "product_number,price", "P1,1", "P2,2")
     report = await world.load()
     assert report is not None
-    assert report.ok
+    assert report.is_complete
     world.clear()
 
 
@@ -66,7 +66,7 @@ async def test_the_report_so_far_is_given_of_a_load_that_ends_early(world: World
     reports: list[LoadReport] = []
     async with world.client((1, True)) as client:
         with pytest.raises(LoadError):
-            await load(files, client, cut_off=reports.append, sleep=_at_once)
+            await load(files, client, on_cut_off=reports.append, sleep=_at_once)
     [report] = reports
     assert report.lines()[:1] == ["stores.csv: 1 of 2 rows loaded."]
     assert any(line.startswith("stores.csv:3: is_warehouse 'perhaps'") for line in report.lines())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aisle.client import Client, asgi_transport
-from aisle.client.load import LoadReport, Progress, load
+from aisle.client.load import LoadProgress, LoadReport, load
 from aisle.service.factory import Service, open_service
 from tests.load.test_everything import FILES, counted, loaded, write
 from tests.service.restores import copy_of, put_back
@@ -23,7 +23,7 @@ class Restoring:
         self._after, self._at_end = after, at_end
         self.is_done = False
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: LoadProgress) -> None:
         is_whole = progress.bytes_done >= progress.bytes_total
         if not self.is_done and progress.file == self._after and is_whole == self._at_end:
             self.is_done = True
@@ -51,23 +51,23 @@ async def test_a_restore_in_the_middle_of_a_load_is_told(tmp_path: Path, after: 
     folder.mkdir()
     write(folder)
     with closing(open_service(database)) as service:
-        token = service.admin_token(tmp_path / "token")
+        token = service.ensure_admin_token(tmp_path / "token")
         if has_stores:
             few = tmp_path / "few"
             few.mkdir()
             for name in ("stores.csv", "products.csv"):
                 (few / name).write_text("\n".join(FILES[name]).replace("Product", "Earlier") + "\n")
-            assert (await loaded(few, service, token)).ok
+            assert (await loaded(few, service, token)).is_complete
         restoring = Restoring(database, after, at_end=True)
         report = await watched(folder, service, token, restoring)
         assert restoring.is_done
         assert after in report.lost
-        assert not report.ok
+        assert not report.is_complete
         assert f"put back from an earlier copy while this load ran: what it had taken of {report.lost[0]}" in "\n".join(
             report.lines()
         )
         again = await loaded(folder, service, token)
-        assert (again.ok, again.lost, again.unasked) == (True, (), "")
+        assert (again.is_complete, again.lost, again.unasked) == (True, (), "")
         found = counted(service)
         assert (found["customer_order"], found["delivery"], found["delivery_line"], found["person"]) == (61, 61, 181, 2)
         assert sum(row[-1] for row in found["stock"] if row[0] == "1") == 1000 * sum(range(3, 43))
@@ -78,9 +78,9 @@ async def test_a_restore_that_took_nothing_of_the_load_is_none_of_its_business(t
     folder.mkdir()
     write(folder)
     with closing(open_service(database)) as service:
-        token = service.admin_token(tmp_path / "token")
+        token = service.ensure_admin_token(tmp_path / "token")
         copy = copy_of(database)
-        assert (await loaded(folder, service, token)).ok
+        assert (await loaded(folder, service, token)).is_complete
         put_back(database, copy)
         report = await loaded(folder, service, token)
-        assert (report.ok, report.lost) == (True, ())
+        assert (report.is_complete, report.lost) == (True, ())

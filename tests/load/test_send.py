@@ -9,9 +9,9 @@ from urllib.parse import unquote
 import httpx
 import pytest
 
-from aisle.client.core import Core
-from aisle.client.load import LoadError, LoadReport, Progress, load
-from aisle.client.load.send import LOCATIONS_PATH, TARGETS, TRIES
+from aisle.client.base import BaseClient
+from aisle.client.load import LoadError, LoadProgress, LoadReport, load
+from aisle.client.load.sender import LOCATIONS_PATH, MAX_TRIES, TARGETS
 
 
 class FakeService:
@@ -35,8 +35,8 @@ class FakeService:
         """The requests that were to change something."""
         return [request for request in self.requests if request.method != "GET"]
 
-    def client(self) -> Core:
-        return Core("https://service.test", "token", transport=httpx.MockTransport(self.answer))
+    def client(self) -> BaseClient:
+        return BaseClient("https://service.test", "token", transport=httpx.MockTransport(self.answer))
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         if request.method == "GET" and not request.url.path.endswith("/storeproductlogs"):
@@ -125,7 +125,7 @@ async def run(folder: Path, service: FakeService, naps: Naps, *, strict: bool = 
 async def test_everything_goes_where_the_interface_says(tmp_path: Path, service: FakeService, naps: Naps) -> None:
     write_shop(tmp_path)
     report = await run(tmp_path, service, naps)
-    assert report.ok
+    assert report.is_complete
     assert [(file.file, file.rows, file.loaded_rows, file.records) for file in report.files] == [
         ("stores.csv", 1, 1, 1),
         ("products.csv", 2, 2, 2),
@@ -163,8 +163,8 @@ async def test_a_repeated_load_says_everything_again_and_counts_nothing_twice(
     await run(tmp_path, service, naps)
     counts = list(service.kept["storeproductlog"])
     report = await run(tmp_path, service, naps)
-    assert report.ok
-    assert [(file.rows, file.loaded_rows, file.left_rows) for file in report.files] == [
+    assert report.is_complete
+    assert [(file.rows, file.loaded_rows, file.already_loaded_rows) for file in report.files] == [
         (1, 1, ()),
         (2, 2, ()),
         (1, 1, ()),
@@ -182,8 +182,8 @@ async def test_stock_is_counted_again_when_that_is_asked_for(tmp_path: Path, ser
     await run(tmp_path, service, naps)
     async with service.client() as client:
         report = await load(tmp_path, client, recount=True, sleep=naps)
-    assert report.ok
-    assert [file.left_rows for file in report.files] == [()] * 5
+    assert report.is_complete
+    assert [file.already_loaded_rows for file in report.files] == [()] * 5
     assert len(service.kept["storeproductlog"]) == 4
 
 
@@ -214,7 +214,7 @@ async def test_what_was_refused_is_taken_once_another_file_is_mended(
     assert len(report.bad) == 5
     (tmp_path / "kept-away").rename(products)
     report = await run(tmp_path, service, naps)
-    assert report.ok
+    assert report.is_complete
     assert [order["order_number"] for order in service.kept["orders"]] == ["O0", "O1", "O2"]
     assert len(service.kept["storeproductlog"]) == 2
 
@@ -226,7 +226,7 @@ async def test_what_was_loaded_so_long_ago_that_its_answer_is_gone_is_loaded(
     fields = [{"field": "Idempotency-Key", "message": "This was carried out before."}]
     service.trouble = [httpx.Response(409, json={"success": False, "message": "long ago", "errors": fields})]
     report = await run(tmp_path, service, naps)
-    assert report.ok
+    assert report.is_complete
     assert "stores" not in service.kept
 
 
@@ -285,20 +285,20 @@ async def test_a_name_that_cannot_stand_in_a_path_is_a_bad_row(
 async def test_batches_are_as_large_as_they_may_be_and_no_order_is_cut(
     tmp_path: Path, service: FakeService, naps: Naps
 ) -> None:
-    limit = TARGETS["orders.csv"].rows
+    limit = TARGETS["orders.csv"].batch_rows
     sizes = [limit - 1, 1, 1, limit + 5, 2]
     rows = [f"1,O{order},{line},P,1" for order, size in enumerate(sizes) for line in range(size)]
     header = "store_number,order_number,line_number,product_number,quantity"
     (tmp_path / "orders.csv").write_text("\n".join([header, *rows]) + "\n")
     report = await run(tmp_path, service, naps)
-    assert report.ok
+    assert report.is_complete
     sent = [[order["order_number"] for order in json.loads(request.content)["orders"]] for request in service.writes]
     assert sent == [["O0", "O1"], ["O2"], ["O3"], ["O4"]]
 
 
 async def test_progress_rises_to_the_end_of_each_file(tmp_path: Path, service: FakeService, naps: Naps) -> None:
     write_shop(tmp_path, orders=1200)
-    told: list[Progress] = []
+    told: list[LoadProgress] = []
     async with service.client() as client:
         await load(tmp_path, client, progress=told.append, sleep=naps)
     orders = [step for step in told if step.file == "orders.csv"]
@@ -326,7 +326,7 @@ async def test_a_passing_trouble_is_waited_out_under_the_same_key(
     write_shop(tmp_path)
     service.trouble = [trouble]
     report = await run(tmp_path, service, naps)
-    assert report.ok
+    assert report.is_complete
     first, second = service.requests[:2]
     assert first.headers["Idempotency-Key"] == second.headers["Idempotency-Key"]
     assert first.content == second.content
@@ -338,10 +338,10 @@ async def test_a_service_that_stays_away_ends_the_load_with_a_plain_word(
     tmp_path: Path, service: FakeService, naps: Naps
 ) -> None:
     write_shop(tmp_path)
-    service.trouble = [httpx.ConnectError("refused") for _ in range(TRIES)]
+    service.trouble = [httpx.ConnectError("refused") for _ in range(MAX_TRIES)]
     with pytest.raises(LoadError, match=r"cannot be reached.*Stopped at stores.csv:2\. Load again later"):
         await run(tmp_path, service, naps)
-    assert naps.seconds == [0.5 * 2**attempt for attempt in range(TRIES - 1)]
+    assert naps.seconds == [0.5 * 2**attempt for attempt in range(MAX_TRIES - 1)]
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ class World:
         """The report of a load, or None of one that was cut off after so many requests."""
         async with self.client(cut) as client:
             try:
-                return await load(self._files, client, recount=recount, kept=self._kept, sleep=_at_once)
+                return await load(self._files, client, recount=recount, name_file=self._kept, sleep=_at_once)
             except LoadError:
                 assert cut is not None
                 return None
@@ -108,7 +108,7 @@ async def _at_once(_: float) -> None:
 @contextmanager
 def a_world(folder: Path) -> Iterator[World]:
     with closing(open_service(folder / "service.db", demo=False)) as service:
-        yield World(folder, service, service.admin_token(folder / "token"))
+        yield World(folder, service, service.ensure_admin_token(folder / "token"))
 
 
 def stocked(world: World, *rows: str) -> None:
@@ -156,7 +156,7 @@ async def _go_through(world: World, steps: list[Step]) -> None:
             report = await world.load()
             assert report is not None
             assert report.resumed
-        assert report.ok, report.lines()
+        assert report.is_complete, report.lines()
         found = await world.products()
         for one, (price, is_active) in step.catalogue.items():
             assert found[one] == (step.own.get(one, price), is_active)
@@ -187,7 +187,7 @@ async def test_a_value_that_goes_back_is_back(
             world.write(name, header, row)
             report = await world.load()
             assert report is not None
-            assert report.ok
+            assert report.is_complete
             assert "earlier" not in " ".join(report.lines())
             async with world.client() as client:
                 [record] = (await client.list_products(product_number="P")).records or []
@@ -212,7 +212,7 @@ async def test_the_same_of_what_a_store_has(name: str, header: str, first: str, 
             world.write(name, header, row)
             report = await world.load()
             assert report is not None
-            assert report.ok, report.lines()
+            assert report.is_complete, report.lines()
             async with world.client() as client:
                 [store] = (await client.list_stores()).rows
                 places = [place.location_order for place in (await client.list_locations("1")).rows]
@@ -244,7 +244,7 @@ async def test_a_corrected_row_does_not_count_the_others_again(tmp_path: Path) -
         stocked(world, "1,P,A,1,20", "1,Q,A,1,6", "1,R,A,1,7")
         report = await world.load()
         assert report is not None
-        assert report.ok
+        assert report.is_complete
         assert report.lines()[-2:] == [
             "stock.csv: 1 of 3 rows loaded.",
             "stock.csv: the stock of 2 rows (2, 4) was loaded before and is left as it is. To count a row"
@@ -277,7 +277,7 @@ async def test_new_places_pools_and_products_are_counted(tmp_path: Path) -> None
         stocked(world, "1,P,A,1,20", "1,P,A,2,3", "1,P,B,1,4", "1,Q,A,,6", "1,R,,,1", "1,R,B,,2")
         report = await world.load()
         assert report is not None
-        assert report.files[-1].left_rows == (2, 5, 6)
+        assert report.files[-1].already_loaded_rows == (2, 5, 6)
         assert [await world.stock(one) for one in "PQR"] == [27, 6, 3]
 
 
@@ -304,9 +304,9 @@ async def test_what_was_counted_in_another_way_is_left_and_named(
         for loaded, left in ((2, ()), (0, (3, 4))):
             report = await world.load()
             assert report is not None
-            assert report.ok
+            assert report.is_complete
             assert report.files[-1][1:3] == (3, loaded)
-            assert report.files[-1].left_rows == left
+            assert report.files[-1].already_loaded_rows == left
             [said] = [line for line in report.lines() if line.startswith("stock.csv:2:")]
             assert said.startswith(
                 "stock.csv:2: warning: the stock was counted before, and is left as it is (to count it again, put only"
@@ -339,7 +339,7 @@ async def test_a_recount_counts_what_was_loaded(tmp_path: Path) -> None:
         await world.lose("P", 6)
         report = await world.load(recount=True)
         assert report is not None
-        assert not report.files[-1].left_rows
+        assert not report.files[-1].already_loaded_rows
         assert await world.stock("P") == 20
 
 
@@ -373,7 +373,7 @@ async def test_a_first_load_that_was_cut_off_anywhere_is_finished(requests: int,
         assert (cut is None) == (requests < 5)
         report = await world.load()
         assert report is not None
-        assert report.ok
+        assert report.is_complete
         assert report.resumed == (cut is None)
         assert [await world.stock(one) for one in "PQ"] == [20, 6]
         async with world.client() as client:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.client.load.notation import YEARS_AHEAD, Notation
-from aisle.client.load.read import Left, Record, records, tables, unknown_files
+from aisle.barcode_keys import expected_check_digit
+from aisle.client.load.records import BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import LoadError
-from aisle.code_forms import right_digit
+from aisle.client.load.value_notation import YEARS_AHEAD, Notation
 
 Write = Callable[..., None]
 NBSP, NARROW = "\u00a0", "\u202f"
@@ -35,12 +35,12 @@ class Found:
         self.bodies: list[dict[str, Any]] = []
         self.bad: dict[int, str] = {}
         self.notes: list[str] = []
-        for table in tables(folder):
-            for item in records(table):
+        for table in open_tables(folder):
+            for item in read_records(table):
                 if isinstance(item, Record):
                     self.bodies.append(item.body)
-                elif isinstance(item, Left):
-                    self.bad |= {row.line: row.reason for row in item.bad}
+                elif isinstance(item, BadRows):
+                    self.bad |= {row.line: row.reason for row in item.bad_rows}
             self.notes += table.notes.lines()
 
 
@@ -257,9 +257,9 @@ def test_a_right_check_digit_is_not_warned_of(code: str, write: Write, tmp_path:
 @given(st.integers(0, 10**17 - 1), st.sampled_from([7, 11, 12, 13, 16, 17]))
 def test_every_wrong_digit_shows(number: int, length: int) -> None:
     body = str(number)[-length:].zfill(length)
-    right = right_digit(body + "0")
-    assert right_digit(body + right) == right
-    assert sum(right_digit(body + other) == other for other in "0123456789") == 1
+    right = expected_check_digit(body + "0")
+    assert expected_check_digit(body + right) == right
+    assert sum(expected_check_digit(body + other) == other for other in "0123456789") == 1
 
 
 @pytest.mark.parametrize(
@@ -436,13 +436,13 @@ def test_a_list_with_bars_around_its_cells_is_read_below_a_separator_line(
 def test_a_separator_that_none_can_be_ends_the_load(first: str, write: Write, tmp_path: Path) -> None:
     write("products.csv", first, "product_number/price", "P/1")
     with pytest.raises(LoadError, match="separate the columns by commas or semicolons"):
-        tables(tmp_path)
+        open_tables(tmp_path)
 
 
 def test_a_utf16_file_that_is_damaged_is_named(tmp_path: Path) -> None:
     (tmp_path / "products.csv").write_bytes("product_number\r\nP\r\n".encode("utf-16") + b"\x00\xd8x")
     with pytest.raises(LoadError, match="begins as UTF-16, and is damaged"):
-        tables(tmp_path)
+        open_tables(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -609,8 +609,8 @@ def test_numbers_come_back_as_they_were_written(whole: int, part: int, mark: str
     cell = f"{digits}{mark}{part:03d}"
     notation = Notation()
     for line, seen in enumerate(("0" + mark + "5", cell), 2):
-        notation.see_number(line, seen)
-    assert Decimal(notation.number(cell)) == Decimal(f"{whole}.{part:03d}")
+        notation.observe_number(line, seen)
+    assert Decimal(notation.normalize_number(cell)) == Decimal(f"{whole}.{part:03d}")
 
 
 # Dates
@@ -686,7 +686,7 @@ def test_a_year_of_two_digits_is_the_one_that_is_near(year: int, later: int) -> 
     """Of the hundred years up to twenty from now, whenever now is."""
     notation = Notation()
     notation._last_year += later
-    said = int(notation.date(f"27.11.{year:02}")[:4])
+    said = int(notation.normalize_date(f"27.11.{year:02}")[:4])
     assert said % 100 == year
     assert notation._last_year - 99 <= said <= notation._last_year
 

@@ -40,7 +40,7 @@ async def test_a_product_that_keeps_no_stock_is_not_said_to_be_loaded(
         world.write("store_products.csv", "store_number,product_number,is_stock", f"1,P,{of_store}")
     for recount in (False, True):
         report = await loaded(world, recount=recount)
-        assert report.ok
+        assert report.is_complete
         words = "the product keeps no stock in this store (is_stock is false), so the row is not loaded: "
         said = [line.partition(words)[2] for line in report.lines() if words in line]
         assert said == ([] if is_kept else ["5 of P.", "6 of P."])
@@ -176,7 +176,7 @@ async def test_a_load_does_not_take_its_own_counts_for_earlier_ones(tmp_path: Pa
 )
 def test_a_report_says_where_it_was_loaded(stores: list[str], words: str) -> None:
     file = FileReport("stock.csv", 1, 1, 1, stores=tuple(stores))
-    assert LoadReport((file,), (), where="the service at https://x").lines()[0].endswith(words)
+    assert LoadReport((file,), (), service_name="the service at https://x").lines()[0].endswith(words)
 
 
 @pytest.mark.parametrize("status", [403, 404, 500, 503])

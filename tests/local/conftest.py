@@ -6,21 +6,21 @@ from pathlib import Path
 import apsw
 import pytest
 
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.outbox.outbox import open_outbox
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_queue import open_outbox
 from tests.local.kit import STORE
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """The home of the store at the embedded service."""
-    return Home(aisle_home, "embedded", STORE)
+    return StoreFolder(aisle_home, "embedded", STORE)
 
 
 @pytest.fixture
-def outbox_db(home: Home) -> Iterator[apsw.Connection]:
+def outbox_db(home: StoreFolder) -> Iterator[apsw.Connection]:
     """The precious database of that home."""
     connection = open_outbox(home.folder)
     yield connection
@@ -28,7 +28,7 @@ def outbox_db(home: Home) -> Iterator[apsw.Connection]:
 
 
 @pytest.fixture
-def cache_db(home: Home) -> Iterator[apsw.Connection]:
+def cache_db(home: StoreFolder) -> Iterator[apsw.Connection]:
     """The cache of that home, as the courier holds it."""
     connection = open_cache(home.folder, writer=True)
     yield connection
@@ -36,14 +36,14 @@ def cache_db(home: Home) -> Iterator[apsw.Connection]:
 
 
 @pytest.fixture
-def cache(cache_db: apsw.Connection) -> Cache:
+def cache(cache_db: apsw.Connection) -> CacheWriter:
     """The writer's side of the cache."""
-    return Cache(cache_db, STORE)
+    return CacheWriter(cache_db, STORE)
 
 
 @pytest.fixture
-def reads(home: Home, outbox_db: apsw.Connection, cache: Cache) -> Iterator[Reads]:
+def reads(home: StoreFolder, outbox_db: apsw.Connection, cache: CacheWriter) -> Iterator[CacheReader]:
     """The reader's side of the cache, with the outbox over it."""
-    opened = Reads(home, outbox_db)
+    opened = CacheReader(home, outbox_db)
     yield opened
     opened.close()

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from aisle.cache.writer import CacheWriter, LinkRow, open_cache
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs import JOBS
-from aisle.jobs.base import Start
-from aisle.jobs.view import Detail, View
-from aisle.local.cache.writer import Cache, Sync, open_cache
-from aisle.local.db import transaction
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import Author, Intent
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.session.session import Session
-from aisle.local.told import outside
+from aisle.jobs.job import Start
+from aisle.jobs.view import DetailView, View
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Author, Intent
+from aisle.outbox.outcome_reasons import store_text
+from aisle.session.session import Session
 from tests.local import goods
 from tests.local.kit import movement, update
 from tests.local.test_session import BARCODES, ORDER, say
@@ -24,7 +24,7 @@ from tests.local.test_session import BARCODES, ORDER, say
 ELSEWHERE = "96385074"
 """A product that is on no order."""
 
-Happening = Callable[[Home, Session], None]
+Happening = Callable[[StoreFolder, Session], None]
 """What others do meanwhile."""
 
 
@@ -35,61 +35,61 @@ class Way(NamedTuple):
     """The name of a job in front opens it."""
     terms: dict[str, Any] = {}  # noqa: RUF012  # nobody writes to it
     """Settings."""
-    before: Callable[[Home], None] | None = None
+    before: Callable[[StoreFolder], None] | None = None
     """What is so before anybody starts."""
 
 
-def cache(home: Home) -> Cache:
+def cache(home: StoreFolder) -> CacheWriter:
     """The writer's side of the store's data."""
-    return Cache(open_cache(home.folder, writer=True), "0001")
+    return CacheWriter(open_cache(home.folder, writer=True), "0001")
 
 
-def arrive(home: Home, session: Session) -> None:
+def arrive(home: StoreFolder, session: Session) -> None:
     """The service has confirmed all that waits."""
-    outbox = session._rooms.outbox
+    outbox = session._store.operations
     for operation in outbox.unfinished():
         outbox.begin_sending(operation.op_id, b"{}")
         outbox.confirm(operation.op_id, '{"data": [7]}')
 
 
-def reject(home: Home, session: Session) -> None:
+def reject(home: StoreFolder, session: Session) -> None:
     """Somebody rejects the order that is being picked."""
-    cache(home).put_orders([ORDER | {"is_rejected": True}], lines_known=True, read_began=2.0)
+    cache(home).write_orders([ORDER | {"is_rejected": True}], lines_known=True, read_began=2.0)
     session.poll()
 
 
-def claimed(home: Home) -> None:
+def claimed(home: StoreFolder) -> None:
     """Somebody else picks the order, and nobody says who."""
-    cache(home).put_orders([ORDER | {"is_claimed": True}], lines_known=True, read_began=2.0)
+    cache(home).write_orders([ORDER | {"is_claimed": True}], lines_known=True, read_began=2.0)
 
 
-def doubtful(home: Home) -> None:
+def doubtful(home: StoreFolder) -> None:
     """One operation that a person has to settle, and one that was refused."""
     db = open_outbox(home.folder)
-    outbox = Outbox(db)
+    outbox = OperationQueue(db)
     with transaction(db):
         ids = outbox.enqueue([Intent(movement("4101", "P1")), Intent(update("4102", {1: 1}))], Author("0001", "U1"))
     for op_id in ids:
         assert outbox.begin_sending(op_id, b"[]", evidence={"before": {"stock": {"P1": {"A-1": "3"}}}})
-    outbox.doubt(ids[0], outside("no answer"), settle_s=120)
-    outbox.ask_person(ids[0], outside("nobody knows"), evidence={"verdict": "unreadable"})
-    outbox.reject(ids[1], outside("finished"))
+    outbox.mark_in_doubt(ids[0], store_text("no answer"), settling_s=120)
+    outbox.ask_person(ids[0], store_text("nobody knows"), evidence={"verdict": "unreadable"})
+    outbox.refuse(ids[1], store_text("finished"))
     db.close()
 
 
-def noted(home: Home) -> None:
+def noted(home: StoreFolder) -> None:
     """An order whose customer asks for something."""
     told = goods.order("4103", goods.line(1, "P3", 2), comment="Please ring twice. " * 20)
-    cache(home).put_orders([told], lines_known=True, read_began=1.0)
+    cache(home).write_orders([told], lines_known=True, read_began=1.0)
 
 
 def choose(id_: str) -> Happening:
     """The number of a way on, by what it says."""
 
-    def chosen(home: Home, session: Session) -> None:
-        view = session._frame().view
-        assert isinstance(view, Detail)
-        rows = [row for block in view.blocks for row in block.rows[: block.numbered]]
+    def chosen(home: StoreFolder, session: Session) -> None:
+        view = session._build_frame().view
+        assert isinstance(view, DetailView)
+        rows = [row for block in view.blocks for row in block.rows[: block.numbered_rows]]
         offered = [*(row[0].id for row in rows), *(choice.id for choice in view.choices)]
         assert id_ in offered, offered
         say(session, str(offered.index(id_) + 1))
@@ -97,28 +97,28 @@ def choose(id_: str) -> Happening:
     return chosen
 
 
-def announced(home: Home) -> None:
+def announced(home: StoreFolder) -> None:
     """A delivery of two products that the store waits for."""
     lines = [
         {"line_number": n, "product_number": f"P{n}", "quantity": 4, "received_quantity": 0, "barcode": code}
         for n, code in enumerate(BARCODES[:2], 1)
     ]
     row = {"order_number": "7001", "supplier_name": "Fresh & Co", "status": "open", "order_lines": lines}
-    cache(home).put_deliveries([row], 1.0)
+    cache(home).write_deliveries([row], 1.0)
 
 
-def lost(home: Home) -> None:
+def lost(home: StoreFolder) -> None:
     """The store's log has a loss of today."""
     at = datetime.now(UTC).isoformat()
     entry = {"id": 7, "store_number": "0001", "product_number": "P1", "quantity": -2, "reason_code": 1}
-    cache(home).put_logs([entry | {"created_on": at}], "2026-01-01")
+    cache(home).write_logs([entry | {"created_on": at}], "2026-01-01")
 
 
-def settled(home: Home) -> None:
+def settled(home: StoreFolder) -> None:
     """The store says of a product how much of it there is to be, and what was sold of it."""
     said = {"min": 4, "max": 10, "original_min": 4, "original_max": 10, "history_array": [3, 4, 5, 6]}
-    cache(home).put_stock([goods.stock("P1", 7, places={"A-1": 7}) | said], read_began=time.time() + 9e5)
-    cache(home).set_link(Sync(state="live", last_ok=time.time()))
+    cache(home).write_stock([goods.stock("P1", 7, places={"A-1": 7}) | said], read_began=time.time() + 9e5)
+    cache(home).set_link(LinkRow(state="live", last_ok=time.time()))
 
 
 COUNTED = ("count", "A-1", BARCODES[0], "19", "d", "1")
@@ -217,16 +217,16 @@ def step_of(way: str) -> str:
     return way.partition("/")[0]
 
 
-def stand(home: Home, session: Session, way: str) -> View:
+def stand(home: StoreFolder, session: Session, way: str) -> View:
     """Goes there; the view of the step."""
     scans = WAYS[way].scans
     if scans and scans[0] in JOBS:
-        session._begin()
-        session._absorb(session._stack.open(Start(str(scans[0]), {}), session._context()), "")
+        session._begin_batch()
+        session._apply_result(session._stack.open(Start(str(scans[0]), {}), session._context()), "")
         session._commit()
         scans = scans[1:]
     for scan in scans:  # each is kept before the next: the log reads what was kept
         say(session, scan) if isinstance(scan, str) else scan(home, session)
-    view = session._frame().view
-    assert view.name == step_of(way), (view.name, session._frame().verdict)
+    view = session._build_frame().view
+    assert view.name == step_of(way), (view.name, session._build_frame().verdict)
     return view

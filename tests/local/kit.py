@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.base import Write
+from aisle.jobs.job import Write
 from aisle.jobs.view import Frame
-from aisle.local.outbox.operation import Author, Intent
-from aisle.local.session.by_itself import STANDS
-from aisle.local.session.session import Session
+from aisle.outbox.operation_record import Author, Intent
+from aisle.session.background_verdicts import STANDS_S
+from aisle.session.session import Session
 
 STORE = "0001"
 ANNA = Author(STORE, "U1")
@@ -44,7 +44,7 @@ def update(order: str, lines: Mapping[int, int | Decimal], *, merge: bool = True
     lane = f"order/{order}"
     orders = {"order_number": order, **header, "order_lines": body}
     path = {"store_number": STORE}
-    return Write("update-customer-order", (lane,), path, {}, {"orders": orders}, merge=lane if merge else "")
+    return Write("update-customer-order", (lane,), path, {}, {"orders": orders}, merge_key=lane if merge else "")
 
 
 def movement(order: str, product: str, quantity: int = 1) -> Write:
@@ -68,7 +68,7 @@ def picked(body: Any) -> dict[int, Decimal]:
 
 def rested(session: Session) -> Frame:
     """What a look shows once what was answered last has stood for a while: word that comes by itself is told then."""
-    later = session._clock() + STANDS
+    later = session._clock() + STANDS_S
     session._clock = lambda: later
     frame = session.poll()
     assert frame is not None

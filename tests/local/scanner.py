@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from aisle.jobs.view import Frame
-from aisle.local.session.session import Session
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import TOGETHER_S, Decoded, Escape
-from aisle.scan.scan_lines import ScanLines
+from aisle.scan.inputs import SAME_SCAN_S, DecodedInput, EscapeInput
+from aisle.scan.line_grouping import LineGrouper
+from aisle.session.session import Session
 
 PAUSE_S = 0.3
 """Longer than anything waits for a further line."""
@@ -22,8 +22,8 @@ class Scanner:
         self.session = session
         self.now = now
         self._decoder = Decoder()
-        self._lines = ScanLines()
-        self._frame = session._frame()
+        self._lines = LineGrouper()
+        self._frame = session._build_frame()
 
     def send(self, data: bytes | str, pace_s: float = 0.0, cuts: Iterable[int] = ()) -> Frame:
         """One scan: in one read, cut at these places, or byte by byte so far apart; then nothing for a while."""
@@ -44,17 +44,17 @@ class Scanner:
         while (wait := self._lines.seconds_left(self.now)) is not None and self.now + wait <= until:
             self.now += wait
             self._take(self._lines.tick(self.now))
-        if self._decoder.waiting and seconds >= TOGETHER_S:
-            self._take(self._lines.heard(self._decoder.tick(self.now), self.now))
+        if self._decoder.is_waiting and seconds >= SAME_SCAN_S:
+            self._take(self._lines.group(self._decoder.tick(self.now), self.now))
         self.now = until
         return self._frame
 
     def _read(self, data: bytes, after: float) -> None:
         self.rest(after)
         if data:
-            self._take(self._lines.heard(self._decoder.feed(data, self.now), self.now))
+            self._take(self._lines.group(self._decoder.feed(data, self.now), self.now))
 
-    def _take(self, items: list[Decoded]) -> None:
-        taken = [item for item in items if not isinstance(item, Escape)]
+    def _take(self, items: list[DecodedInput]) -> None:
+        taken = [item for item in items if not isinstance(item, EscapeInput)]
         if taken:
             self._frame = self.session.take(taken, self.now)

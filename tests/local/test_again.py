@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host import processes
+from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.notify_sockets import CourierSocket, SessionSocket
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import Frame
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host import process
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election, Holder
-from aisle.local.host.signals import Bell, CourierSocket
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
 from aisle.scan.inputs import Line
+from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.local import goods
 
@@ -24,19 +23,19 @@ CODE = "4006381333931"
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """A home with an order in its cache."""
-    home = Home(aisle_home, "embedded", "0001")
+    home = StoreFolder(aisle_home, "embedded", "0001")
     with closing(open_cache(home.folder, writer=True)) as database:
-        cache = Cache(database, "0001")
-        cache.put_products([goods.product("P1", "Oats", CODE)])
-        cache.put_orders([goods.order("4101", goods.line(1, "P1", 9))], lines_known=True, read_began=1.0)
-        cache.put_orders([goods.order("4102", goods.line(1, "P1", 9))], lines_known=True, read_began=1.0)
-        cache.put_people([goods.person("U1", "Anna Berg")])
+        cache = CacheWriter(database, "0001")
+        cache.write_products([goods.product("P1", "Oats", CODE)])
+        cache.write_orders([goods.order("4101", goods.line(1, "P1", 9))], lines_known=True, read_began=1.0)
+        cache.write_orders([goods.order("4102", goods.line(1, "P1", 9))], lines_known=True, read_began=1.0)
+        cache.write_people([goods.person("U1", "Anna Berg")])
     return home
 
 
-def at(home: Home, terminal: str, user: str = "") -> tuple[Session, Frame]:
+def at(home: StoreFolder, terminal: str, user: str = "") -> tuple[Session, Frame]:
     """A session of this terminal, and what it shows first."""
     session = open_session(home, Settings(terminal=terminal, user=user))
     return session, session.start()
@@ -58,16 +57,16 @@ def another_start(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """The host is started anew: from now on its start has another name, and process ids are given again."""
     boot = folder / "boot_id"
     boot.write_text("another-start\n")
-    monkeypatch.setattr(process, "_BOOT", boot)
+    monkeypatch.setattr(processes, "_BOOT_ID_FILE", boot)
 
 
 def test_after_a_restart_of_the_host_the_next_one_stands_on_the_same_step(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: StoreFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process that has the dead session's id now is another one: this one."""
     before, _ = at(home, "dock", "U1")
     shown = say(before, "4101", CODE, f"2*{CODE}")
-    before._rooms.bell._socket.close()  # what the kernel does; the name in the folder stays
+    before._store.socket._socket.close()  # what the kernel does; the name in the folder stays
     another_start(monkeypatch, tmp_path)
     session, frame = at(home, "dock", "U1")
     assert told(frame) == "session.resumed"
@@ -78,11 +77,11 @@ def test_after_a_restart_of_the_host_the_next_one_stands_on_the_same_step(
 
 
 def test_after_a_restart_of_the_host_no_old_courier_is_in_the_way(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: StoreFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    election = Election(home.lock)
-    election.try_win(Holder(os.getpid(), "1", 0.0))
-    election.resign()  # what the kernel does, here and below; the names in the folders stay
+    election = LeaderLock(home.lock)
+    election.try_acquire(Leader(os.getpid(), "1", 0.0))
+    election.release()  # what the kernel does, here and below; the names in the folders stay
     CourierSocket(home)._socket.close()
     another_start(monkeypatch, tmp_path)
     called: list[bool] = []
@@ -90,15 +89,15 @@ def test_after_a_restart_of_the_host_no_old_courier_is_in_the_way(
     session.start()
     session.keep_courier()
     assert called, "its doorbell hangs there, and nobody answers"
-    assert election.try_win(Holder(os.getpid(), "1", 0.0))
-    with closing(CourierSocket(home)) as socket, closing(Bell(home)) as bell:
-        bell.ring_courier()
+    assert election.try_acquire(Leader(os.getpid(), "1", 0.0))
+    with closing(CourierSocket(home)) as socket, closing(SessionSocket(home)) as bell:
+        bell.wake_courier()
         assert socket.drain() == {"work"}
-    election.resign()
+    election.release()
     session.close()
 
 
-def test_somebody_at_two_terminals_works_on_two_things(home: Home) -> None:
+def test_somebody_at_two_terminals_works_on_two_things(home: StoreFolder) -> None:
     here, _ = at(home, "dock-1", "U1")
     say(here, "4101", CODE)
     there, frame = at(home, "dock-2", "U1")
@@ -111,6 +110,6 @@ def test_somebody_at_two_terminals_works_on_two_things(home: Home) -> None:
     here.close()
     again, frame = at(home, "dock-1", "U1")
     assert told(frame) == "session.resumed", "and who comes back after both are closed has both, one above the other"
-    names = [level.job.name for level in again._stack.levels]
+    names = [level.job.name for level in again._stack.jobs]
     assert names == ["home", "pick", "pick"]
     again.close()

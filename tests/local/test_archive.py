@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from aisle.local.db import fetch, fetch_one, transaction
-from aisle.local.outbox import archive
-from aisle.local.outbox.archive import DAY_S
-from aisle.local.outbox.journal import Batch, Entry, Journal, NewJob
-from aisle.local.outbox.operation import Author, Intent
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.told import outside
+from aisle.host.database import fetch, fetch_one, transaction
+from aisle.outbox import archive
+from aisle.outbox.archive import DAY_S
+from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Author, Intent
+from aisle.outbox.outcome_reasons import store_text
 from tests.local.kit import Clock, movement
 
 NOW = 20_000.5 * DAY_S
@@ -28,17 +28,17 @@ class Desk:
         self.db = open_outbox(folder)
         self.kept = archive.open_archive(folder)
         self.journal = Journal(self.db, clock=self.clock)
-        self.outbox = Outbox(self.db, clock=self.clock)
+        self.outbox = OperationQueue(self.db, clock=self.clock)
 
     def work(self, job: str, days_ago: float, events: int, *, close: bool = True) -> None:
         """So many scans in a job of some day, by a session of its own."""
         at = NOW - days_ago * DAY_S
         self.clock.now = at
         self.journal.begin_session(job, terminal="t", store="1", user="U1", version="1", pid=1)
-        entries = tuple(Entry(job, at + n, "", f"scan {n}", "Thing", "{}") for n in range(events))
+        entries = tuple(EventEntry(job, at + n, "", f"scan {n}", "Thing", "{}") for n in range(events))
         closed = (job,) if close else ()
         self.journal.commit(
-            Batch(job, "t", Author("1", "U1"), opened=(NewJob(job, "pick", 1),), entries=entries, closed=closed)
+            JournalBatch(job, "t", Author("1", "U1"), opened=(NewJob(job, "pick", 1),), entries=entries, closed=closed)
         )
         self.journal.end_session(job)
         self.clock.now = NOW
@@ -50,8 +50,8 @@ class Desk:
         return set(fetch(self.kept, "SELECT job_id, raw FROM event"))
 
     def move(self, limit: int = 200) -> int:
-        moved = archive.copy(self.db, self.kept, NOW, limit)
-        archive.drop(self.db, moved, NOW)
+        moved = archive.copy_events(self.db, self.kept, NOW, limit)
+        archive.delete_copied_events(self.db, moved, NOW)
         return len(moved)
 
 
@@ -66,14 +66,14 @@ def test_closed_days_go_and_young_or_open_work_stays(desk: Desk) -> None:
     for job, days, events, close in (("old", 40, 7, True), ("open", 40, 3, False), ("young", 34, 5, True)):
         desk.work(job, days, events, close=close)
     before = desk.here()
-    assert archive.is_due(desk.db, NOW)
+    assert archive.has_old_events(desk.db, NOW)
     while desk.move(limit=3):
         assert desk.here() | desk.there() == before
         assert not desk.here() & desk.there()
     assert {job for job, _ in desk.there()} == {"old"}
     assert {job for job, _ in desk.here()} == {"open", "young"}
-    assert archive.totals(desk.kept) == [("2024-08-25", "U1", "pick", 7)]
-    archive.forget_sessions(desk.db, NOW)
+    assert archive.daily_totals(desk.kept) == [("2024-08-25", "U1", "pick", 7)]
+    archive.delete_old_sessions(desk.db, NOW)
     assert {str(row[0]) for row in fetch(desk.db, "SELECT session_id FROM session")} == {"open", "young"}
     assert {str(row[0]) for row in fetch(desk.db, "SELECT job_id FROM job")} == {"open", "young"}
 
@@ -83,7 +83,7 @@ def test_what_a_wrong_clock_has_noted_keeps_nothing_here(desk: Desk) -> None:
     desk.work("ahead", -400, 2)
     desk.work("old", 40, 4)
     desk.work("young", 1, 1)
-    assert archive.is_due(desk.db, NOW)
+    assert archive.has_old_events(desk.db, NOW)
     while desk.move():
         pass
     assert {job for job, _ in desk.there()} == {"old"}
@@ -96,7 +96,7 @@ def test_sessions_of_which_something_is_left_stay(desk: Desk) -> None:
         desk.work(job, days, 3, close=close)
     while desk.move():
         pass
-    archive.forget_sessions(desk.db, NOW)
+    archive.delete_old_sessions(desk.db, NOW)
     left = {str(row[0]) for row in fetch(desk.db, "SELECT session_id FROM session")}
     assert left == {job for job, _ in desk.here()}
     assert left == {"open", "young"}
@@ -120,15 +120,15 @@ def test_a_move_that_broke_off_anywhere_is_taken_up_again(desk: Desk) -> None:
     desk.work("old", 40, 9)
     desk.work("young", 1, 1)
     before = desk.here()
-    archive.copy(desk.db, desk.kept, NOW, 4)  # and then nothing more: a crash
+    archive.copy_events(desk.db, desk.kept, NOW, 4)  # and then nothing more: a crash
     assert desk.here() == before
-    moved = archive.copy(desk.db, desk.kept, NOW, 4)
+    moved = archive.copy_events(desk.db, desk.kept, NOW, 4)
     with pytest.raises(ZeroDivisionError):
         crash_in_the_middle(desk, moved)
     assert desk.here() == before
     while desk.move(4):
         assert desk.here() | desk.there() == before
-    assert archive.totals(desk.kept) == [("2024-08-25", "U1", "pick", 9)]
+    assert archive.daily_totals(desk.kept) == [("2024-08-25", "U1", "pick", 9)]
 
 
 def test_an_outbox_that_was_made_anew_overwrites_nothing(desk: Desk) -> None:
@@ -155,11 +155,11 @@ def test_what_is_over_for_long_is_dropped_and_all_else_stays(desk: Desk) -> None
     for op_id in (done, refused):
         desk.outbox.begin_sending(op_id, b"[]")
     desk.outbox.confirm(done)
-    desk.outbox.read_back(done)
-    desk.outbox.reject(refused, outside("no"))
+    desk.outbox.mark_read_back(done)
+    desk.outbox.refuse(refused, store_text("no"))
     (young,) = at(29, "P0")
     desk.clock.now = NOW
-    assert archive.prune(desk.db, NOW) == 1
+    assert archive.delete_old_operations(desk.db, NOW) == 1
     assert [op.op_id for op in desk.outbox.recent()] == [young, waiting, refused, ahead]
-    assert archive.prune(desk.db, NOW) == 0
+    assert archive.delete_old_operations(desk.db, NOW) == 0
     assert fetch_one(desk.db, "SELECT count(*) FROM op_lane WHERE n NOT IN (SELECT n FROM operation)") == (0,)

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aisle.courier.pull import progress
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, WRONG, Frame
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.session.session import Session
-from aisle.tui.catalogue import Voice
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import plain
+from aisle.session.session import Session
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.message_text import MessageWriter
 from tests.local import goods
 from tests.local.scanner import Scanner
 from tests.local.test_astray import opened
@@ -34,20 +34,20 @@ NAMES = {"P1": "Kilo cheese", "P2": "Pound ham", "P3": "Metre tape"}
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """A place, an order and a delivery of goods by the kilogram, the pound and the metre, and of tea."""
-    home = Home(aisle_home, "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_people([goods.person("U1", "Anna Kovac"), goods.person("U2", "Anna Berg")])
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([goods.person("U1", "Anna Kovac"), goods.person("U2", "Anna Berg")])
     kinds = (("P1", CHEESE, "kg"), ("P2", HAM, "lb"), ("P3", TAPE, "m"))
     by = [goods.product(n, NAMES[n], code, allow_decimal=True, base_unit_name=unit) for n, code, unit in kinds]
-    cache.put_products([*by, goods.product("P4", "Tea", TEA)])
-    cache.put_stock([goods.stock(f"P{n}", 60, places={"A-1": 60}) for n in range(1, 5)])
-    cache.put_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
+    cache.write_products([*by, goods.product("P4", "Tea", TEA)])
+    cache.write_stock([goods.stock(f"P{n}", 60, places={"A-1": 60}) for n in range(1, 5)])
+    cache.write_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
     lines = [goods.line(n, f"P{n}", 40, preferred_location_code="A-1") for n in range(1, 5)]
-    cache.put_orders([goods.order("4101", *lines)], lines_known=True, read_began=1.0)
-    cache.put_deliveries([delivery("D-1", *(line(n, f"P{n}", 40) for n in range(1, 5)))], 1.0)
-    progress.save(cache, progress.Progress(completed=1.0))
+    cache.write_orders([goods.order("4101", *lines)], lines_known=True, read_began=1.0)
+    cache.write_deliveries([delivery("D-1", *(line(n, f"P{n}", 40) for n in range(1, 5)))], 1.0)
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
     return home
 
 
@@ -69,19 +69,21 @@ def begun(session: Session, job: str) -> None:
 
 
 def shown(frame: Frame, columns: int = 40, rows: int = 20) -> str:
-    return " ".join(" ".join(plain(paint(frame, columns, rows))).split())
+    return " ".join(" ".join(plain_lines(layout_screen(frame, columns, rows))).split())
 
 
 def prompt(frame: Frame, columns: int, rows: int) -> str:
     """The line that asks for a quantity, or for anything else."""
     asking = ("how many", "How many", "each, in")
-    prompts = [line for line in plain(paint(frame, columns, rows)) if any(word in line for word in asking)]
+    prompts = [
+        line for line in plain_lines(layout_screen(frame, columns, rows)) if any(word in line for word in asking)
+    ]
     return prompts[-1] if prompts else ""
 
 
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("pace", [0.0, 0.006])
-def test_the_screen_asks_about_the_goods_that_the_answer_is_booked_on(home: Home, job: str, pace: float) -> None:
+def test_the_screen_asks_about_the_goods_that_the_answer_is_booked_on(home: StoreFolder, job: str, pace: float) -> None:
     with at(home, user="U1") as session:
         begun(session, job)
         scan = Scanner(session)
@@ -99,7 +101,7 @@ def test_the_screen_asks_about_the_goods_that_the_answer_is_booked_on(home: Home
 
 
 @pytest.mark.parametrize("job", JOBS)
-def test_another_label_of_the_same_goods_is_the_one_that_is_asked_about(home: Home, job: str) -> None:
+def test_another_label_of_the_same_goods_is_the_one_that_is_asked_about(home: StoreFolder, job: str) -> None:
     with at(home, user="U1") as session:
         begun(session, job)
         say(session, f"010{TAPE}3142000250")
@@ -110,17 +112,17 @@ def test_another_label_of_the_same_goods_is_the_one_that_is_asked_about(home: Ho
         assert quantities(session) == {"P3": Decimal(3)}
 
 
-def test_all_that_was_scanned_in_one_write_is_said_not_to_be_taken(home: Home) -> None:
+def test_all_that_was_scanned_in_one_write_is_said_not_to_be_taken(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")
         frame = say(session, GROSS_CHEESE, f"010{TAPE}3142000250", GROSS_HAM)
         assert frame.verdict
-        assert "2 not taken" in Voice().say(frame.verdict.text)
+        assert "2 not taken" in MessageWriter().write(frame.verdict.text)
         assert "Pound ham" in prompt(frame, 40, 20)
 
 
 @pytest.mark.parametrize("page", ["h", "?", "?zzz", f"?{TEA}"])
-def test_a_page_over_the_question_says_that_the_scan_is_not_taken(home: Home, page: str) -> None:
+def test_a_page_over_the_question_says_that_the_scan_is_not_taken(home: StoreFolder, page: str) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")
         say(session, GROSS_CHEESE)
@@ -135,15 +137,15 @@ MORE = ("4006381333930", "BADGE-U1", "x", "12*", "ABC-12345", "?", "b")
 @pytest.mark.parametrize("job", JOBS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=10, derandomize=True)
 @given(inputs=st.lists(st.sampled_from(SAID + MORE), min_size=1, max_size=5))
-def test_a_quantity_is_booked_on_what_the_prompt_names(home: Home, job: str, inputs: list[str]) -> None:
+def test_a_quantity_is_booked_on_what_the_prompt_names(home: StoreFolder, job: str, inputs: list[str]) -> None:
     with at(home, user="U1") as session:
         begun(session, job)
         for each in inputs:
             frame = say(session, each)
-        asked: Any = session._asking.label
-        if asked is None or session._asking.times:
+        asked: Any = session._question.measured_scan
+        if asked is None or session._question.multiplier:
             return
-        meaning = asked.meanings[0]
+        meaning = asked.matches[0]
         assert NAMES[meaning.key] in prompt(frame, 40, 20), (inputs, shown(frame))
         before = quantities(session)
         say(session, "0.5")
@@ -157,7 +159,7 @@ def test_a_quantity_is_booked_on_what_the_prompt_names(home: Home, job: str, inp
 
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("scans", [(f"3*{GROSS_HAM}",), ("3*", GROSS_HAM)], ids=["at once", "before"])
-def test_what_is_multiplied_is_asked_of_each(home: Home, job: str, scans: tuple[str, ...]) -> None:
+def test_what_is_multiplied_is_asked_of_each(home: StoreFolder, job: str, scans: tuple[str, ...]) -> None:
     with at(home, user="U1") as session:
         begun(session, job)
         frame = opened_by(session, scans)
@@ -170,7 +172,7 @@ def test_what_is_multiplied_is_asked_of_each(home: Home, job: str, scans: tuple[
 
 
 @pytest.mark.parametrize("label", [f"010{TAPE}3142000250", f"010{TAPE}3922599"])
-def test_what_each_label_says_is_not_multiplied_on_the_screen(home: Home, label: str) -> None:
+def test_what_each_label_says_is_not_multiplied_on_the_screen(home: StoreFolder, label: str) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")
         frame = say(session, f"2*{label}")
@@ -179,7 +181,7 @@ def test_what_each_label_says_is_not_multiplied_on_the_screen(home: Home, label:
         assert quantities(session) == {"P3": Decimal(8)}
 
 
-def test_a_multiplied_code_without_a_unit_asks_in_words(home: Home) -> None:
+def test_a_multiplied_code_without_a_unit_asks_in_words(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")
         say(session, "3*")
@@ -209,7 +211,7 @@ MEANWHILE = {
 
 @pytest.mark.parametrize("said", MEANWHILE)
 @pytest.mark.parametrize("job", JOBS)
-def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: Home, job: str, said: str) -> None:
+def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: StoreFolder, job: str, said: str) -> None:
     with at(home, user="U1") as session:
         begun(session, job)
         say(session, GROSS_CHEESE)
@@ -217,14 +219,16 @@ def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: Home, 
         first, _, dropped = shown(frame, 80, 24).partition("not taken:")
         assert MEANWHILE[said] in first.split("─")[-1]
         assert "Kilo cheese" in dropped.replace("#3 ", "")
-        assert not session._asking.label, "the question is over, and the screen does not ask it"
+        assert not session._question.measured_scan, "the question is over, and the screen does not ask it"
         assert not prompt(frame, 40, 20)
         assert not quantities(session)
 
 
 @pytest.mark.parametrize("said", ["96385074", "BADGE-U2", "A-2"])
 @pytest.mark.parametrize("job", ["count", "loss", "move", "receive"])
-def test_the_weight_of_a_dropped_scan_is_not_booked_on_the_goods_before_it(home: Home, job: str, said: str) -> None:
+def test_the_weight_of_a_dropped_scan_is_not_booked_on_the_goods_before_it(
+    home: StoreFolder, job: str, said: str
+) -> None:
     with at(home, user="U1") as session:
         begun(session, job)
         say(session, TEA)
@@ -237,7 +241,7 @@ def test_the_weight_of_a_dropped_scan_is_not_booked_on_the_goods_before_it(home:
             assert told(frame)[0] in (ASK, WRONG)
 
 
-def test_an_own_badge_leaves_the_question_open(home: Home) -> None:
+def test_an_own_badge_leaves_the_question_open(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")
         say(session, GROSS_CHEESE)

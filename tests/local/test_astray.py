@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from aisle.courier.pull import progress
-from aisle.jobs.base import Start
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, GOOD, Frame
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.session.session import Session
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import plain
+from aisle.session.session import Session
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 from tests.local import goods
 from tests.local.test_reads_deliveries import delivery, line
 from tests.local.test_session import at, say, told
@@ -24,12 +24,12 @@ UNKNOWN = "96385074"
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """A home with two products at a place, and one that is weighed."""
-    home = Home(aisle_home, "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_people([goods.person("U1", "Anna Kovac")])
-    cache.put_products(
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([goods.person("U1", "Anna Kovac")])
+    cache.write_products(
         [
             goods.product("P1", "Tea", TEA),
             goods.product("P2", "Salt", SALT),
@@ -37,24 +37,24 @@ def home(aisle_home: Path) -> Home:
         ]
     )
     places = {"P1": {"A-1": 45, "A-2": 4}, "P2": {"A-1": 5}, "P3": {"A-1": 7}}
-    cache.put_stock([goods.stock(number, 70, places=where) for number, where in places.items()])
-    cache.put_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
-    cache.put_deliveries([delivery("D-1", line(1, "P1", 9), line(2, "P3", 40))], 1.0)
-    progress.save(cache, progress.Progress(completed=1.0))
+    cache.write_stock([goods.stock(number, 70, places=where) for number, where in places.items()])
+    cache.write_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
+    cache.write_deliveries([delivery("D-1", line(1, "P1", 9), line(2, "P3", 40))], 1.0)
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
     return home
 
 
 def opened(session: Session, job: str, *scans: str) -> Frame:
     """The job on the screen, after these scans."""
-    session._absorb(session._stack.open(Start(job, {}), session._context()), "")
-    frame = session._frame()
+    session._apply_result(session._stack.open(Start(job, {}), session._context()), "")
+    frame = session._build_frame()
     for scan in scans:
         frame = say(session, scan)
     return frame
 
 
 def shown(frame: Frame) -> str:
-    return " ".join(" ".join(plain(paint(frame, 80, 24))).split())
+    return " ".join(" ".join(plain_lines(layout_screen(frame, 80, 24))).split())
 
 
 TAKING: dict[str, tuple[str, ...]] = {
@@ -74,17 +74,17 @@ def quantity(session: Session) -> Decimal:
     state = session._stack.top.state
     match session._stack.top.job.name:
         case "count":
-            return Decimal(sum(each.counted or 0 for each in state.items if each.product == "P1"))
+            return Decimal(sum(each.counted or 0 for each in state.lines if each.product == "P1"))
         case "loss":
             return Decimal(state.quantity)
         case "move":
-            return Decimal(sum(part.quantity for part in state.hand if part.product == "P1"))
-    return Decimal(state.item.quantity if state.item and state.item.product == "P1" else 0)
+            return Decimal(sum(part.quantity for part in state.in_hand if part.product == "P1"))
+    return Decimal(state.in_hand.quantity if state.in_hand and state.in_hand.product == "P1" else 0)
 
 
 @pytest.mark.parametrize("refused", [name for name in REFUSED if name != "other"])
 @pytest.mark.parametrize("job", TAKING)
-def test_a_number_after_a_refused_scan_is_asked_back(home: Home, job: str, refused: str) -> None:
+def test_a_number_after_a_refused_scan_is_asked_back(home: StoreFolder, job: str, refused: str) -> None:
     with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
         if job != "loss":  # which goes on to the reason with the first number
@@ -101,7 +101,7 @@ def test_a_number_after_a_refused_scan_is_asked_back(home: Home, job: str, refus
 
 
 @pytest.mark.parametrize("job", ["loss"])
-def test_the_same_after_another_product(home: Home, job: str) -> None:
+def test_the_same_after_another_product(home: StoreFolder, job: str) -> None:
     with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
         say(session, SALT)
@@ -110,7 +110,7 @@ def test_the_same_after_another_product(home: Home, job: str) -> None:
 
 
 @pytest.mark.parametrize("job", TAKING)
-def test_a_scan_that_is_taken_has_its_number(home: Home, job: str) -> None:
+def test_a_scan_that_is_taken_has_its_number(home: StoreFolder, job: str) -> None:
     with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
         say(session, UNKNOWN)
@@ -119,14 +119,14 @@ def test_a_scan_that_is_taken_has_its_number(home: Home, job: str) -> None:
         assert quantity(session) == 4
 
 
-def test_a_place_or_letter_that_is_refused_asks_nothing_back(home: Home) -> None:
+def test_a_place_or_letter_that_is_refused_asks_nothing_back(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         opened(session, "count", *TAKING["count"])
         say(session, "x")
         assert told(say(session, "4"))[1] == "count.counted_of"
 
 
-def test_a_number_while_it_is_asked_what_is_counted_next_counts_nothing(home: Home) -> None:
+def test_a_number_while_it_is_asked_what_is_counted_next_counts_nothing(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         opened(session, "count", TEA, "45")
         assert told(say(session, SALT)) == (ASK, "count.other_product")
@@ -134,12 +134,12 @@ def test_a_number_while_it_is_asked_what_is_counted_next_counts_nothing(home: Ho
         assert quantity(session) == 45
 
 
-def test_the_last_number_of_the_last_place_counts(home: Home) -> None:
+def test_the_last_number_of_the_last_place_counts(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         opened(session, "count", TEA, "4", "5", "6")
-        items = session._stack.top.state.items
-        assert {(each.place, each.counted) for each in items} >= {("A-1", Decimal(4)), ("A-2", Decimal(6))}
-        assert {each.counted for each in items if not each.place} == {None}
+        items = session._stack.top.state.lines
+        assert {(each.location, each.counted) for each in items} >= {("A-1", Decimal(4)), ("A-2", Decimal(6))}
+        assert {each.counted for each in items if not each.location} == {None}
 
 
 # Goods that are sold by measure
@@ -155,27 +155,27 @@ WEIGHED: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("form", [RICE, "P3", f"0{RICE}", f"]E0{RICE}"])
 @pytest.mark.parametrize("job", WEIGHED)
-def test_a_plain_code_of_weighed_goods_is_asked_about(home: Home, job: str, form: str) -> None:
+def test_a_plain_code_of_weighed_goods_is_asked_about(home: StoreFolder, job: str, form: str) -> None:
     with at(home, user="U1") as session:
         frame = opened(session, job, *WEIGHED[job][:-1], form)
         assert told(frame) == (ASK, "session.no_net_in")
         assert "Rice" in shown(frame)
         say(session, "2.75")
         job_, state = session._stack.top.job, session._stack.top.state
-        assert "2.75" in shown(session._frame()), (job_.name, state)
+        assert "2.75" in shown(session._build_frame()), (job_.name, state)
         say(session, form)
         say(session, "b")
-        assert "2.75" in shown(session._frame()), "what is dropped adds nothing"
+        assert "2.75" in shown(session._build_frame()), "what is dropped adds nothing"
 
 
-def test_a_count_of_weighed_goods_begins_without_one_kilogram(home: Home) -> None:
+def test_a_count_of_weighed_goods_begins_without_one_kilogram(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         opened(session, "count", RICE)
-        assert {each.counted for each in session._stack.top.state.items} == {None}
+        assert {each.counted for each in session._stack.top.state.lines} == {None}
 
 
 @pytest.mark.parametrize("said", ["2*", "1*"])
-def test_so_many_kilograms_said_with_the_scan_are_not_asked_about(home: Home, said: str) -> None:
+def test_so_many_kilograms_said_with_the_scan_are_not_asked_about(home: StoreFolder, said: str) -> None:
     with at(home, user="U1") as session:
         assert told(opened(session, "count", "A-1", f"{said}{RICE}"))[1] == "count.counted_of"
 
@@ -183,9 +183,9 @@ def test_so_many_kilograms_said_with_the_scan_are_not_asked_about(home: Home, sa
 # Of two things
 
 
-def test_a_right_scan_after_a_question_of_two_is_shown_as_taken(home: Home) -> None:
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_products([goods.product("P7", "Oats", UNKNOWN), goods.product("P8", "Bran", UNKNOWN)])
+def test_a_right_scan_after_a_question_of_two_is_shown_as_taken(home: StoreFolder) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([goods.product("P7", "Oats", UNKNOWN), goods.product("P8", "Bran", UNKNOWN)])
     with at(home, user="U1") as session:
         opened(session, "count", "A-1")
         assert told(say(session, UNKNOWN)) == (ASK, "session.either")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD
-from aisle.local.host.home import Home
 from tests.local import goods
 from tests.local.test_session import _writer, at, say, told
 
@@ -34,11 +34,11 @@ PEOPLE = [
     ],
 )
 def test_a_badge_opens_for_the_one_who_has_it(badge: str, name: str, turned: bool, aisle_home: Path) -> None:
-    home = Home(aisle_home, "embedded", "0001")
+    home = StoreFolder(aisle_home, "embedded", "0001")
     with at(home) as session:
         with _writer(home) as cache:
-            cache.put_people(PEOPLE[::-1] if turned else PEOPLE)
-        session.poll(rung=True)
+            cache.write_people(PEOPLE[::-1] if turned else PEOPLE)
+        session.poll(notified=True)
         frame = say(session, badge)
         assert (told(frame) == (GOOD, "sign_in.done")) == bool(name)
         assert frame.user == name

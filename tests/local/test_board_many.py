@@ -15,13 +15,12 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.jobs.view import Frame, ListWindow, msg
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.db import fetch
-from aisle.local.host.home import Home
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.database import fetch
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import Frame, ListView, msg
 from aisle.scan.inputs import Key
+from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.local import goods
 from tests.local.test_session_board import opened, says
@@ -63,21 +62,21 @@ def real_orders(folder: Path) -> Iterator[Row]:
 class Desk:
     """A supervisor in front of the board, with a watch."""
 
-    def __init__(self, home: Home, session: Session, cache: Cache, database: apsw.Connection) -> None:
+    def __init__(self, home: StoreFolder, session: Session, cache: CacheWriter, database: apsw.Connection) -> None:
         self.home, self.session, self.cache, self.database = home, session, cache, database
         self.times: dict[str, list[float]] = {}
-        self.view = ListWindow("", msg("raw", text=""), msg("raw", text=""), (), (), 0, 0)
+        self.view = ListView("", msg("raw", text=""), msg("raw", text=""), (), (), 0, 0)
 
-    def see(self, what: str, do: Callable[[], Frame | None]) -> ListWindow:
+    def see(self, what: str, do: Callable[[], Frame | None]) -> ListView:
         begun = time.perf_counter()
         frame = do()
         self.times.setdefault(what, []).append(time.perf_counter() - begun)
         if frame is not None:
-            assert isinstance(frame.view, ListWindow)
+            assert isinstance(frame.view, ListView)
             self.view = frame.view
         return self.view
 
-    def says(self, what: str, *texts: str) -> ListWindow:
+    def says(self, what: str, *texts: str) -> ListView:
         return self.see(what, lambda: says(self.session, *texts))
 
     def is_true(self, sql: str = _LIST) -> None:
@@ -92,12 +91,12 @@ class Desk:
         return f"{self.view.total:,} orders: " + ", ".join(parts)
 
 
-def looks_through(home: Home, orders: list[Row]) -> None:
+def looks_through(home: StoreFolder, orders: list[Row]) -> None:
     """All that a supervisor does on the board, while the courier writes."""
     database = open_cache(home.folder, writer=True)
-    cache = Cache(database, "0001")
+    cache = CacheWriter(database, "0001")
     for first in range(0, len(orders), 500):
-        cache.put_orders(orders[first : first + 500], lines_known=True, read_began=1.0)
+        cache.write_orders(orders[first : first + 500], lines_known=True, read_began=1.0)
     session = open_session(home, Settings(terminal="desk", user="U1"))
     try:
         session.start()
@@ -137,7 +136,7 @@ def _stays(desk: Desk, orders: list[Row]) -> None:
         early = [goods.order(f"EARLY-{write}-{n}", goods.line(1), pickup_date="2001-01-01") for n in range(5)]
         others = [each for each in orders[write * 7 : write * 7 + 7] if each["order_number"] != key]
         changed = [{**each, "is_active": at % 2 == 0, "is_claimed": True} for at, each in enumerate(others)]
-        desk.cache.put_orders([*early, *changed], lines_known=True, read_began=2.0 + write)
+        desk.cache.write_orders([*early, *changed], lines_known=True, read_began=2.0 + write)
         desk.see("a write of the courier", desk.session.poll)
         assert (desk.view.rows[row].key, desk.view.cursor - desk.view.first) == (key, row)
         desk.is_true()
@@ -159,11 +158,11 @@ def _filters(desk: Desk) -> None:
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
-    return Home(aisle_home, "embedded", "0001")
+def home(aisle_home: Path) -> StoreFolder:
+    return StoreFolder(aisle_home, "embedded", "0001")
 
 
-def test_made_up_orders(home: Home, tmp_path: Path) -> None:
+def test_made_up_orders(home: StoreFolder, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     lookalike.write(tmp_path / "data", 3)
     convert(tmp_path / "data", tmp_path / "csv")
@@ -174,7 +173,7 @@ def test_made_up_orders(home: Home, tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_twenty_thousand_real_orders(home: Home, tmp_path: Path, test_data: Path) -> None:
+def test_twenty_thousand_real_orders(home: StoreFolder, tmp_path: Path, test_data: Path) -> None:
     convert(test_data, tmp_path / "csv", sample=MANY)
     orders = list(real_orders(tmp_path / "csv"))
     assert len(orders) >= MANY * 9 // 10

@@ -5,30 +5,30 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from aisle.local.cache.writer import Cache
-from aisle.local.db import transaction
-from aisle.local.outbox.operation import Intent
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.reads.laid import Known, Pending, order_row
-from aisle.local.reads.overlay import Row
-from aisle.local.reads.reads import Reads
+from aisle.cache.order_overlay import Row
+from aisle.cache.overlaid_order import OverlaidOrders, PendingByOrder, load_order_header
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import transaction
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_record import Intent
 from tests.local import goods
 from tests.local.kit import ANNA, update
 from tests.local.test_reads_board import NOW, numbers
 
 
 def test_of_what_waits_only_what_changed_is_made_anew(
-    reads: Reads, cache: Cache, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     orders = [str(number) for number in range(100, 130)]
     lines = [goods.line(1), goods.line(2)]
-    cache.put_orders([goods.order(each, *lines) for each in orders], lines_known=True, read_began=1.0)
-    outbox = Outbox(outbox_db)
+    cache.write_orders([goods.order(each, *lines) for each in orders], lines_known=True, read_began=1.0)
+    outbox = OperationQueue(outbox_db)
     made: list[str] = []
 
-    def noted(cache_: apsw.Connection, pending: Pending, number: str, laid: Known) -> Row | None:
+    def noted(cache_: apsw.Connection, pending: PendingByOrder, number: str, laid: OverlaidOrders) -> Row | None:
         made.append(number)
-        return order_row(cache_, pending, number, laid)
+        return load_order_header(cache_, pending, number, laid)
 
     def pick(number: str, lines: dict[int, int]) -> None:
         with transaction(outbox_db):
@@ -39,7 +39,7 @@ def test_of_what_waits_only_what_changed_is_made_anew(
         reads.query("orders_by_number", {"orders": []})
         return sorted(made)
 
-    monkeypatch.setattr("aisle.local.reads.board.order_row", noted)
+    monkeypatch.setattr("aisle.cache.order_board_queries.load_order_header", noted)
     for number in orders:
         pick(number, {1: 1})
     assert anew() == orders
@@ -47,7 +47,7 @@ def test_of_what_waits_only_what_changed_is_made_anew(
     pick("107", {2: 3})
     assert anew() == ["107"]
     gone = goods.order("111", *lines, is_active=False)
-    cache.put_orders([gone, goods.order("999")], lines_known=True, read_began=2.0)
+    cache.write_orders([gone, goods.order("999")], lines_known=True, read_began=2.0)
     assert anew() == ["111"]
     assert numbers(reads.query("board", {"status": ["finished"]})[0]) == ["111"]
     assert reads.query("board", {"status": ["partial"]})[1] == len(orders) - 1

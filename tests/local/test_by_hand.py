@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import WRONG
-from aisle.local.host.home import Home
 from tests.local.detours import WAYS, stand, step_of
 from tests.local.test_detour import begin, headers_only, way
 from tests.local.test_session import home, say, told
@@ -36,7 +36,7 @@ ASKED = [row for row in SURE if isinstance(WAYS[row].scans[-1], str)]
 
 
 @pytest.mark.parametrize("way", SURE, indirect=True)
-def test_a_printed_number_is_no_yes(home: Home, way: str) -> None:
+def test_a_printed_number_is_no_yes(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
         before = stand(home, session, way)
         frame = say(session, "AISLE:1")
@@ -45,7 +45,7 @@ def test_a_printed_number_is_no_yes(home: Home, way: str) -> None:
 
 @pytest.mark.parametrize("way", ASKED, indirect=True)
 def test_what_came_with_the_question_is_no_answer_to_it(
-    home: Home, way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    home: StoreFolder, way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a file may be written
     whole = WAYS[way]
@@ -53,7 +53,7 @@ def test_what_came_with_the_question_is_no_answer_to_it(
     with begin(home, way) as session:
         with monkeypatch.context() as patch:
             patch.setitem(WAYS, f"{way}/before", whole._replace(scans=whole.scans[:-1]))
-            patch.setattr("tests.local.detours.step_of", lambda _: session._frame().view.name)
+            patch.setattr("tests.local.detours.step_of", lambda _: session._build_frame().view.name)
             stand(home, session, f"{way}/before")
         yes = KEYS.get(way, "1")
         frame = say(session, last, yes)

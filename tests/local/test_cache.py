@@ -10,16 +10,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from aisle.code_forms import lookup_keys
+from aisle.barcode_keys import lookup_keys
+from aisle.cache import cache_file
+from aisle.cache.reader import ALL_TOPICS, CacheReader
+from aisle.cache.schema import CACHE_TABLES, CHANGE_TOPICS, FEED_ENTRIES, MAX_KEYED_CHANGES, SCHEMA_VERSION
+from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.errors import StorageError
-from aisle.local.cache import file
-from aisle.local.cache.schema import CACHE, FEED, MANY, TOPICS, VERSION
-from aisle.local.cache.writer import Cache, Sync, open_cache
-from aisle.local.db import fetch, reset, version
-from aisle.local.fold import natural
-from aisle.local.host.home import Home
-from aisle.local.reads.reads import EVERYTHING, Reads
-from aisle.words import fold, kept, measures, sought
+from aisle.host.database import empty_database, fetch, schema_version
+from aisle.host.store_folder import StoreFolder
+from aisle.search_text import find_measures, index_text, natural_key, normalise_text, search_variants
 from tests.lengths import tries
 from tests.local.goods import line, location, order, person, product, stock, store
 
@@ -30,7 +29,7 @@ def codes(db: apsw.Connection) -> dict[tuple[str, str, str], str]:
     return {(code, kind, key): factor for code, kind, key, factor in fetch(db, "SELECT * FROM code")}
 
 
-def found(reads: Reads, code: str) -> set[tuple[str, str, int]]:
+def found(reads: CacheReader, code: str) -> set[tuple[str, str, int]]:
     return {(hit.kind, hit.key, int(hit.factor)) for hit in reads.find(lookup_keys(code))}
 
 
@@ -43,8 +42,8 @@ def index_is_whole(db: apsw.Connection) -> bool:
 # Products and stock
 
 
-def test_every_code_of_a_product_leads_to_it(cache: Cache, reads: Reads) -> None:
-    cache.put_products(
+def test_every_code_of_a_product_leads_to_it(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products(
         [
             product(
                 "A-1",
@@ -65,17 +64,17 @@ def test_every_code_of_a_product_leads_to_it(cache: Cache, reads: Reads) -> None
     assert found(reads, "999111") == set()
 
 
-def test_the_first_meaning_of_a_code_wins_in_a_product(cache: Cache, reads: Reads) -> None:
-    cache.put_products([product("1", barcode="4006381333931", units=[{**CASE, "unit_barcode": "4006381333931"}])])
+def test_the_first_meaning_of_a_code_wins_in_a_product(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product("1", barcode="4006381333931", units=[{**CASE, "unit_barcode": "4006381333931"}])])
     assert found(reads, "4006381333931") == {("product", "1", 1)}
 
 
-def test_one_code_may_mean_several_things(cache: Cache, reads: Reads) -> None:
-    cache.put_products([product("77", "Seven", barcode="4006381333931"), product("78", barcode="4006381333931")])
-    cache.put_orders(
+def test_one_code_may_mean_several_things(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product("77", "Seven", barcode="4006381333931"), product("78", barcode="4006381333931")])
+    cache.write_orders(
         [order("77", customer_name="Ada Moss", reference="4006381333931")], lines_known=False, read_began=1
     )
-    cache.put_locations([location("77")])
+    cache.write_locations([location("77")])
     assert {(hit.kind, hit.key, hit.label) for hit in reads.find(["77"])} == {
         ("product", "77", "Seven"),
         ("order", "77", "Ada Moss"),
@@ -88,8 +87,8 @@ def test_one_code_may_mean_several_things(cache: Cache, reads: Reads) -> None:
     }
 
 
-def test_candidates_come_in_the_order_of_the_keys_and_name_theirs(cache: Cache, reads: Reads) -> None:
-    cache.put_products([product("000123"), product("123", allow_decimal=True)])
+def test_candidates_come_in_the_order_of_the_keys_and_name_theirs(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product("000123"), product("123", allow_decimal=True)])
     hits = reads.find(["000123", "123", "nothing"])
     assert [(hit.code, hit.key, hit.allow_decimal) for hit in hits] == [
         ("000123", "000123", False),
@@ -98,9 +97,9 @@ def test_candidates_come_in_the_order_of_the_keys_and_name_theirs(cache: Cache, 
     ]
 
 
-def test_a_product_that_changes_its_codes_leaves_none_behind(cache: Cache, cache_db: apsw.Connection) -> None:
-    cache.put_products([product("1", "Oat bar", barcode="4006381333931", units=[CASE])])
-    cache.put_products([product("1", "Oat biscuit", barcode="4006381333948", units=[{**CASE, "unit_quantity": 24}])])
+def test_a_product_that_changes_its_codes_leaves_none_behind(cache: CacheWriter, cache_db: apsw.Connection) -> None:
+    cache.write_products([product("1", "Oat bar", barcode="4006381333931", units=[CASE])])
+    cache.write_products([product("1", "Oat biscuit", barcode="4006381333948", units=[{**CASE, "unit_quantity": 24}])])
     assert codes(cache_db) == {
         ("1", "product", "1"): "1",
         ("4006381333948", "product", "1"): "1",
@@ -112,22 +111,24 @@ def test_a_product_that_changes_its_codes_leaves_none_behind(cache: Cache, cache
 @given(steps=st.lists(st.sampled_from(["catalogue", "other", "stock", "gone from it", "gone from stock"]), max_size=7))
 def test_catalogue_and_stock_list_may_come_in_any_order(steps: list[str]) -> None:
     connection = apsw.Connection(":memory:")
-    connection.execute(CACHE).fetchall()
-    cache = Cache(connection, "0001")
+    connection.execute(CACHE_TABLES).fetchall()
+    cache = CacheWriter(connection, "0001")
     in_catalogue = in_stock = ""
     for generation, step in enumerate(steps, 1):
         if step in ("catalogue", "other"):
             in_catalogue = "111" if step == "catalogue" else "222"
-            cache.put_products([product("1", f"Name {in_catalogue}", barcode=in_catalogue)], generation)
+            cache.write_products([product("1", f"Name {in_catalogue}", barcode=in_catalogue)], generation)
         elif step == "stock":
             in_stock = "333"
-            cache.put_stock([stock("1", barcode="333", product_description="Stock name", places={"A": 1})], generation)
+            cache.write_stock(
+                [stock("1", barcode="333", product_description="Stock name", places={"A": 1})], generation
+            )
         elif step == "gone from it":
             in_catalogue = ""
-            cache.sweep("product", generation)
+            cache.delete_unseen("product", generation)
         else:
             in_stock = ""
-            cache.sweep("stock", generation)
+            cache.delete_unseen("stock", generation)
     expected = {in_catalogue, in_stock, "1" if in_catalogue or in_stock else ""} - {""}
     assert {code for code, _, _ in codes(connection)} == expected
     assert index_is_whole(connection)
@@ -136,37 +137,37 @@ def test_catalogue_and_stock_list_may_come_in_any_order(steps: list[str]) -> Non
     connection.close()
 
 
-def test_stock_alone_makes_a_product_known(cache: Cache, reads: Reads) -> None:
-    cache.put_stock([stock("5", barcode="4006381333931", product_description="Green tea")])
+def test_stock_alone_makes_a_product_known(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_stock([stock("5", barcode="4006381333931", product_description="Green tea")])
     assert [hit.label for hit in reads.find(["4006381333931"])] == ["Green tea"]
-    cache.put_products([product("5", "Green tea 20 bags", barcode="4006381333931")])
+    cache.write_products([product("5", "Green tea 20 bags", barcode="4006381333931")])
     assert [hit.label for hit in reads.find(["4006381333931"])] == ["Green tea 20 bags"]
-    cache.put_stock([stock("5", 3, barcode="4006381333931", product_description="Green tea")])
+    cache.write_stock([stock("5", 3, barcode="4006381333931", product_description="Green tea")])
     assert [hit.label for hit in reads.find(["5"])] == ["Green tea 20 bags"]
 
 
-def test_places_stay_where_an_entry_does_not_speak_of_them(cache: Cache, reads: Reads) -> None:
+def test_places_stay_where_an_entry_does_not_speak_of_them(cache: CacheWriter, reads: CacheReader) -> None:
     def places() -> list[Any]:
         rows, _ = reads.query("product", {"product_number": "1"})
         return [(place["location_code"], int(place["quantity"])) for place in rows[0]["places"]]
 
-    cache.put_stock([stock("1", 9, places={"A": 5, "B": 4})])
+    cache.write_stock([stock("1", 9, places={"A": 5, "B": 4})])
     assert places() == [("A", 5), ("B", 4)]
-    assert cache.put_stock([stock("1", 9)]).changed == ()
-    assert cache.put_stock([stock("1", 8)]).changed == ("1",)
+    assert cache.write_stock([stock("1", 9)]).changed == ()
+    assert cache.write_stock([stock("1", 8)]).changed == ("1",)
     assert places() == [("A", 5), ("B", 4)]
-    cache.put_stock([stock("1", 8, places={"B": 8})])
+    cache.write_stock([stock("1", 8, places={"B": 8})])
     assert places() == [("B", 8)]
-    assert cache.put_stock([stock("1", 8, places={})]).changed == ("1",)
+    assert cache.write_stock([stock("1", 8, places={})]).changed == ("1",)
     assert places() == []
 
 
-def test_rows_that_make_no_sense_are_handed_back(cache: Cache) -> None:
+def test_rows_that_make_no_sense_are_handed_back(cache: CacheWriter) -> None:
     bad = [{}, "text", product(""), None, stock("1", quantity="many"), stock("1", store_number="0002")]  # type: ignore[arg-type]
-    result = cache.put_stock([stock("7"), *bad, stock("8", quantity="2.5")])  # type: ignore[arg-type]
+    result = cache.write_stock([stock("7"), *bad, stock("8", quantity="2.5")])  # type: ignore[arg-type]
     assert result.keys == ("7", "8")
     assert [skipped.row for skipped in result.skipped] == bad
-    assert [skipped.why for skipped in result.skipped] == [
+    assert [skipped.reason for skipped in result.skipped] == [
         "product_number is missing",
         "a row has to be an object, not str",
         "product_number is missing",
@@ -176,118 +177,118 @@ def test_rows_that_make_no_sense_are_handed_back(cache: Cache) -> None:
     ]
 
 
-def test_half_characters_do_not_keep_a_page_out(cache: Cache, reads: Reads) -> None:
-    cache.put_products([product("1", "Oat \ud83d bar"), product("2", "Tea", free_fields=[{"value": "\udc00"}])])
-    cache.put_orders([order("7", line(1, description="x\ud800"), comment="y\udfff")], lines_known=True, read_began=1)
+def test_half_characters_do_not_keep_a_page_out(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product("1", "Oat \ud83d bar"), product("2", "Tea", free_fields=[{"value": "\udc00"}])])
+    cache.write_orders([order("7", line(1, description="x\ud800"), comment="y\udfff")], lines_known=True, read_began=1)
     assert [hit.label for hit in reads.find(["1", "2"])] == ["Oat \ufffd bar", "Tea"]
     (row,), _ = reads.query("order", {"order_number": "7"})
     assert (row["comment"], row["lines"][0]["description"]) == ("y\ufffd", "x\ufffd")
 
 
-def test_a_row_that_stands_there_twice_counts_once(cache: Cache, cache_db: apsw.Connection) -> None:
-    cache.put_products([product("1", "old"), product("1", "new")])
-    cache.put_stock([stock("2", 1, barcode="5"), stock("2", 2, barcode="6")])
+def test_a_row_that_stands_there_twice_counts_once(cache: CacheWriter, cache_db: apsw.Connection) -> None:
+    cache.write_products([product("1", "old"), product("1", "new")])
+    cache.write_stock([stock("2", 1, barcode="5"), stock("2", 2, barcode="6")])
     assert fetch(cache_db, "SELECT product_number, name FROM product") == [("1", "new"), ("2", "")]
     assert fetch(cache_db, "SELECT quantity FROM stock") == [(2,)]
     assert index_is_whole(cache_db)
 
 
-def test_what_has_not_changed_is_not_written(cache: Cache, cache_db: apsw.Connection) -> None:
+def test_what_has_not_changed_is_not_written(cache: CacheWriter, cache_db: apsw.Connection) -> None:
     goods = [product(str(number)) for number in range(50)]
     entries = [stock(str(number), places={"A": 1}) for number in range(50)]
-    cache.put_products(goods)
-    cache.put_stock(entries)
+    cache.write_products(goods)
+    cache.write_stock(entries)
     before = cache_db.total_changes()
-    assert cache.put_products(goods).changed == ()
-    assert cache.put_stock(entries).changed == ()
+    assert cache.write_products(goods).changed == ()
+    assert cache.write_stock(entries).changed == ()
     assert cache_db.total_changes() == before
 
 
 # Sweeps
 
 
-def test_a_sweep_drops_what_a_complete_pass_has_not_seen(cache: Cache, reads: Reads) -> None:
-    cache.put_products([product(str(number)) for number in range(5)], generation=1)
-    cache.put_locations([location(code) for code in "AB"], generation=1)
-    assert (cache.sweep("product", 1), cache.sweep("location", 1)) == (0, 0)
-    cache.put_products([product(str(number)) for number in range(3)], generation=2)
-    cache.put_products([product("9")])
-    cache.put_locations([location("B")], generation=2)
-    assert (cache.sweep("product", 2), cache.sweep("location", 2)) == (3, 1)
+def test_a_sweep_drops_what_a_complete_pass_has_not_seen(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product(str(number)) for number in range(5)], generation=1)
+    cache.write_locations([location(code) for code in "AB"], generation=1)
+    assert (cache.delete_unseen("product", 1), cache.delete_unseen("location", 1)) == (0, 0)
+    cache.write_products([product(str(number)) for number in range(3)], generation=2)
+    cache.write_products([product("9")])
+    cache.write_locations([location("B")], generation=2)
+    assert (cache.delete_unseen("product", 2), cache.delete_unseen("location", 2)) == (3, 1)
     assert [bool(reads.find([code])) for code in "01239"] == [True, True, True, False, False]
     assert (reads.find(["a"]), [hit.key for hit in reads.find(["b"])]) == ([], ["B"])
 
 
-def test_orders_that_a_pass_has_not_met_are_asked_for_first(cache: Cache, reads: Reads) -> None:
-    cache.put_orders([order("1"), order("2", is_active=False), order("3")], lines_known=False, read_began=1)
-    cache.put_orders([order("3")], lines_known=False, read_began=2, generation=7)
-    assert cache.unseen_orders(7) == ("1",)
-    cache.put_orders([order("1", is_active=False)], lines_known=True, read_began=3)
-    assert cache.unseen_orders(7) == ()
-    cache.forget_orders(["2", "none"], read_began=9)
+def test_orders_that_a_pass_has_not_met_are_asked_for_first(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_orders([order("1"), order("2", is_active=False), order("3")], lines_known=False, read_began=1)
+    cache.write_orders([order("3")], lines_known=False, read_began=2, generation=7)
+    assert cache.find_unseen_orders(7) == ("1",)
+    cache.write_orders([order("1", is_active=False)], lines_known=True, read_began=3)
+    assert cache.find_unseen_orders(7) == ()
+    cache.delete_absent_orders(["2", "none"], read_began=9)
     assert reads.find(["2"]) == []
-    assert cache.sweep("order", 7) == 0
+    assert cache.delete_unseen("order", 7) == 0
 
 
 # Orders
 
 
-def test_a_slow_read_never_overwrites_a_later_one(cache: Cache, reads: Reads) -> None:
+def test_a_slow_read_never_overwrites_a_later_one(cache: CacheWriter, reads: CacheReader) -> None:
     def picked() -> tuple[Any, Any]:
         (row,), _ = reads.query("order", {"order_number": "1"})
         return row["customer_name"], [int(line["picked_quantity"]) for line in row["lines"]]
 
-    cache.put_orders([order("1", line(1, picked=2), customer_name="new")], lines_known=True, read_began=20)
-    stale = cache.put_orders([order("1", line(1, picked=1), customer_name="old")], lines_known=True, read_began=19)
+    cache.write_orders([order("1", line(1, picked=2), customer_name="new")], lines_known=True, read_began=20)
+    stale = cache.write_orders([order("1", line(1, picked=1), customer_name="old")], lines_known=True, read_began=19)
     assert (stale.changed, picked()) == ((), ("new", [2]))
-    cache.put_orders([order("1", customer_name="newer")], lines_known=False, read_began=30)
+    cache.write_orders([order("1", customer_name="newer")], lines_known=False, read_began=30)
     assert picked() == ("newer", [2])
-    lines = cache.put_orders([order("1", line(1, picked=3), customer_name="old")], lines_known=True, read_began=25)
+    lines = cache.write_orders([order("1", line(1, picked=3), customer_name="old")], lines_known=True, read_began=25)
     assert (lines.changed, picked()) == (("1",), ("newer", [3]))
 
 
-def test_headers_tell_which_lines_to_read(cache: Cache) -> None:
+def test_headers_tell_which_lines_to_read(cache: CacheWriter) -> None:
     orders = [order("1", line(1)), order("2", line(1))]
-    assert cache.put_orders(orders, lines_known=False, read_began=1).changed == ("1", "2")
-    assert cache.put_orders(orders[:1], lines_known=True, read_began=2).changed == ("1",)
-    assert cache.put_orders(orders, lines_known=False, read_began=3).changed == ()
-    assert cache.put_orders([order("1", line(1), status_id=2)], lines_known=False, read_began=4).changed == ("1",)
-    assert cache.put_orders([order("1", line(1), status_id=2)], lines_known=True, read_began=5).changed == ()
+    assert cache.write_orders(orders, lines_known=False, read_began=1).changed == ("1", "2")
+    assert cache.write_orders(orders[:1], lines_known=True, read_began=2).changed == ("1",)
+    assert cache.write_orders(orders, lines_known=False, read_began=3).changed == ()
+    assert cache.write_orders([order("1", line(1), status_id=2)], lines_known=False, read_began=4).changed == ("1",)
+    assert cache.write_orders([order("1", line(1), status_id=2)], lines_known=True, read_began=5).changed == ()
 
 
-def test_an_order_whose_lines_make_no_sense_is_handed_back(cache: Cache) -> None:
+def test_an_order_whose_lines_make_no_sense_is_handed_back(cache: CacheWriter) -> None:
     bad = [order("1", line(1), line(1)), {**order("2"), "lines": "none"}, order("3", {**line(1), "line_number": None})]
-    result = cache.put_orders([*bad, order("4")], lines_known=True, read_began=1)
+    result = cache.write_orders([*bad, order("4")], lines_known=True, read_began=1)
     assert result.keys == ("4",)
-    assert [skipped.why for skipped in result.skipped] == [
+    assert [skipped.reason for skipped in result.skipped] == [
         "a line_number stands there twice",
         "lines is no list",
         "line_number is None",
     ]
 
 
-def test_an_order_changes_its_reference(cache: Cache, reads: Reads) -> None:
-    cache.put_orders([order("1", reference="R-7")], lines_known=False, read_began=1)
+def test_an_order_changes_its_reference(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_orders([order("1", reference="R-7")], lines_known=False, read_began=1)
     assert found(reads, "r-7") == {("reference", "1", 1)}
-    cache.put_orders([order("1", reference="R-8")], lines_known=False, read_began=2)
+    cache.write_orders([order("1", reference="R-8")], lines_known=False, read_began=2)
     assert (found(reads, "R-7"), found(reads, "R-8")) == (set(), {("reference", "1", 1)})
 
 
 # People, stores
 
 
-def test_people_are_replaced_as_a_whole(cache: Cache, reads: Reads) -> None:
-    assert cache.put_people([person("U1", "Anna Berg"), person("U2", "Chloë Martin")]).changed == ("U1", "U2")
+def test_people_are_replaced_as_a_whole(cache: CacheWriter, reads: CacheReader) -> None:
+    assert cache.write_people([person("U1", "Anna Berg"), person("U2", "Chloë Martin")]).changed == ("U1", "U2")
     assert found(reads, "BADGE-U1") == found(reads, "u1") == {("person", "U1", 1)}
-    assert cache.put_people([person("U1", "Anna Berg"), person("U2", "Chloë Martin")]).changed == ()
-    assert cache.put_people([person("U2", "Chloë Moss")]).changed == ("U2", "U1")
+    assert cache.write_people([person("U1", "Anna Berg"), person("U2", "Chloë Martin")]).changed == ()
+    assert cache.write_people([person("U2", "Chloë Moss")]).changed == ("U2", "U1")
     assert found(reads, "BADGE-U1") == set()
     assert [hit.label for hit in reads.find(["badge-u2"])] == ["Chloë Moss"]
 
 
-def test_stores_are_kept_by_number(cache: Cache, reads: Reads) -> None:
-    cache.put_stores([store("0001", "High Street", storeStockPool1="Shop floor", storeStockPool3="Web")])
-    cache.put_stores([store("0900", "Depot", isWarhouse=True)])
+def test_stores_are_kept_by_number(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_stores([store("0001", "High Street", storeStockPool1="Shop floor", storeStockPool3="Web")])
+    cache.write_stores([store("0900", "Depot", isWarhouse=True)])
     (mine,), _ = reads.query("store", {})
     assert (mine["store_name"], mine["is_warehouse"]) == ("High Street", False)
     assert mine["pools"] == {"1": "Shop floor", "3": "Web"}
@@ -299,138 +300,138 @@ def test_stores_are_kept_by_number(cache: Cache, reads: Reads) -> None:
 # State
 
 
-def test_cursor_and_rows_are_one_transaction(cache: Cache, cache_db: apsw.Connection) -> None:
+def test_cursor_and_rows_are_one_transaction(cache: CacheWriter, cache_db: apsw.Connection) -> None:
     assert cache.cursor("stock") is None
-    with cache.batch():
-        cache.put_stock([stock("1")])
+    with cache.transaction():
+        cache.write_stock([stock("1")])
         cache.set_cursor("stock", {"page": 3, "from_id": 77})
     assert cache.cursor("stock") == {"page": 3, "from_id": 77}
-    with pytest.raises(TypeError), cache.batch():
-        cache.set_cursor("stock", [cache.put_stock([stock("2")]), object()])
+    with pytest.raises(TypeError), cache.transaction():
+        cache.set_cursor("stock", [cache.write_stock([stock("2")]), object()])
     assert fetch(cache_db, "SELECT product_number FROM product") == [("1",)]
     assert cache.cursor("stock") == {"page": 3, "from_id": 77}
 
 
-def test_the_change_feed_tells_what_is_new(cache: Cache, reads: Reads) -> None:
-    cache.put_stock([stock("1")])
+def test_the_change_feed_tells_what_is_new(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_stock([stock("1")])
     since, everything = reads.changes(0)
     assert {key for _, key in everything} == {""}
-    assert {topic for topic, _ in everything} == set(TOPICS)
+    assert {topic for topic, _ in everything} == set(CHANGE_TOPICS)
     assert reads.changes(since) == (since, [])
-    cache.put_stock([stock("1", 3), stock("2")])
-    cache.put_orders([order("7")], lines_known=False, read_began=1)
-    cache.put_stock([stock("1", 4)])
+    cache.write_stock([stock("1", 3), stock("2")])
+    cache.write_orders([order("7")], lines_known=False, read_began=1)
+    cache.write_stock([stock("1", 4)])
     after, changes = reads.changes(since)
     assert changes == [("product", "1"), ("product", "2"), ("order", "7")]
-    cache.put_products([product(str(number)) for number in range(MANY + 1)])
+    cache.write_products([product(str(number)) for number in range(MAX_KEYED_CHANGES + 1)])
     assert reads.changes(after)[1] == [("product", "")]
 
 
-def test_many_small_changes_are_told_as_topics(cache: Cache, reads: Reads) -> None:
-    cache.put_orders([order("1")], lines_known=False, read_began=1)
+def test_many_small_changes_are_told_as_topics(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_orders([order("1")], lines_known=False, read_began=1)
     since, _ = reads.changes(0)
-    for number in range(MANY + 1):
-        cache.put_stock([stock(str(number))])
-    cache.put_orders([order("2")], lines_known=False, read_began=1)
+    for number in range(MAX_KEYED_CHANGES + 1):
+        cache.write_stock([stock(str(number))])
+    cache.write_orders([order("2")], lines_known=False, read_began=1)
     assert reads.changes(since)[1] == [("product", ""), ("order", "")]
 
 
-def test_whoever_slept_too_long_hears_that_everything_changed(cache: Cache, reads: Reads) -> None:
-    cache.put_stock([stock("1")])
+def test_whoever_slept_too_long_hears_that_everything_changed(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_stock([stock("1")])
     since, _ = reads.changes(0)
-    for first in range(0, FEED + MANY, MANY):
-        cache.put_stock([stock(f"{first}-{number}") for number in range(MANY)])
+    for first in range(0, FEED_ENTRIES + MAX_KEYED_CHANGES, MAX_KEYED_CHANGES):
+        cache.write_stock([stock(f"{first}-{number}") for number in range(MAX_KEYED_CHANGES)])
     assert reads.changes(since)[1] == reads.changes(0)[1]
-    assert fetch(cache._db, "SELECT count(*) FROM change") == [(FEED,)]
+    assert fetch(cache._db, "SELECT count(*) FROM change") == [(FEED_ENTRIES,)]
 
 
-def test_the_link_is_told(cache: Cache, reads: Reads) -> None:
+def test_the_link_is_told(cache: CacheWriter, reads: CacheReader) -> None:
     assert reads.link(100.0)[:2] == ("none", -1.0)
-    cache.set_link(Sync(state="syncing", done=10, total=400, server="http://x", features="idempotency=30d"))
-    cache.set_link(Sync(done=20))
-    cache.set_link(Sync(state="live", last_ok=90.0))
+    cache.set_link(LinkRow(state="syncing", done=10, total=400, server="http://x", features="idempotency=30d"))
+    cache.set_link(LinkRow(done=20))
+    cache.set_link(LinkRow(state="live", last_ok=90.0))
     link = reads.link(100.0)
-    assert (link.state, link.age, link.done, link.total) == ("live", 10.0, 20, 400)
+    assert (link.state, link.age_s, link.done, link.total) == ("live", 10.0, 20, 400)
 
 
 # The file
 
 
-def test_a_cache_of_an_older_version_is_made_anew(home: Home) -> None:
+def test_a_cache_of_an_older_version_is_made_anew(home: StoreFolder) -> None:
     old = open_cache(home.folder, writer=True)
-    Cache(old, "0001").put_products([product("1")])
-    old.execute(f"PRAGMA user_version={VERSION - 1}").fetchall()
+    CacheWriter(old, "0001").write_products([product("1")])
+    old.execute(f"PRAGMA user_version={SCHEMA_VERSION - 1}").fetchall()
     with pytest.raises(StorageError, match=r"cache\.db is of another version"):
         open_cache(home.folder, writer=False)
     fresh = open_cache(home.folder, writer=True)
-    assert version(fresh) == VERSION
+    assert schema_version(fresh) == SCHEMA_VERSION
     assert fetch(fresh, "SELECT * FROM product") == []
     old.close()
 
 
 @pytest.mark.parametrize("content", [b"no database at all" * 300, b"SQLite format 3\0" + b"\xff" * 5000])
-def test_a_damaged_cache_is_made_anew(home: Home, content: bytes) -> None:
+def test_a_damaged_cache_is_made_anew(home: StoreFolder, content: bytes) -> None:
     home.folder.mkdir()
     home.cache.write_bytes(content)
     fresh = open_cache(home.folder, writer=True)
-    assert Cache(fresh, "0001").put_products([product("1")]).changed == ("1",)
+    assert CacheWriter(fresh, "0001").write_products([product("1")]).changed == ("1",)
     assert fetch(fresh, "PRAGMA integrity_check") == [("ok",)]
 
 
-def test_a_reader_never_makes_the_file(home: Home, tmp_path: Path) -> None:
+def test_a_reader_never_makes_the_file(home: StoreFolder, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="not there yet"):
         open_cache(home.folder, writer=False)
     assert not home.cache.exists()
 
 
 def test_a_session_finds_the_cache_when_it_comes_and_follows_it_when_it_is_made_anew(
-    home: Home, outbox_db: apsw.Connection
+    home: StoreFolder, outbox_db: apsw.Connection
 ) -> None:
-    reads = Reads(home, outbox_db)
+    reads = CacheReader(home, outbox_db)
     assert (reads.find(["1"]), reads.query("orders", {}), reads.changes(0)[0]) == ([], ([], 0), 0)
     assert reads.link(5.0).state == "none"
     first = open_cache(home.folder, writer=True)
-    Cache(first, "0001").put_products([product("1", "one")])
+    CacheWriter(first, "0001").write_products([product("1", "one")])
     assert [hit.label for hit in reads.find(["1"])] == ["one"]
     since, changes = reads.changes(0)
     assert changes
     first.execute("PRAGMA user_version=0").fetchall()
-    reset(home.cache)
+    empty_database(home.cache)
     assert reads.find(["1"]) == []
     second = open_cache(home.folder, writer=True)
-    Cache(second, "0001").put_products([product("1", "again")])
+    CacheWriter(second, "0001").write_products([product("1", "again")])
     assert [hit.label for hit in reads.find(["1"])] == ["again"]
     assert reads.changes(since)[1] == reads.changes(0)[1]
     reads.close()
 
 
-def test_a_cache_of_a_newer_program_is_never_emptied(home: Home, cache: Cache, reads: Reads) -> None:
+def test_a_cache_of_a_newer_program_is_never_emptied(home: StoreFolder, cache: CacheWriter, reads: CacheReader) -> None:
     """Whoever opens it to write is an older program then, and may have won the lock."""
-    cache.put_products([product("1")])
-    cache._db.execute(f"PRAGMA user_version={VERSION + 1}").fetchall()
+    cache.write_products([product("1")])
+    cache._db.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}").fetchall()
     for writer in (True, False):
         with pytest.raises(
-            StorageError, match=f"cache.db is of version {VERSION + 1}; this aisle knows {VERSION}"
+            StorageError, match=f"cache.db is of version {SCHEMA_VERSION + 1}; this aisle knows {SCHEMA_VERSION}"
         ) as no:
             open_cache(home.folder, writer=writer)
-        assert no.value.trouble == "newer"
-    assert version(cache._db) == VERSION + 1
-    cache._db.execute(f"PRAGMA user_version={VERSION}").fetchall()
+        assert no.value.kind == "newer"
+    assert schema_version(cache._db) == SCHEMA_VERSION + 1
+    cache._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
     assert [hit.label for hit in reads.find(["1"])] == ["Product 1"]
-    cache._db.execute(f"PRAGMA user_version={VERSION - 1}").fetchall()
+    cache._db.execute(f"PRAGMA user_version={SCHEMA_VERSION - 1}").fetchall()
     with closing(open_cache(home.folder, writer=True)) as anew:
-        assert version(anew) == VERSION
+        assert schema_version(anew) == SCHEMA_VERSION
         assert anew.execute("SELECT count(*) FROM product").fetchall() == [(0,)], "an older one's is made anew"
 
 
-def test_a_cache_of_a_newer_program_is_not_read(home: Home, cache: Cache, reads: Reads) -> None:
-    cache.put_products([product("1")])
+def test_a_cache_of_a_newer_program_is_not_read(home: StoreFolder, cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product("1")])
     assert reads.find(["1"])
     since, _ = reads.changes(0)
     cache._db.execute("PRAGMA user_version=999").fetchall()
-    assert reads.changes(since) == (0, list(EVERYTHING))
+    assert reads.changes(since) == (0, list(ALL_TOPICS))
     assert reads.find(["1"]) == []
-    cache._db.execute(f"PRAGMA user_version={VERSION}").fetchall()
+    cache._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
     assert reads.find(["1"])
 
 
@@ -450,13 +451,13 @@ def test_a_cache_of_a_newer_program_is_not_read(home: Home, cache: Cache, reads:
     ],
 )
 def test_text_is_folded_as_people_type_it(text: str, folded: str) -> None:
-    assert fold(text) == folded
+    assert normalise_text(text) == folded
 
 
 def test_a_text_is_kept_as_it_may_be_typed() -> None:
-    assert kept("7-Up c&a 1.5 l “ok” L'Or_a") == "7 up c a 1 5 l ok lor a 7up ca 15 lora =1.5=l"
-    assert kept("Kö-Ln A/B a/b & b-") == "ko ln a b a b b koln ab"
-    assert kept("Tea 1") == "tea 1"
+    assert index_text("7-Up c&a 1.5 l “ok” L'Or_a") == "7 up c a 1 5 l ok lor a 7up ca 15 lora =1.5=l"
+    assert index_text("Kö-Ln A/B a/b & b-") == "ko ln a b a b b koln ab"
+    assert index_text("Tea 1") == "tea 1"
 
 
 @pytest.mark.parametrize(
@@ -470,14 +471,14 @@ def test_a_text_is_kept_as_it_may_be_typed() -> None:
     ],
 )
 def test_a_measure_is_one_word(text: str, expected: list[str]) -> None:
-    assert measures(text) == expected
-    assert [word for word in kept(text).split() if "=" in word] == expected
-    assert not expected or sought(text)[-1].split()[-len(expected) :] == expected
+    assert find_measures(text) == expected
+    assert [word for word in index_text(text).split() if "=" in word] == expected
+    assert not expected or search_variants(text)[-1].split()[-len(expected) :] == expected
 
 
 def test_a_search_with_a_measure_is_meant_with_and_without_the_marks_of_its_other_words() -> None:
-    assert sought("M&M's 200g") == ("m ms 200g", "m ms =200=g", "mms =200=g")
-    assert sought("7-Up 1.5l, c&a") == ("7 up 1 5l c a", "7 up c a =1.5=l", "7up ca =1.5=l")
+    assert search_variants("M&M's 200g") == ("m ms 200g", "m ms =200=g", "mms =200=g")
+    assert search_variants("7-Up 1.5l, c&a") == ("7 up 1 5l c a", "7 up c a =1.5=l", "7up ca =1.5=l")
 
 
 @given(st.lists(st.sampled_from(["1", "42", "123456", "1234567", ".", ",", " ", "x", "g", "kg", "l", "/", "_", "é"])))
@@ -487,21 +488,21 @@ def test_a_measure_is_found_as_if_it_were_tried_from_each_digit(pieces: list[str
     text = "".join(pieces)
     tried = re.finditer(r"([0-9]{1,6}(?:[.,][0-9]{1,3})?) ?(g|kg|l)(?![^\W_])", text)
     own = [each for each in tried if not re.search(r"([^\W_x]|[^0-9]x|^x|[0-9][.,/])$", text[: each.start()])]
-    assert measures(text) == list(dict.fromkeys(f"={each[1].replace(',', '.')}={each[2]}" for each in own))
+    assert find_measures(text) == list(dict.fromkeys(f"={each[1].replace(',', '.')}={each[2]}" for each in own))
 
 
 @given(st.text(max_size=30))
 @example("a-5l-b c'd-5 l-e/f 5g")
 def test_what_is_sought_is_in_the_text_that_was_typed(text: str) -> None:
-    said = f" {kept(text)} "
-    assert all(all(word in said for word in way.split()) for way in sought(text))
-    assert all(way in said for way in sought(text)[:1])
+    said = f" {index_text(text)} "
+    assert all(all(word in said for word in way.split()) for way in search_variants(text))
+    assert all(way in said for way in search_variants(text)[:1])
 
 
 @given(st.text(max_size=30))
 def test_folding_settles(text: str) -> None:
-    once = fold(text)
-    assert fold(once) == once
+    once = normalise_text(text)
+    assert normalise_text(once) == once
     assert "%" not in once
     assert '"' not in once
     assert "  " not in once
@@ -509,7 +510,7 @@ def test_folding_settles(text: str) -> None:
 
 def test_codes_sort_as_people_do() -> None:
     codes = ["B1", "A-10", "A-2-10", "a-11", "B-1", "A-02-1", "A-2"]
-    assert sorted(codes, key=natural) == ["A-2", "A-02-1", "A-2-10", "A-10", "a-11", "B-1", "B1"]
+    assert sorted(codes, key=natural_key) == ["A-2", "A-02-1", "A-2-10", "A-10", "a-11", "B-1", "B1"]
 
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=5)
@@ -524,12 +525,12 @@ NAMED = {"product_number": "1", "order_number": "1", "location_code": "1", "user
 @given(st.dictionaries(FIELDS, ANYTHING, max_size=4))
 def test_no_row_does_more_than_be_refused(fields: dict[str, Any]) -> None:
     connection = apsw.Connection(":memory:")
-    connection.execute(CACHE).fetchall()
-    cache = Cache(connection, "0001")
-    for put in (cache.put_products, cache.put_stock, cache.put_locations, cache.put_stores, cache.put_people):
+    connection.execute(CACHE_TABLES).fetchall()
+    cache = CacheWriter(connection, "0001")
+    for put in (cache.write_products, cache.write_stock, cache.write_locations, cache.write_stores, cache.write_people):
         result = put([{**fields, **NAMED}])
         assert len(result.keys) + len(result.skipped) == 1
-    orders = cache.put_orders([{**fields, **NAMED}], lines_known=True, read_began=1)
+    orders = cache.write_orders([{**fields, **NAMED}], lines_known=True, read_began=1)
     assert len(orders.keys) + len(orders.skipped) == 1
     connection.close()
 
@@ -537,9 +538,9 @@ def test_no_row_does_more_than_be_refused(fields: dict[str, Any]) -> None:
 def test_the_log_of_a_long_sync_is_moved_into_the_cache_by_the_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file, "LOG_PAGES", 60)
+    monkeypatch.setattr(cache_file, "WAL_PAGES", 60)
     with closing(open_cache(tmp_path, writer=True)) as connection:
-        cache = Cache(connection, "0042")
+        cache = CacheWriter(connection, "0042")
         for first in range(0, 1200, 100):
-            cache.put_products([product(f"P{number}") for number in range(first, first + 100)])
+            cache.write_products([product(f"P{number}") for number in range(first, first + 100)])
         assert (tmp_path / "cache.db-wal").stat().st_size < (tmp_path / "cache.db").stat().st_size

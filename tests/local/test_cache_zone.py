@@ -7,9 +7,9 @@ from itertools import pairwise
 import apsw
 import pytest
 
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
 from tests.local import goods
 
 ZONES = ["America/Los_Angeles", "Asia/Tokyo", "Europe/Amsterdam", "Pacific/Kiritimati", "UTC"]
@@ -29,7 +29,7 @@ SAID = [
 InZone = Callable[[str], None]
 
 
-def written(home: Home, *, of_line: bool) -> None:
+def written(home: StoreFolder, *, of_line: bool) -> None:
     """The same rows of the service, read by a courier that begins now."""
     orders, deliveries, logs = [], [], []
     for number, when in enumerate(SAID):
@@ -39,13 +39,13 @@ def written(home: Home, *, of_line: bool) -> None:
         deliveries.append({"order_number": f"D{number}", "datetime_expected": when, "order_lines": [item]})
         logs.append({"id": f"L{number}", "product_number": "P1", "quantity": -1, "moved_on": when, "reason_code": 7})
     with closing(open_cache(home.folder, writer=True)) as connection:
-        cache = Cache(connection, home.store)
-        cache.put_orders(orders, lines_known=True, read_began=1000.0)
-        cache.put_deliveries(deliveries, 1000.0)
-        cache.put_logs(logs, "")
+        cache = CacheWriter(connection, home.store)
+        cache.write_orders(orders, lines_known=True, read_began=1000.0)
+        cache.write_deliveries(deliveries, 1000.0)
+        cache.write_logs(logs, "")
 
 
-def kept(home: Home) -> list[list[tuple[object, ...]]]:
+def kept(home: StoreFolder) -> list[list[tuple[object, ...]]]:
     """All that a cache keeps of them."""
     tables = {
         "orders": "order_number, pickup",
@@ -66,7 +66,7 @@ def kept(home: Home) -> list[list[tuple[object, ...]]]:
 @pytest.mark.parametrize("of_line", [False, True], ids=["order", "line"])
 @pytest.mark.parametrize(("before", "after"), [*pairwise(ZONES), *pairwise(ZONES[::-1])])
 def test_a_cache_says_in_another_zone_what_one_says_that_was_made_there(
-    before: str, after: str, of_line: bool, home: Home, in_zone: InZone
+    before: str, after: str, of_line: bool, home: StoreFolder, in_zone: InZone
 ) -> None:
     in_zone(before)
     written(home, of_line=of_line)
@@ -78,7 +78,9 @@ def test_a_cache_says_in_another_zone_what_one_says_that_was_made_there(
     assert changed == kept(home)
 
 
-def test_who_looks_at_the_cache_hears_that_days_are_others(home: Home, in_zone: InZone, reads: Reads) -> None:
+def test_who_looks_at_the_cache_hears_that_days_are_others(
+    home: StoreFolder, in_zone: InZone, reads: CacheReader
+) -> None:
     in_zone("UTC")
     written(home, of_line=False)
     position = reads.changes(0)[0]
@@ -90,7 +92,7 @@ def test_who_looks_at_the_cache_hears_that_days_are_others(home: Home, in_zone: 
     assert reads.changes(position)[1] == []
 
 
-def test_an_order_is_late_by_the_new_zone(home: Home, in_zone: InZone, reads: Reads) -> None:
+def test_an_order_is_late_by_the_new_zone(home: StoreFolder, in_zone: InZone, reads: CacheReader) -> None:
     in_zone("UTC")
     written(home, of_line=False)
 

@@ -6,27 +6,27 @@ from typing import Any
 
 import pytest
 
+from aisle.cache.writer import LinkRow
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import Frame
-from aisle.local.cache.writer import Sync
-from aisle.local.host.home import Home
-from aisle.local.session.session import Session
+from aisle.session.session import Session
 from tests.local import goods
 from tests.local.test_session import BARCODES, _writer, at, home, say
 
 __all__ = ["home"]
 
 
-def role(home: Home, role: str) -> None:
+def role(home: StoreFolder, role: str) -> None:
     """Somebody made her that, and the courier has heard of it."""
     with _writer(home) as cache:
-        cache.put_people([goods.person("U1", "Anna Kovac", role=role)])
+        cache.write_people([goods.person("U1", "Anna Kovac", role=role)])
 
 
-def ready(home: Home) -> None:
+def ready(home: StoreFolder) -> None:
     """A service that knows people."""
     with _writer(home) as cache:
-        cache.set_link(Sync(state="live", last_ok=1.0, features="people"))
-        cache.put_stores([goods.store("0001", "Here"), goods.store("0002", "There")])
+        cache.set_link(LinkRow(state="live", last_ok=1.0, features="people"))
+        cache.write_stores([goods.store("0001", "Here"), goods.store("0002", "There")])
 
 
 def words(frame: Frame | None) -> str:
@@ -52,7 +52,7 @@ def product(session: Session) -> str:
 
 
 @pytest.mark.parametrize(("opened", "denied"), [(clearance, "clearance.denied"), (product, "store_product.no_role")])
-def test_a_changed_role_is_so_on_the_page_that_is_open(home: Home, opened: Any, denied: str) -> None:
+def test_a_changed_role_is_so_on_the_page_that_is_open(home: StoreFolder, opened: Any, denied: str) -> None:
     ready(home)
     role(home, "supervisor")
     with at(home) as session:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import aisle.jobs
-from aisle.local.host.signals import ANYTHING
-from aisle.local.reads.desk import Desk
-from aisle.local.reads.reads import Reads
-from aisle.local.session.concern import MANY, concern
+from aisle.cache.query_registry import MAX_KEYED_PRODUCTS, topics_of_query
+from aisle.cache.reader import CacheReader
+from aisle.cache.supervisor_queries import SupervisorQueries
+from aisle.host.notify_sockets import ANYTHING
 
 ASKED = re.compile(r"\bQuery\(\s*[^,()]+(?:\([^()]*\))?, \"(?P<name>[a-z_]+)\"")
 WIDE = {"assignments", "board", "clearing", "differences", "exceptions", "history", "tagged", "tags"} | {
@@ -29,12 +29,12 @@ def asked() -> set[str]:
 def test_every_read_that_a_job_asks_for_says_what_it_shows() -> None:
     names = asked()
     assert {"order", "product", "place", "orders", "board"} <= names
-    assert {name for name in names if concern(name, {}, ()) == {ANYTHING}} == WIDE & names
+    assert {name for name in names if topics_of_query(name, {}, ()) == {ANYTHING}} == WIDE & names
 
 
-def test_reads_that_nobody_knows_may_show_anything(reads: Reads) -> None:
-    assert concern("something new", {}, ()) == {ANYTHING}
-    known = {*reads._named, *Desk(reads._outbox, reads._overlay)._named}
+def test_reads_that_nobody_knows_may_show_anything(reads: CacheReader) -> None:
+    assert topics_of_query("something new", {}, ()) == {ANYTHING}
+    known = {*reads._queries, *SupervisorQueries(reads._outbox, reads._overlay)._queries}
     assert known >= WIDE
 
 
@@ -63,11 +63,11 @@ def test_reads_that_nobody_knows_may_show_anything(reads: Reads) -> None:
 def test_what_an_answer_shows(
     name: str, args: dict[str, object], rows: list[dict[str, object]], shown: set[str]
 ) -> None:
-    assert concern(name, args, rows) == shown
+    assert topics_of_query(name, args, rows) == shown
 
 
 def test_a_page_of_very_many_products_is_rung_for_any_of_them() -> None:
-    products = [{"product_number": f"P{number}"} for number in range(MANY + 1)]
+    products = [{"product_number": f"P{number}"} for number in range(MAX_KEYED_PRODUCTS + 1)]
     place = {"location_code": "A-1"}
-    assert concern("place", place, [{"products": products[:-1]}]) >= {"location/A-1", "product/P0"}
-    assert concern("place", place, [{"products": products}]) == {"location/A-1", "product"}
+    assert topics_of_query("place", place, [{"products": products[:-1]}]) >= {"location/A-1", "product/P0"}
+    assert topics_of_query("place", place, [{"products": products}]) == {"location/A-1", "product"}

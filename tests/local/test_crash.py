@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from aisle.local.db import checkpoint, fetch
-from aisle.local.host.home import Home
-from aisle.local.outbox.journal import Batch, Entry, Journal, NewJob
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.state import DONE
-from aisle.local.told import outside
+from aisle.host.database import checkpoint, fetch
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_state import CONFIRMED
+from aisle.outbox.outcome_reasons import store_text
 from tests.local.children import Child, running
 from tests.local.kit import ANNA, movement, update
 
@@ -24,11 +24,11 @@ def scans(folder: Path, session: str) -> Callable[[Callable[[str], None]], None]
     def work(tell: Callable[[str], None]) -> None:
         journal = Journal(open_outbox(folder))
         for number in range(100_000):
-            entry = Entry("J", 0.0, "", f"{session}-{number}", "scan", "")
+            entry = EventEntry("J", 0.0, "", f"{session}-{number}", "scan", "")
             writes = [(0, update(f"{session}-{number // 5}", {1: number}))]
             if number % 7 == 0:
                 writes.append((0, movement(f"{session}-{number // 5}", f"P{number}")))
-            done = journal.commit(Batch(session, "console", ANNA, entries=[entry], writes=writes))
+            done = journal.commit(JournalBatch(session, "console", ANNA, entries=[entry], writes=writes))
             tell(f"{done.seqs[0]} {entry.raw} {' '.join(done.op_ids)}")
 
     return work
@@ -39,9 +39,9 @@ def sends(folder: Path) -> Callable[[Callable[[str], None]], None]:
 
     def work(tell: Callable[[str], None]) -> None:
         connection = open_outbox(folder)
-        outbox = Outbox(connection)
-        for row in outbox.stale_sending():
-            outbox.retry_later(row.op_id, outside("a courier died"), 0)
+        outbox = OperationQueue(connection)
+        for row in outbox.interrupted():
+            outbox.retry_later(row.op_id, store_text("a courier died"), 0)
         while True:
             for row in outbox.sendable(5):
                 content = outbox.begin_sending(row.op_id, f"{row.op_id} {row.body}".encode())
@@ -55,7 +55,7 @@ def sends(folder: Path) -> Callable[[Callable[[str], None]], None]:
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)
-def test_nothing_acknowledged_is_lost_when_processes_are_killed(home: Home, rounds: int) -> None:
+def test_nothing_acknowledged_is_lost_when_processes_are_killed(home: StoreFolder, rounds: int) -> None:
     open_outbox(home.folder).close()
     dice = random.Random(7)
     said: list[str] = []
@@ -77,9 +77,9 @@ def test_nothing_acknowledged_is_lost_when_processes_are_killed(home: Home, roun
     assert len(said) >= rounds
 
 
-def check(home: Home, said: list[str], sent: dict[str, set[str]], confirmed: set[str]) -> None:
+def check(home: StoreFolder, said: list[str], sent: dict[str, set[str]], confirmed: set[str]) -> None:
     connection = open_outbox(home.folder)
-    outbox = Outbox(connection)
+    outbox = OperationQueue(connection)
     assert fetch(connection, "PRAGMA integrity_check") == [("ok",)]
     kept = {str(seq): raw for seq, raw in fetch(connection, "SELECT seq, raw FROM event")}
     for line in said:
@@ -89,18 +89,18 @@ def check(home: Home, said: list[str], sent: dict[str, set[str]], confirmed: set
             row = outbox.get(op_id)
             while row.superseded_by:
                 row = outbox.get(row.superseded_by)
-            assert row.state in ("queued", "sending", DONE)
+            assert row.state in ("queued", "sending", CONFIRMED)
     for op_id, contents in sent.items():
         (content,) = contents
         row = outbox.get(op_id)
         assert row.frozen is not None
         assert row.frozen.hex() == content
-    assert all(outbox.get(op_id).state == DONE for op_id in confirmed)
+    assert all(outbox.get(op_id).state == CONFIRMED for op_id in confirmed)
     assert len(confirmed) > 0
     connection.close()
 
 
-def test_many_sessions_wait_for_each_other(home: Home) -> None:
+def test_many_sessions_wait_for_each_other(home: StoreFolder) -> None:
     open_outbox(home.folder).close()
     each = 150
 
@@ -108,11 +108,11 @@ def test_many_sessions_wait_for_each_other(home: Home) -> None:
         def work(tell: Callable[[str], None]) -> None:
             try:
                 journal = Journal(open_outbox(home.folder))
-                journal.commit(Batch(session, "console", ANNA, opened=[NewJob(session, "pick", 1)]))
+                journal.commit(JournalBatch(session, "console", ANNA, opened=[NewJob(session, "pick", 1)]))
                 for number in range(each):
-                    entry = Entry(session, 0.0, "", str(number), "scan", "")
+                    entry = EventEntry(session, 0.0, "", str(number), "scan", "")
                     writes = [(0, update(session, {1: number}))]
-                    journal.commit(Batch(session, "console", ANNA, entries=[entry], writes=writes))
+                    journal.commit(JournalBatch(session, "console", ANNA, entries=[entry], writes=writes))
                 tell("all kept")
             except Exception as error:
                 tell(f"{type(error).__name__} {error}")
@@ -128,5 +128,5 @@ def test_many_sessions_wait_for_each_other(home: Home) -> None:
     assert fetch(connection, "SELECT job_id, count(*) FROM event GROUP BY job_id") == [
         (f"S{n}", each) for n in range(4)
     ]
-    assert Outbox(connection).counts() == (4, 0)
+    assert OperationQueue(connection).pending_counts() == (4, 0)
     connection.close()

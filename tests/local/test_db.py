@@ -10,11 +10,19 @@ import apsw
 import pytest
 
 from aisle.errors import StorageError
-from aisle.local import db
-from aisle.local.db import checkpoint, connect, fetch, fetch_one, migrate, reset, transaction, version
-from aisle.local.host import disk
-from aisle.local.host.disk import filesystem, is_locked, refuse_bad_disk
-from aisle.local.host.home import Home
+from aisle.host import database, file_system
+from aisle.host.database import (
+    checkpoint,
+    connect,
+    empty_database,
+    fetch,
+    fetch_one,
+    migrate,
+    schema_version,
+    transaction,
+)
+from aisle.host.file_system import check_disk, file_system_type, is_locked
+from aisle.host.store_folder import StoreFolder
 
 ROOT = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
 MOUNTS = (
@@ -34,14 +42,14 @@ def pragma(connection: apsw.Connection, name: str) -> object:
 
 
 def test_the_engine_that_is_linked_can_share_a_wal_file() -> None:
-    db.refuse_old_engine(apsw.sqlite_lib_version())
+    database.check_sqlite_version(apsw.sqlite_lib_version())
     assert tuple(int(part) for part in apsw.sqlite_lib_version().split(".")) >= (3, 51, 3)
 
 
 @pytest.mark.parametrize("old", ["3.40.1", "3.51.2", "3.7.0"])
 def test_an_engine_that_can_lose_rows_is_refused(old: str) -> None:
     with pytest.raises(StorageError, match=rf"SQLite {old}.*3\.51\.3.*install"):
-        db.refuse_old_engine(old)
+        database.check_sqlite_version(old)
 
 
 def test_files_and_folders_belong_to_this_account_alone(tmp_path: Path) -> None:
@@ -59,7 +67,7 @@ def test_files_and_folders_belong_to_this_account_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("precious", "synchronous"), [(True, 2), (False, 1)])
 def test_a_connection_is_prepared(aisle_home: Path, precious: bool, synchronous: int) -> None:
-    connection = connect(aisle_home / "x.db", precious=precious)
+    connection = connect(aisle_home / "x.db", guarded=precious)
     assert pragma(connection, "journal_mode") == "wal"
     assert pragma(connection, "synchronous") == synchronous
     assert pragma(connection, "foreign_keys") == 1
@@ -114,12 +122,12 @@ def test_a_log_that_is_written_and_read_all_the_time_is_begun_anew(
     before = busy(100)
     assert checkpoint(courier)[0] >= 100, "a short one is left"
     assert busy(100) > before
-    monkeypatch.setattr(db, "LONG_LOG", 100)
-    monkeypatch.setattr(db, "RESTART_S", 0.02)
+    monkeypatch.setattr(database, "LONG_WAL_PAGES", 100)
+    monkeypatch.setattr(database, "WAL_RESTART_S", 0.02)
     checkpoint(courier)
     assert busy(100) > before, "a reader was in it: nobody waited for long"
     leaving = threading.Timer(0.1, lambda: held.pop().close())
-    monkeypatch.setattr(db, "RESTART_S", 5.0)
+    monkeypatch.setattr(database, "WAL_RESTART_S", 5.0)
     leaving.start()
     checkpoint(courier)
     leaving.join()
@@ -179,7 +187,7 @@ def test_a_writer_waits_for_another_one(tmp_path: Path) -> None:
 
 
 def test_a_writer_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(db, "BUSY_S", 0.02)
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.02)
     first, second = connect(tmp_path / "x.db"), connect(tmp_path / "x.db")
     with transaction(first), pytest.raises(StorageError, match="kept it locked"), transaction(second):
         pytest.fail("two writers at once")
@@ -201,7 +209,7 @@ def test_migrations_run_once_and_in_order(tmp_path: Path) -> None:
     again = connect(path)
     migrate(again, steps)
     migrate(again, steps)
-    assert version(again) == 2
+    assert schema_version(again) == 2
     assert fetch(again, "SELECT x, y FROM t") == [(1, 2)]
 
 
@@ -217,9 +225,9 @@ def test_a_reset_is_seen_by_those_who_have_it_open(tmp_path: Path) -> None:
     reader = connect(path)
     writer = connect(path)
     migrate(writer, ("CREATE TABLE t (x)",))
-    assert version(reader) == 1
-    reset(path)
-    assert version(reader) == 0
+    assert schema_version(reader) == 1
+    empty_database(path)
+    assert schema_version(reader) == 0
     migrate(writer, ("CREATE TABLE u (x)", "INSERT INTO u VALUES (7)"))
     assert fetch(reader, "SELECT x FROM u") == [(7,)]
 
@@ -229,7 +237,7 @@ def test_a_damaged_file_is_told_and_can_be_reset(tmp_path: Path) -> None:
     path.write_bytes(b"this is no database" * 500)
     with pytest.raises(StorageError, match=r"damaged.*x\.db cannot be used"):
         connect(path)
-    reset(path)
+    empty_database(path)
     connection = connect(path)
     migrate(connection, ("CREATE TABLE t (x)",))
     assert pragma(connection, "integrity_check") == "ok"
@@ -248,35 +256,35 @@ def test_a_damaged_file_is_told_and_can_be_reset(tmp_path: Path) -> None:
     ],
 )
 def test_the_file_system_of_a_folder(folder: str, kind: str) -> None:
-    assert filesystem(Path(folder), MOUNTS) == kind
+    assert file_system_type(Path(folder), MOUNTS) == kind
 
 
 @pytest.mark.parametrize("folder", ["/srv/shared files", "/home/u/remote"])
 def test_network_file_systems_are_refused(folder: str) -> None:
     with pytest.raises(StorageError, match=r"network or user-space.*AISLE_HOME"):
-        refuse_bad_disk(Path(folder) / "cache.db", precious=False, mounts=MOUNTS, environ={})
+        check_disk(Path(folder) / "cache.db", guarded=False, mounts=MOUNTS, environ={})
 
 
 def test_memory_is_refused_for_what_is_precious() -> None:
     path = Path("/dev/shm/aisle/outbox.db")
     with pytest.raises(StorageError, match=r"lies in memory.*AISLE_HOME"):
-        refuse_bad_disk(path, precious=True, mounts=MOUNTS, environ={})
-    refuse_bad_disk(path, precious=True, mounts=MOUNTS, environ={"AISLE_ALLOW_VOLATILE": "1"})
-    refuse_bad_disk(path, precious=False, mounts=MOUNTS, environ={})
+        check_disk(path, guarded=True, mounts=MOUNTS, environ={})
+    check_disk(path, guarded=True, mounts=MOUNTS, environ={"AISLE_ALLOW_VOLATILE": "1"})
+    check_disk(path, guarded=False, mounts=MOUNTS, environ={})
 
 
 def test_a_local_disk_is_fine() -> None:
-    refuse_bad_disk(Path("/home/u/c/outbox.db"), precious=True, mounts=MOUNTS, environ={})
-    refuse_bad_disk(Path("/var/lib/aisle/outbox.db"), precious=True, mounts=MOUNTS, environ={})
-    refuse_bad_disk(Path("/var/lib/aisle/outbox.db"), precious=True, mounts="", environ={})
+    check_disk(Path("/home/u/c/outbox.db"), guarded=True, mounts=MOUNTS, environ={})
+    check_disk(Path("/var/lib/aisle/outbox.db"), guarded=True, mounts=MOUNTS, environ={})
+    check_disk(Path("/var/lib/aisle/outbox.db"), guarded=True, mounts="", environ={})
 
 
 def test_a_home_for_each_service_and_store(tmp_path: Path) -> None:
-    homes = [Home(tmp_path, url, store) for url in ("https://a", "https://b") for store in ("1", "2", "Å")]
+    homes = [StoreFolder(tmp_path, url, store) for url in ("https://a", "https://b") for store in ("1", "2", "Å")]
     assert len({home.folder for home in homes}) == 6
-    assert Home(tmp_path, "https://a/", "1").folder == homes[0].folder
+    assert StoreFolder(tmp_path, "https://a/", "1").folder == homes[0].folder
     assert all(len(home.name) == 16 for home in homes)
-    assert {home.token.parent for home in homes} == {tmp_path}
+    assert {home.embedded_token.parent for home in homes} == {tmp_path}
 
 
 @pytest.mark.parametrize(
@@ -296,8 +304,8 @@ def test_a_lock_is_one_of_the_file_on_its_disk(
     """The same number on another disk is another file; where a file system has no device, the number decides."""
     list_ = tmp_path / "locks"
     list_.write_text(f"1: POSIX  ADVISORY  WRITE 27812 {listed} 120 120\n")
-    monkeypatch.setattr(disk, "LOCKS", list_)
-    monkeypatch.setattr(disk, "file_id", lambda _: (os.makedev(*device), 77))
+    monkeypatch.setattr(file_system, "LOCKS_FILE", list_)
+    monkeypatch.setattr(file_system, "file_id", lambda _: (os.makedev(*device), 77))
     assert is_locked(tmp_path) == locked
 
 
@@ -307,10 +315,10 @@ def test_what_is_another_account_s_is_a_trouble_that_is_told(tmp_path: Path, mon
     def shut(path: Path, **_: object) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(db, "refuse_bad_disk", shut)
+    monkeypatch.setattr(database, "check_disk", shut)
     with pytest.raises(StorageError, match="Check that its folder can be written by this account") as raised:
         connect(tmp_path / "a.db")
-    assert raised.value.trouble == "shut"
+    assert raised.value.kind == "shut"
 
 
 def test_a_folder_that_nobody_may_look_into_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,11 +330,11 @@ def test_a_folder_that_nobody_may_look_into_is_not_there(tmp_path: Path, monkeyp
         return look(path, *args, **options)
 
     monkeypatch.setattr(os, "stat", shut)
-    assert disk.nearest(tmp_path / "below" / "home") == tmp_path
+    assert file_system.nearest_existing(tmp_path / "below" / "home") == tmp_path
 
 
 @pytest.mark.parametrize("precious", [True, False])
 def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path, precious: bool) -> None:
     (tmp_path / "home").write_bytes(b"")
     with pytest.raises(StorageError):
-        connect(tmp_path / "home" / "a.db", precious=precious)
+        connect(tmp_path / "home" / "a.db", guarded=precious)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.local.cache.dumping import encoder
+from aisle.cache.field_parsing import json_encoder
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.decimals(allow_nan=False),
@@ -25,13 +25,13 @@ def as_text(value: object) -> object:
     raise ValueError(f"{type(value).__name__} is no JSON")
 
 
-ENCODE = encoder(as_text)
+ENCODE = json_encoder(as_text)
 
 
 def another(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], str]:
     """As a Python without that part of the library has it."""
     monkeypatch.setattr(library, "c_make_encoder", None)
-    return encoder(as_text)
+    return json_encoder(as_text)
 
 
 @given(VALUES)

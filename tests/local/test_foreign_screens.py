@@ -16,15 +16,14 @@ from typing import Any
 
 import pytest
 
-from aisle.courier.pull import progress
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.session.draft import Draft
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
+from aisle.session.session import Session, open_session
+from aisle.session.unit_of_work import JournalDraft
 from aisle.settings import Settings
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import plain
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 from tests.contract.document_answers import ANSWERS
 from tests.local import goods
 from tests.local.test_session import say
@@ -167,54 +166,54 @@ class Service:
         gone = self._out.get(resource, frozenset())
         return {name: value for name, value in _whole(resource, **said).items() if name not in gone}
 
-    def put(self, cache: Cache) -> None:
+    def put(self, cache: CacheWriter) -> None:
         """All that it says, read by a host."""
         stamp = "2026-03-02T09:00:00Z"
         spot = self.row("StockLocation", quantity=31)
-        cache.put_people([goods.person("U1", "Anna Kovac", "supervisor")])
-        cache.put_products(
+        cache.write_people([goods.person("U1", "Anna Kovac", "supervisor")])
+        cache.write_products(
             [self.row("Product", product_number="P1", product_name="Tea"),
              self.row("Product", product_number="P2", product_name="Salt", barcode=SALT, barcodes_array="")]
         )  # fmt: skip
-        cache.put_stock(
+        cache.write_stock(
             [self.row("StoreProductStock", product_number=number, store_locations=[spot], barcode=code)
              for number, code in (("P1", TEA), ("P2", SALT))]
         )  # fmt: skip
-        cache.put_locations([self.row("Location"), self.row("Location", location_code="A-2")])
+        cache.write_locations([self.row("Location"), self.row("Location", location_code="A-2")])
         place = self.row("CustomerOrderLineLocation")
         line = self.row("CustomerOrderLine", store_locations=[place], quantity=3, picked_quantity=1)
-        cache.put_orders([self.row("CustomerOrder", lines=[line])], True, 1.0)
+        cache.write_orders([self.row("CustomerOrder", lines=[line])], True, 1.0)
         amounts = {"quantity": 612, "received_quantity": 62}
         lines = [self.row("DeliveryLine", **amounts),
                  self.row("DeliveryLine", line_number=2, product_number="P2", barcode=SALT, **amounts)]  # fmt: skip
-        cache.put_deliveries([self.row("Delivery", order_number="D-1", order_lines=lines)], 1.0)
+        cache.write_deliveries([self.row("Delivery", order_number="D-1", order_lines=lines)], 1.0)
         receipt = self.row("ReceiptLine", received_quantity=62, shipped_quantity=612)
-        cache.put_receipts([self.row("Receipt", order_number="D-1", receipt_lines=[receipt])])
+        cache.write_receipts([self.row("Receipt", order_number="D-1", receipt_lines=[receipt])])
         logs = [self.row("StoreProductLog", id=9, created_on=stamp),
                 self.row("StoreProductLog", id=8, created_on=stamp, reason_code=None)]  # fmt: skip
-        cache.put_logs(logs, "2026-03-01T00:00:00Z")
+        cache.write_logs(logs, "2026-03-01T00:00:00Z")
         near = [self.row("SurroundingStock", store_number="0002", store_name="Next door")]
         for product in ("P1", "P2"):
-            cache.put_surrounding(product, near, 1.0)
-        cache.put_stores([self.row("Store", storeNo="0001"), self.row("Store", storeNo="0002")])
-        progress.save(cache, progress.Progress(completed=1.0))
+            cache.write_surrounding(product, near, 1.0)
+        cache.write_stores([self.row("Store", storeNo="0001"), self.row("Store", storeNo="0002")])
+        sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
 
 
 def _numbers(folder: Path, out: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
     """The numbers on each screen."""
-    home = Home(folder, "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    home = StoreFolder(folder, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     Service(out).put(cache)
     found: dict[str, set[str]] = {}
     for number, (screen, keys) in enumerate(SCREENS.items()):
         with _walked(home, f"dock-{number}", keys) as session:
-            text = "\n".join(plain(paint(session._frame(), WIDE, HIGH)))
+            text = "\n".join(plain_lines(layout_screen(session._build_frame(), WIDE, HIGH)))
             found[screen] = set(re.findall(NUMBER.pattern, text))
     return found
 
 
 @contextmanager
-def _walked(home: Home, terminal: str, keys: tuple[str, ...]) -> Iterator[Session]:
+def _walked(home: StoreFolder, terminal: str, keys: tuple[str, ...]) -> Iterator[Session]:
     """A session of which nothing is kept, where these lines lead."""
     with closing(open_session(home, Settings(terminal=terminal))) as session:
         session._commit = lambda: _forgotten(session)  # type: ignore[method-assign]
@@ -226,7 +225,7 @@ def _walked(home: Home, terminal: str, keys: tuple[str, ...]) -> Iterator[Sessio
 
 
 def _forgotten(session: Session) -> bool:
-    session._keeper._draft = Draft(tuple(session._stack.levels))
+    session._unit_of_work._draft = JournalDraft(tuple(session._stack.jobs))
     return True
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.local.cache.writer import Cache
-from aisle.local.db import fetch, transaction
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import fetch, transaction
+from aisle.outbox.operation_queue import OperationQueue
 from tests.local.goods import line, location, order, product, stock
 from tests.local.kit import ANNA, intents, update
 
@@ -30,7 +30,7 @@ def waiting(number: int) -> dict[str, Any]:
     return order(f"O{number}", mine, is_picked=True)
 
 
-def steps(reads: Reads, name: str, args: dict[str, Any]) -> int:
+def steps(reads: CacheReader, name: str, args: dict[str, Any]) -> int:
     """How far the cache had to go for a read that was asked before: the steps of all its statements."""
     reads.query(name, args)
     taken: list[int] = []
@@ -53,20 +53,20 @@ def steps(reads: Reads, name: str, args: dict[str, Any]) -> int:
     ],
 )
 def test_what_a_page_reads_does_not_grow_with_what_waits_for_customers(
-    cache: Cache, reads: Reads, name: str, args: dict[str, Any]
+    cache: CacheWriter, reads: CacheReader, name: str, args: dict[str, Any]
 ) -> None:
-    cache.put_locations([location(code, number) for number, code in enumerate(("A", "B", "PU-1"), 1)])
-    cache.put_products([product("P")])
-    cache.put_stock([stock("P", 500, places={"A": 99, "B": 99, "PU-1": 300})])
-    cache.put_orders([waiting(number) for number in range(30)], lines_known=True, read_began=1.0)
+    cache.write_locations([location(code, number) for number, code in enumerate(("A", "B", "PU-1"), 1)])
+    cache.write_products([product("P")])
+    cache.write_stock([stock("P", 500, places={"A": 99, "B": 99, "PU-1": 300})])
+    cache.write_orders([waiting(number) for number in range(30)], lines_known=True, read_began=1.0)
     few = steps(reads, name, args)
-    cache.put_orders([waiting(number) for number in range(30, 330)], lines_known=True, read_began=2.0)
+    cache.write_orders([waiting(number) for number in range(30, 330)], lines_known=True, read_began=2.0)
     assert steps(reads, name, args) == few
 
 
-def test_what_is_kept_follows_the_lines(cache: Cache, cache_db: apsw.Connection) -> None:
+def test_what_is_kept_follows_the_lines(cache: CacheWriter, cache_db: apsw.Connection) -> None:
     def put(at: float, *orders: dict[str, Any]) -> list[tuple[Any, ...]]:
-        cache.put_orders(orders, lines_known=True, read_began=at)
+        cache.write_orders(orders, lines_known=True, read_began=at)
         return kept()
 
     def kept() -> list[tuple[Any, ...]]:
@@ -82,36 +82,36 @@ def test_what_is_kept_follows_the_lines(cache: Cache, cache_db: apsw.Connection)
     carried = line(1, "P", 3, 3, store_locations=[laid("O1", "PU-3", 3)])
     assert put(2, order("O1", carried, second)) == [("O1", 1, "PU-3", "3"), ("O1", 2, "PU-1", "2")]
     assert put(3, order("O1", second)) == [("O1", 2, "PU-1", "2")]
-    cache.put_orders([order("O1", is_picked=True)], lines_known=False, read_began=4)
+    cache.write_orders([order("O1", is_picked=True)], lines_known=False, read_began=4)
     assert kept() == [("O1", 2, "PU-1", "2")]
     assert put(5, order("O1", line(2, "Q", 3, 3))) == []
     assert put(6, order("O1", carried)) == [("O1", 1, "PU-3", "3")]
-    cache.forget_orders(["O1"], read_began=9)
+    cache.delete_absent_orders(["O1"], read_began=9)
     assert kept() == []
 
 
-def test_places_that_make_no_sense_hold_nothing(cache: Cache, reads: Reads) -> None:
-    cache.put_locations([location("PU-1", 1)])
-    cache.put_stock([stock("P", places={"PU-1": 5})])
+def test_places_that_make_no_sense_hold_nothing(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_locations([location("PU-1", 1)])
+    cache.write_stock([stock("P", places={"PU-1": 5})])
     odd = [None, "PU-1", {}, {"location_code": "PU-1"}, {**laid("O1", "PU-1"), "quantity": "many"}]
     lines = [line(1, "P", store_locations=[*odd, laid("O1", "PU-1", 2, None)]), line(2, "P", store_locations={"a": 1})]
-    assert not cache.put_orders([order("O1", *lines)], lines_known=True, read_began=1.0).skipped
+    assert not cache.write_orders([order("O1", *lines)], lines_known=True, read_began=1.0).skipped
     (row,) = reads.query("place", {"location_code": "PU-1"})[0]
     assert row["products"][0]["held"] == [{"order_number": "O1", "line_number": 1, "quantity": Decimal(2)}]
 
 
 def test_a_place_is_used_by_the_last_order_that_lies_there(
-    cache: Cache, reads: Reads, outbox_db: apsw.Connection
+    cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
 ) -> None:
-    cache.put_locations([location("PU-1", 1)])
-    cache.put_products([product("P")])
-    cache.put_stock([stock("P", places={"PU-1": 50})])
-    cache.put_orders([waiting(number) for number in range(25)], lines_known=True, read_began=1.0)
+    cache.write_locations([location("PU-1", 1)])
+    cache.write_products([product("P")])
+    cache.write_stock([stock("P", places={"PU-1": 50})])
+    cache.write_orders([waiting(number) for number in range(25)], lines_known=True, read_began=1.0)
 
     def reject(*numbers: int) -> bool:
         rejected = (update(f"O{number}", {}, merge=False, is_rejected=True) for number in numbers)
         with transaction(outbox_db):
-            Outbox(outbox_db).enqueue(intents(*rejected), ANNA)
+            OperationQueue(outbox_db).enqueue(intents(*rejected), ANNA)
         return bool(reads.query("spot", {"location_code": "PU-1"})[0][0]["is_used"])
 
     assert reject(*(number for number in range(25) if number != 9))

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.database import fetch
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import Frame, Step
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.db import fetch
-from aisle.local.host.home import Home
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.session.opening import open_session
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
+from aisle.session.session import open_session
 from aisle.settings import Settings
 from tests.local import goods
 from tests.local.children import Child, running
@@ -33,7 +33,7 @@ BURST = 12
 """So many scans may come in one read."""
 
 
-def picker(home: Home, number: int) -> Callable[[Callable[[str], None]], None]:
+def picker(home: StoreFolder, number: int) -> Callable[[Callable[[str], None]], None]:
     """A session that stands where the one before it was killed, and scans on; it tells what it shows each time."""
 
     def work(tell: Callable[[str], None]) -> None:
@@ -63,11 +63,11 @@ def standing(frame: Frame) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)
-def test_killed_in_the_middle_of_a_burst(home: Home, rounds: int) -> None:
+def test_killed_in_the_middle_of_a_burst(home: StoreFolder, rounds: int) -> None:
     with closing(open_cache(home.folder, writer=True)) as database:
-        cache = Cache(database, home.store)
-        cache.put_products([goods.product("P1", "Oats", CODE)])
-        cache.put_orders([goods.order("4101", goods.line(1, "P1", 10_000_000))], lines_known=True, read_began=1.0)
+        cache = CacheWriter(database, home.store)
+        cache.write_products([goods.product("P1", "Oats", CODE)])
+        cache.write_orders([goods.order("4101", goods.line(1, "P1", 10_000_000))], lines_known=True, read_began=1.0)
     dice = Random(3)
     kept: list[tuple[int, str]] = []
     stands = 0
@@ -88,7 +88,7 @@ def test_killed_in_the_middle_of_a_burst(home: Home, rounds: int) -> None:
             stands += pieces(raws)
             kept += new
         assert [(int(seq), str(raw)) for seq, raw in fetch(outbox, SCANNED, 0)] == kept
-        ((body,),) = [(op.body,) for op in Outbox(outbox).unfinished()]
+        ((body,),) = [(op.body,) for op in OperationQueue(outbox).unfinished()]
         assert picked(body) == {1: pieces([raw for _, raw in kept])}
     assert len(kept) > rounds
 

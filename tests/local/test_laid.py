@@ -7,13 +7,13 @@ from collections.abc import Iterable
 import apsw
 import pytest
 
-from aisle.local.cache.writer import Cache
-from aisle.local.db import transaction
-from aisle.local.outbox.operation import Intent, Operation
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.reads import laid
-from aisle.local.reads.overlay import Row, lay_over
-from aisle.local.reads.reads import Reads
+from aisle.cache import overlaid_order
+from aisle.cache.order_overlay import Row, apply_to_order
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import transaction
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_record import Intent, Operation
 from tests.local import goods
 from tests.local.kit import ANNA, update
 from tests.local.test_reads_board import NOW
@@ -28,22 +28,22 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def noted(header: Row, lines: list[Row], operations: Iterable[Operation], began: float | None) -> None:
         found.append(str(header["order_number"]))
-        lay_over(header, lines, operations, began)
+        apply_to_order(header, lines, operations, began)
 
-    monkeypatch.setattr(laid, "lay_over", noted)
+    monkeypatch.setattr(overlaid_order, "apply_to_order", noted)
     return found
 
 
 def _pick(outbox_db: apsw.Connection, number: str, lines: dict[int, int]) -> None:
     with transaction(outbox_db):
-        Outbox(outbox_db).enqueue([Intent(update(number, lines), occurred_at=NOW)], ANNA)
+        OperationQueue(outbox_db).enqueue([Intent(update(number, lines), occurred_at=NOW)], ANNA)
 
 
 def test_a_colleagues_scan_lays_one_order_over(
-    reads: Reads, cache: Cache, outbox_db: apsw.Connection, made: list[str]
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, made: list[str]
 ) -> None:
     lines = [goods.line(1), goods.line(2)]
-    cache.put_orders([goods.order(each, *lines) for each in ORDERS], lines_known=True, read_began=1.0)
+    cache.write_orders([goods.order(each, *lines) for each in ORDERS], lines_known=True, read_began=1.0)
 
     def picked() -> tuple[list[str], dict[str, int]]:
         """Which were laid over for the list, and how much of each is picked."""
@@ -62,21 +62,23 @@ def test_a_colleagues_scan_lays_one_order_over(
 
 
 def test_what_was_read_of_an_order_in_the_meantime_is_laid_over_anew(
-    reads: Reads, cache: Cache, outbox_db: apsw.Connection, made: list[str]
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, made: list[str]
 ) -> None:
-    cache.put_orders([goods.order("100", goods.line(1), goods.line(2))], lines_known=True, read_began=1.0)
+    cache.write_orders([goods.order("100", goods.line(1), goods.line(2))], lines_known=True, read_began=1.0)
     _pick(outbox_db, "100", {1: 1})
     assert reads.query("orders", {})[0][0]["picked_quantity"] == 1
     made.clear()
-    cache.put_orders(
+    cache.write_orders(
         [goods.order("100", goods.line(1), goods.line(2, picked_quantity=2))], lines_known=True, read_began=1.0
     )
     assert reads.query("orders", {})[0][0]["picked_quantity"] == 3
     assert made == ["100"]
 
 
-def test_who_changes_a_row_changes_it_for_nobody_else(reads: Reads, cache: Cache, outbox_db: apsw.Connection) -> None:
-    cache.put_orders([goods.order("100", goods.line(1))], lines_known=True, read_began=1.0)
+def test_who_changes_a_row_changes_it_for_nobody_else(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
+) -> None:
+    cache.write_orders([goods.order("100", goods.line(1))], lines_known=True, read_began=1.0)
     _pick(outbox_db, "100", {1: 0})
     row = reads.query("orders", {})[0][0]
     row["customer_name"] = "Somebody else"
@@ -84,14 +86,14 @@ def test_who_changes_a_row_changes_it_for_nobody_else(reads: Reads, cache: Cache
 
 
 def test_so_many_are_remembered_and_no_more(
-    reads: Reads, cache: Cache, outbox_db: apsw.Connection, made: list[str], monkeypatch: pytest.MonkeyPatch
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(laid, "REMEMBERED", 3)
-    cache.put_orders([goods.order(each, goods.line(1)) for each in ORDERS], lines_known=True, read_began=1.0)
+    monkeypatch.setattr(overlaid_order, "MAX_KEPT_ORDERS", 3)
+    cache.write_orders([goods.order(each, goods.line(1)) for each in ORDERS], lines_known=True, read_began=1.0)
     for number in ORDERS:
         _pick(outbox_db, number, {1: 0})
     for _ in range(2):
         rows, total = reads.query("orders", {"size": len(ORDERS)})
         assert total == len(ORDERS)
         assert [row["order_number"] for row in rows] == ORDERS
-    assert len(reads._laid) <= 3
+    assert len(reads._overlaid_orders) <= 3

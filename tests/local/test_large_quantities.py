@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.jobs.base import Start
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Start
 from aisle.jobs.view import GOOD, INFO, WRONG
-from aisle.local.host.home import Home
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.session.session import Session
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.session.session import Session
 from tests.local import goods
 from tests.local.detours import announced, cache
 from tests.local.test_session import BARCODES, at, home, say, told
@@ -44,25 +44,25 @@ WAYS = {
 
 
 @pytest.fixture
-def store(home: Home) -> Home:
+def store(home: StoreFolder) -> StoreFolder:
     """A store with a delivery, and with a product of which nobody knows how many there are."""
     announced(home)
     writer = cache(home)
-    writer.put_products([goods.product("P7", "Unsaid", UNSAID)])
+    writer.write_products([goods.product("P7", "Unsaid", UNSAID)])
     entry = goods.stock("P7")
     del entry["most_likely_quantity"]
-    writer.put_stock([entry | {"store_locations": [{"store_location_code": "A-1"}]}])
+    writer.write_stock([entry | {"store_locations": [{"store_location_code": "A-1"}]}])
     line = {"line_number": 1, "product_number": "P7", "barcode": UNSAID}
     row = {"order_number": "7002", "supplier_name": "Fresh & Co", "status": "open", "order_lines": [line]}
-    writer.put_deliveries([row], 1.0)
+    writer.write_deliveries([row], 1.0)
     return home
 
 
 def stand(session: Session, way: Way) -> None:
     """Goes there, from whatever page is open."""
     job, *scans = way.scans
-    session._begin()
-    session._absorb(session._stack.open(Start(job, {}), session._context()), "")
+    session._begin_batch()
+    session._apply_result(session._stack.open(Start(job, {}), session._context()), "")
     session._commit()
     for text in scans:
         say(session, text)
@@ -70,22 +70,22 @@ def stand(session: Session, way: Way) -> None:
 
 def figures(session: Session) -> Any:
     """What stands on the page beside the question."""
-    view = session._frame().view
+    view = session._build_frame().view
     return getattr(view, "lines", ())
 
 
 @pytest.mark.parametrize("by", ["typed", "label"])
 @pytest.mark.parametrize("name", WAYS)
-def test_so_many_are_taken_back_by_the_keys_of_every_question(store: Home, name: str, by: str) -> None:
+def test_so_many_are_taken_back_by_the_keys_of_every_question(store: StoreFolder, name: str, by: str) -> None:
     way = WAYS[name]
     large = str(way.large) if by == "typed" else f"{way.large}*{way.code}"
     with at(store, user="U1") as session:
         stand(session, way)
         before = figures(session)
-        for key in ("x", "b", *("u" * ("u" in session._open().letters))):
+        for key in ("x", "b", *("u" * ("u" in session._accepts().command_letters))):
             assert told(say(session, large))[1] == "count.so_many"
-            shown = session._frame().view
-            assert "x" in shown.keys  # type: ignore[union-attr]
+            shown = session._build_frame().view
+            assert "x" in shown.choice_letters  # type: ignore[union-attr]
             for more in ("5000001", f"5000*{way.code}"):
                 assert told(say(session, more, "y"))[1] in ("input.by_hand", "input.moved"), (
                     "that was not on the screen"
@@ -96,7 +96,7 @@ def test_so_many_are_taken_back_by_the_keys_of_every_question(store: Home, name:
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_whatever_is_over_the_limit_asks_for_itself(store: Home, name: str) -> None:
+def test_whatever_is_over_the_limit_asks_for_itself(store: StoreFolder, name: str) -> None:
     way = WAYS[name]
     label = f"{way.large}*{way.code}"
     with at(store, user="U1") as session:
@@ -117,13 +117,13 @@ def test_whatever_is_over_the_limit_asks_for_itself(store: Home, name: str) -> N
 
 def asked_of(session: Session) -> Decimal:
     """How many are asked about; 0 where that is not asked."""
-    frame = session._frame()
+    frame = session._build_frame()
     asked = frame.verdict and frame.verdict.text.id == "count.so_many"
     return dict(frame.verdict.text.args)["value"] if asked and frame.verdict else Decimal(0)  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("name", ["count", "count of a product", "move", "receive"])
-def test_so_many_that_were_meant_say_nothing_of_so_many_more(store: Home, name: str) -> None:
+def test_so_many_that_were_meant_say_nothing_of_so_many_more(store: StoreFolder, name: str) -> None:
     way = WAYS[name]
     with at(store, user="U1", large_quantity=Decimal(200)) as session:
         stand(session, way)
@@ -136,11 +136,11 @@ def test_so_many_that_were_meant_say_nothing_of_so_many_more(store: Home, name: 
 
 
 @pytest.mark.parametrize("name", ["count", "loss", "move", "receive"])
-def test_other_goods_wait_for_the_answer(store: Home, name: str) -> None:
+def test_other_goods_wait_for_the_answer(store: StoreFolder, name: str) -> None:
     way = WAYS[name]
     with at(store, user="U1") as session:
         stand(session, way)
         assert told(say(session, str(way.large)))[1] == "count.so_many"
         assert told(say(session, f"5000*{BARCODES[1]}"))[0] == WRONG
         assert told(say(session, "x"))[0] == INFO, "the question is still there"
-    assert not Outbox(open_outbox(store.folder)).unfinished()
+    assert not OperationQueue(open_outbox(store.folder)).unfinished()

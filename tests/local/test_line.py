@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from aisle.local import db
-from aisle.local.db import connect, fetch, transaction
-from aisle.local.line import Line
+from aisle.host import database
+from aisle.host.database import connect, fetch, transaction
+from aisle.host.fair_lock import FairLock
 from tests.local.children import Child, running
 
 FOREVER_S = 30.0
@@ -24,10 +24,10 @@ def stands(path: Path) -> Callable[[Callable[[str], None]], None]:
     """A process that comes to the front of the line, tells it, and stays there."""
 
     def work(tell: Callable[[str], None]) -> None:
-        mine = Line(path)
+        mine = FairLock(path)
         tell("comes")
-        while not mine.is_first:
-            mine.stand(FOREVER_S)
+        while not mine.is_held:
+            mine.wait(FOREVER_S)
         tell("first")
         signal.pause()
 
@@ -35,58 +35,58 @@ def stands(path: Path) -> Callable[[Callable[[str], None]], None]:
 
 
 def test_who_comes_alone_is_the_first_at_once(tmp_path: Path) -> None:
-    mine = Line(tmp_path / "x.line")
-    assert not mine.is_first
-    assert mine.stand(0.0)
-    assert mine.is_first
-    assert mine.stand(0.0)
-    mine.leave()
-    mine.leave()
-    assert not mine.is_first
+    mine = FairLock(tmp_path / "x.line")
+    assert not mine.is_held
+    assert mine.wait(0.0)
+    assert mine.is_held
+    assert mine.wait(0.0)
+    mine.release()
+    mine.release()
+    assert not mine.is_held
     assert (tmp_path / "x.line").stat().st_mode & 0o777 == 0o600
 
 
 def test_they_come_to_the_front_one_after_the_other_and_keep_their_places(tmp_path: Path) -> None:
-    everybody = [Line(tmp_path / "x.line") for _ in range(4)]
+    everybody = [FairLock(tmp_path / "x.line") for _ in range(4)]
     for number, each in enumerate(everybody):
-        assert each.stand(0.0)
+        assert each.wait(0.0)
         await_standing(tmp_path / "x.line", number)
     for number, each in enumerate(everybody):
-        assert [one.is_first for one in everybody] == [one is each for one in everybody]
-        each.leave()
+        assert [one.is_held for one in everybody] == [one is each for one in everybody]
+        each.release()
         for later in everybody[number + 1 :][:1]:
-            assert later.stand(FOREVER_S)
+            assert later.wait(FOREVER_S)
 
 
 def test_a_place_that_was_given_up_holds_up_nobody(tmp_path: Path) -> None:
-    first, second, third = (Line(tmp_path / "x.line") for _ in range(3))
+    first, second, third = (FairLock(tmp_path / "x.line") for _ in range(3))
     for each in (first, second, third):
-        each.stand(0.0)
-    second.leave()
-    first.leave()
-    assert third.stand(FOREVER_S)
-    assert third.is_first
-    third.leave()
-    assert second.stand(FOREVER_S)
-    assert second.is_first
-    second.leave()
+        each.wait(0.0)
+    second.release()
+    first.release()
+    assert third.wait(FOREVER_S)
+    assert third.is_held
+    third.release()
+    assert second.wait(FOREVER_S)
+    assert second.is_held
+    second.release()
 
 
 def test_who_dies_at_the_front_makes_room(tmp_path: Path) -> None:
     child = Child(stands(tmp_path / "x.line"))
-    mine = Line(tmp_path / "x.line")
+    mine = FairLock(tmp_path / "x.line")
     with running(child):
         assert child.hear(2)
-        assert mine.stand(0.0)
-        assert not mine.is_first
+        assert mine.wait(0.0)
+        assert not mine.is_held
         os.kill(child.pid, signal.SIGKILL)
-        assert mine.stand(FOREVER_S)
-        assert mine.is_first
-    mine.leave()
+        assert mine.wait(FOREVER_S)
+        assert mine.is_held
+    mine.release()
 
 
 def test_where_no_line_can_be_made_everybody_looks_for_himself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not Line(tmp_path / "nowhere" / "x.line").stand(0.0)
+    assert not FairLock(tmp_path / "nowhere" / "x.line").wait(0.0)
 
     def no_locks(*_: object) -> None:
         raise OSError
@@ -94,28 +94,28 @@ def test_where_no_line_can_be_made_everybody_looks_for_himself(tmp_path: Path, m
     def no_thread(self: threading.Thread) -> None:
         raise RuntimeError
 
-    before, mine = Line(tmp_path / "x.line"), Line(tmp_path / "x.line")
-    before.stand(0.0)
+    before, mine = FairLock(tmp_path / "x.line"), FairLock(tmp_path / "x.line")
+    before.wait(0.0)
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", no_thread)
-        assert not mine.stand(FOREVER_S)
+        assert not mine.wait(FOREVER_S)
     monkeypatch.setattr(fcntl, "flock", no_locks)
-    assert not mine.stand(FOREVER_S)
-    assert not mine.is_first
-    before.leave()
+    assert not mine.wait(FOREVER_S)
+    assert not mine.is_held
+    before.release()
 
 
 def test_a_writer_that_waits_for_long_stands_in_the_line_until_it_has_written(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
-    first, second = connect(path, precious=True), connect(path, precious=True)
+    first, second = connect(path, guarded=True), connect(path, guarded=True)
     first.execute("CREATE TABLE t (x)")
-    third = Line(path.with_suffix(".line"))
+    third = FairLock(path.with_suffix(".line"))
 
     def write() -> None:
         with transaction(second):
             second.execute("INSERT INTO t VALUES (2)")
-            third.stand(0.0)
-            seen.append(third.is_first)
+            third.wait(0.0)
+            seen.append(third.is_held)
 
     seen: list[bool] = []
     writing = threading.Thread(target=write)
@@ -125,9 +125,9 @@ def test_a_writer_that_waits_for_long_stands_in_the_line_until_it_has_written(tm
             pass
         first.execute("INSERT INTO t VALUES (1)")
     writing.join()
-    assert third.stand(FOREVER_S)
-    assert (seen, third.is_first) == ([False], True)
-    third.leave()
+    assert third.wait(FOREVER_S)
+    assert (seen, third.is_held) == ([False], True)
+    third.release()
     assert fetch(first, "SELECT x FROM t") == [(1,), (2,)]
 
 
@@ -135,11 +135,11 @@ def test_one_at_the_front_that_has_been_stopped_keeps_nobody_from_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.db"
-    first, second = connect(path, precious=True), connect(path, precious=True)
+    first, second = connect(path, guarded=True), connect(path, guarded=True)
     first.execute("CREATE TABLE t (x)")
-    stopped = Line(path.with_suffix(".line"))
-    assert stopped.stand(0.0)
-    monkeypatch.setattr(db, "BUSY_S", FOREVER_S)
+    stopped = FairLock(path.with_suffix(".line"))
+    assert stopped.wait(0.0)
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", FOREVER_S)
     asked = threading.Event()
 
     def write() -> None:
@@ -153,8 +153,8 @@ def test_one_at_the_front_that_has_been_stopped_keeps_nobody_from_writing(
         asked.wait()
         writing.join(0.05)
     writing.join()
-    assert stopped.is_first
-    stopped.leave()
+    assert stopped.is_held
+    stopped.release()
     assert fetch(first, "SELECT x FROM t") == [(2,)]
 
 
@@ -168,10 +168,10 @@ def await_standing(path: Path, count: int) -> None:
 
 def is_taken(path: Path) -> bool:
     """Whether somebody is the first in the line there."""
-    look = Line(path)
+    look = FairLock(path)
     if not path.exists():
         return False
-    look.stand(0.0)
-    taken = not look.is_first
-    look.leave()
+    look.wait(0.0)
+    taken = not look.is_held
+    look.release()
     return taken

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.jobs.base import Write
-from aisle.local.outbox.merge import fold, mergeable, merged
+from aisle.jobs.job import Write
+from aisle.outbox.merge import can_merge, merge_batch, merge_writes
 from tests.local.kit import movement, picked, update
 
 WRITES = st.lists(
@@ -44,24 +44,24 @@ def applied(writes: Sequence[Write]) -> Mapping[str, list[Any]]:
 
 @given(WRITES)
 def test_folding_changes_nothing_for_the_service(writes: list[Write]) -> None:
-    kept, _ = fold(writes)
+    kept, _ = merge_batch(writes)
     assert applied(kept) == applied(writes)
 
 
 @given(WRITES)
 def test_every_write_has_a_carrier_and_what_cannot_be_merged_stays(writes: list[Write]) -> None:
-    kept, carriers = fold(writes)
+    kept, carriers = merge_batch(writes)
     assert len(carriers) == len(writes)
     assert set(carriers) == set(range(len(kept)))
     for write, carrier in zip(writes, carriers, strict=True):
         assert set(write.lanes) <= set(kept[carrier].lanes)
         assert write.operation == kept[carrier].operation
-        if not write.merge:
+        if not write.merge_key:
             assert kept[carrier] == write
 
 
 def test_a_hundred_scans_of_one_order_are_one_write() -> None:
-    kept, carriers = fold([update("A", {1: scan}) for scan in range(1, 101)])
+    kept, carriers = merge_batch([update("A", {1: scan}) for scan in range(1, 101)])
     assert [picked(write.body) for write in kept] == [{1: Decimal(100)}]
     assert set(carriers) == {0}
 
@@ -70,7 +70,7 @@ def test_lines_lie_over_each_other_field_by_field() -> None:
     earlier = update("A", {1: 1, 2: 5}, is_claimed=True)
     later = update("A", {3: 7, 1: 2})
     later.body["orders"]["order_lines"][1]["preferred_location_code"] = "A-1"
-    order = merged(earlier, later).body["orders"]
+    order = merge_writes(earlier, later).body["orders"]
     assert [line["line_number"] for line in order["order_lines"]] == [1, 2, 3]
     assert order["order_lines"][0] == {
         "line_number": 1,
@@ -83,8 +83,8 @@ def test_lines_lie_over_each_other_field_by_field() -> None:
 
 
 def test_other_bodies_are_replaced() -> None:
-    first = Write("update-store-products", ("product/P",), {}, {}, [{"product_number": "P", "max": 1}], merge="P")
+    first = Write("update-store-products", ("product/P",), {}, {}, [{"product_number": "P", "max": 1}], merge_key="P")
     second = first._replace(body=[{"product_number": "P", "max": 2}])
-    assert mergeable(first, second)
-    assert merged(first, second).body == second.body
-    assert not mergeable(first, second._replace(query={"x": 1}))
+    assert can_merge(first, second)
+    assert merge_writes(first, second).body == second.body
+    assert not can_merge(first, second._replace(query={"x": 1}))

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisle.jobs.base import Write
-from aisle.local.outbox.merge import fold
+from aisle.jobs.job import Write
+from aisle.outbox.merge import merge_batch
 from tests.lengths import tries
 from tests.service.world import World
 
@@ -65,7 +65,7 @@ def write(take: Take) -> Write:
     line |= {"preferred_location_code": take.place} if take.place else {}
     line |= {"stock_pool": take.pool} if take.pool else {}
     body = {"orders": {"order_number": "O1", "order_lines": [line]}}
-    return Write("update-customer-order", ("order/O1",), {"store_number": "S1"}, {}, body, merge="order/O1")
+    return Write("update-customer-order", ("order/O1",), {"store_number": "S1"}, {}, body, merge_key="order/O1")
 
 
 async def after(writes: Sequence[Write]) -> tuple[dict[tuple[Any, ...], Decimal], list[Decimal]]:
@@ -87,7 +87,7 @@ async def after(writes: Sequence[Write]) -> tuple[dict[tuple[Any, ...], Decimal]
 
 def test_what_was_taken_at_two_places_stays_taken_at_both() -> None:
     writes = [write(Take(1, 2, "A1", None)), write(Take(1, 3, "BACK", None))]
-    books, _ = asyncio.run(after(fold(writes)[0]))
+    books, _ = asyncio.run(after(merge_batch(writes)[0]))
     assert books["P1", "BACK", 1] == 1
     assert ("P1", "A1", 1) not in books
 
@@ -96,4 +96,4 @@ def test_what_was_taken_at_two_places_stays_taken_at_both() -> None:
 @given(TAKES)
 def test_merged_and_unmerged_writes_leave_the_same_books(takes: list[Take]) -> None:
     writes = [write(take) for take in by_hand(takes)]
-    assert asyncio.run(after(fold(writes)[0])) == asyncio.run(after(writes))
+    assert asyncio.run(after(merge_batch(writes)[0])) == asyncio.run(after(writes))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from aisle.courier.pull import progress
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, WRONG
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
 from tests.local import goods
 from tests.local.scanner import Scanner
 from tests.local.test_astray import opened
@@ -24,15 +24,15 @@ FIVE = f"010{TEA}305"
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """Tea and salt at two places each."""
-    home = Home(aisle_home, "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_people([goods.person("U1", "Anna Kovac")])
-    cache.put_products([goods.product("P1", "Tea", TEA), goods.product("P2", "Salt", SALT)])
-    cache.put_stock([goods.stock(number, 90, places={"A-1": 45, "A-2": 45}) for number in ("P1", "P2")])
-    cache.put_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
-    progress.save(cache, progress.Progress(completed=1.0))
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([goods.person("U1", "Anna Kovac")])
+    cache.write_products([goods.product("P1", "Tea", TEA), goods.product("P2", "Salt", SALT)])
+    cache.write_stock([goods.stock(number, 90, places={"A-1": 45, "A-2": 45}) for number in ("P1", "P2")])
+    cache.write_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
     return home
 
 
@@ -51,7 +51,7 @@ SCANS: dict[tuple[str, ...], int] = {
 
 @pytest.mark.parametrize("where", ["1", "A-1"])
 @pytest.mark.parametrize("scans", SCANS, ids=" ".join)
-def test_each_scan_before_the_place_counts(home: Home, scans: tuple[str, ...], where: str) -> None:
+def test_each_scan_before_the_place_counts(home: StoreFolder, scans: tuple[str, ...], where: str) -> None:
     with at(home, user="U1") as session:
         opened(session, "move")
         for scan in scans:
@@ -62,7 +62,7 @@ def test_each_scan_before_the_place_counts(home: Home, scans: tuple[str, ...], w
         assert quantities(session) == {"P1": Decimal(SCANS[scans])}
 
 
-def test_the_same_in_one_write_and_at_the_pace_of_a_scanner(home: Home) -> None:
+def test_the_same_in_one_write_and_at_the_pace_of_a_scanner(home: StoreFolder) -> None:
     for pace in (0.0, 0.006):
         with at(home, user="U1") as session:
             opened(session, "move")
@@ -74,7 +74,7 @@ def test_the_same_in_one_write_and_at_the_pace_of_a_scanner(home: Home) -> None:
             say(session, "b", "1")
 
 
-def test_another_product_before_the_place_is_said_not_to_be_taken(home: Home) -> None:
+def test_another_product_before_the_place_is_said_not_to_be_taken(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         opened(session, "move", TEA)
         assert told(say(session, SALT)) == (WRONG, "move.answer_first")

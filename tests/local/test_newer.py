@@ -7,19 +7,19 @@ from contextlib import closing
 import apsw
 import pytest
 
+from aisle.cache.schema import SCHEMA_VERSION
 from aisle.errors import StorageError
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, WRONG, msg
-from aisle.local.cache.schema import VERSION
-from aisle.local.host.home import Home
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.schema import OUTBOX
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
 from tests.local.kit import rested
 from tests.local.test_session_walk import CODES, at, home, say, sent, told
 
 __all__ = ["home"]
 
 
-def test_a_session_keeps_what_is_scanned_and_leaves_with_a_sentence(home: Home) -> None:
+def test_a_session_keeps_what_is_scanned_and_leaves_with_a_sentence(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "4102", CODES["P1"])
         with closing(apsw.Connection(str(home.outbox))) as newer:
@@ -29,24 +29,24 @@ def test_a_session_keeps_what_is_scanned_and_leaves_with_a_sentence(home: Home) 
         session.poll()
         assert sent(home)["4102", 1] == 2
         with closing(apsw.Connection(str(home.outbox))) as newer:
-            newer.execute(f"PRAGMA user_version={len(OUTBOX) + 1}").fetchall()
+            newer.execute(f"PRAGMA user_version={len(OUTBOX_MIGRATIONS) + 1}").fetchall()
         assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
         with pytest.raises(StorageError, match="newer aisle"):
             session.poll()
     with closing(apsw.Connection(str(home.outbox))) as newer:
-        newer.execute(f"PRAGMA user_version={len(OUTBOX)}").fetchall()
-    (last, *_) = Outbox(open_outbox(home.folder)).recent(1)
+        newer.execute(f"PRAGMA user_version={len(OUTBOX_MIGRATIONS)}").fetchall()
+    (last, *_) = OperationQueue(open_outbox(home.folder)).recent(1)
     assert last.body["orders"]["order_lines"][0]["picked_quantity"] == 3
     with at(home) as session:
-        assert session._frame().view.name == "pick.product"
+        assert session._build_frame().view.name == "pick.product"
 
 
-def test_a_session_over_a_newer_cache_says_that_it_has_to_start_anew_and_keeps_what_it_has(home: Home) -> None:
+def test_a_session_over_a_newer_cache_says_that_it_has_to_start_anew_and_keeps_what_it_has(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "4102", CODES["P1"])
         with closing(apsw.Connection(str(home.cache))) as newer:
-            newer.execute(f"PRAGMA user_version={VERSION + 1}").fetchall()
-        assert told(session.poll() or session._frame()) == (GOOD, "pick.taken")
+            newer.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}").fetchall()
+        assert told(session.poll() or session._build_frame()) == (GOOD, "pick.taken")
         frame = rested(session)
         assert frame.link.state == "renewed"
         assert told(frame) == (WRONG, "session.word")
@@ -55,9 +55,9 @@ def test_a_session_over_a_newer_cache_says_that_it_has_to_start_anew_and_keeps_w
         assert frame.view.name == "pick.product"
         assert sent(home)["4102", 1] == 1
         with closing(apsw.Connection(str(home.cache))) as newer:
-            assert newer.execute("PRAGMA user_version").fetchall() == [(VERSION + 1,)]
-            newer.execute(f"PRAGMA user_version={VERSION}").fetchall()
+            assert newer.execute("PRAGMA user_version").fetchall() == [(SCHEMA_VERSION + 1,)]
+            newer.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
         session.poll()
-        assert session._frame().link.state != "renewed"
+        assert session._build_frame().link.state != "renewed"
         assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
     assert sent(home)["4102", 1] == 2

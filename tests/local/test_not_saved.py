@@ -10,12 +10,12 @@ from decimal import Decimal
 import apsw
 import pytest
 
-from aisle.jobs.view import INFO, WRONG, Frame, Link, Msg, Verdict, msg
-from aisle.local.db import checkpoint
-from aisle.local.host.home import Home
-from aisle.local.outbox.outbox import open_outbox
-from aisle.local.session.session import Session
-from aisle.tui.screens.frame import paint
+from aisle.host.database import checkpoint
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import INFO, WRONG, Frame, LinkState, Msg, Verdict, msg
+from aisle.outbox.operation_queue import open_outbox
+from aisle.session.session import Session
+from aisle.tui.layout.screen import layout_screen
 from tests.local.test_session import BARCODES, at, home, say, told
 
 __all__ = ["home"]
@@ -31,18 +31,18 @@ ADVICE = {
 
 def shown(frame: Frame, columns: int, rows: int) -> tuple[str, str]:
     """What is painted, in one line; and its last line."""
-    lines = ["".join(text for text, _ in line) for line in paint(frame, columns, rows).lines]
+    lines = ["".join(text for text, _ in line) for line in layout_screen(frame, columns, rows).lines]
     return " ".join(" ".join(lines).split()), lines[-1]
 
 
-def test_a_damaged_outbox_is_said_in_the_verdict_and_in_the_last_line(home: Home) -> None:
+def test_a_damaged_outbox_is_said_in_the_verdict_and_in_the_last_line(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         with closing(open_outbox(home.folder)) as db:
             checkpoint(db, truncate=True)
         with home.outbox.open("r+b") as stream:
             stream.write(b"\xa5" * home.outbox.stat().st_size)
-        session._rooms.journal._db.execute("PRAGMA shrink_memory").fetchall()  # it has to read again
+        session._store.journal._db.execute("PRAGMA shrink_memory").fetchall()  # it has to read again
         frame = say(session, BARCODES[1])
         watched = session.poll()
         assert watched is not None
@@ -61,11 +61,11 @@ def test_a_damaged_outbox_is_said_in_the_verdict_and_in_the_last_line(home: Home
 
 @pytest.mark.parametrize("why", ADVICE)
 @pytest.mark.parametrize(("columns", "rows"), SIZES)
-def test_the_advice_is_on_the_screen_at_every_size(home: Home, why: str, columns: int, rows: int) -> None:
+def test_the_advice_is_on_the_screen_at_every_size(home: StoreFolder, why: str, columns: int, rows: int) -> None:
     with at(home, user="U1") as session:
         frame = say(session, "4101")
     for text in (msg("session.not_saved", why=msg(why)), msg("session.rest_lost", count=Decimal(12), why=msg(why))):
-        said = frame._replace(verdict=Verdict(WRONG, text), serial=112, link=Link("unkept", 100.0))
+        said = frame._replace(verdict=Verdict(WRONG, text), scan_serial=112, link=LinkState("unkept", 100.0))
         whole, _ = shown(said, columns, rows)
         advice = [*ADVICE[why], *(["the last 12"] if text.id == "session.rest_lost" else [])]
         assert any(words in whole for words in advice), whole
@@ -76,7 +76,7 @@ def test_the_advice_is_on_the_screen_at_every_size(home: Home, why: str, columns
 
 
 @contextmanager
-def locked(home: Home) -> Iterator[None]:
+def locked(home: StoreFolder) -> Iterator[None]:
     """Another process holds the file."""
     with closing(apsw.Connection(os.fspath(home.outbox))) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -85,7 +85,7 @@ def locked(home: Home) -> Iterator[None]:
 
 
 @contextmanager
-def frozen(home: Home) -> Iterator[None]:
+def frozen(home: StoreFolder) -> Iterator[None]:
     """The file system takes nothing from this process, as one with errors does."""
     connections = [each for each in apsw.connections() if each.filename == os.fspath(home.outbox)]
     for each in connections:
@@ -104,12 +104,14 @@ def looked(session: Session) -> tuple[str, str]:
     return told(frame)
 
 
-TROUBLES: dict[str, Callable[[Home], AbstractContextManager[None]]] = {"locked": locked, "frozen": frozen}
+TROUBLES: dict[str, Callable[[StoreFolder], AbstractContextManager[None]]] = {"locked": locked, "frozen": frozen}
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-def test_the_alarm_ends_by_itself_and_no_sooner(home: Home, trouble: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.local.db.BUSY_S", 0.01)
+def test_the_alarm_ends_by_itself_and_no_sooner(
+    home: StoreFolder, trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aisle.host.database.BUSY_TIMEOUT_S", 0.01)
     with at(home, user="U1") as session:
         say(session, "4101")
         with TROUBLES[trouble](home):
@@ -131,9 +133,9 @@ def test_the_alarm_ends_by_itself_and_no_sooner(home: Home, trouble: str, monkey
 
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_several_scans_that_were_lost_are_no_alarm_any_more(
-    home: Home, trouble: str, monkeypatch: pytest.MonkeyPatch
+    home: StoreFolder, trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.local.db.BUSY_S", 0.01)
+    monkeypatch.setattr("aisle.host.database.BUSY_TIMEOUT_S", 0.01)
     with at(home, user="U1") as session:
         say(session, "4101")
         with TROUBLES[trouble](home):

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from aisle.local.host.home import Home
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.reads.reads import Reads
-from aisle.local.session.session import Session
+from aisle.cache.reader import CacheReader
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.session.session import Session
 from tests.local.detours import WAYS, Way, announced, stand
 from tests.local.numbers_table import TABLE
 from tests.local.test_detour import headers_only
@@ -51,7 +51,7 @@ def outcome(session: Session, text: str) -> str:
 @pytest.mark.parametrize("column", range(len(INPUTS)), ids=INPUTS)
 @pytest.mark.parametrize("way", ALL)
 def test_each_input_at_each_step(
-    home: Home, way: str, column: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    home: StoreFolder, way: str, column: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a file may be written
     monkeypatch.setitem(WAYS, way, ALL[way])
@@ -67,31 +67,33 @@ def test_every_row_of_the_table_is_a_step_and_every_step_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("way", ALL)
-def test_where_a_quantity_is_open_only_letters_choose(home: Home, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_a_quantity_is_open_only_letters_choose(
+    home: StoreFolder, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(WAYS, way, ALL[way])
     if before := ALL[way].before:
         before(home)
     with at(home, user="U1", **ALL[way].terms) as session:
         view = stand(home, session, way)
-        open_ = session._stack.top.job.open(session._stack.top.state)
-        assert open_.keys == getattr(view, "keys", "")
-        assert not open_.quantity or len(open_.keys) == open_.choices
-        assert not {*open_.keys} & {*open_.letters, "b", "h", *"0123456789"}
+        open_ = session._stack.top.job.accepts(session._stack.top.state)
+        assert open_.choice_letters == getattr(view, "choice_letters", "")
+        assert not open_.quantity or len(open_.choice_letters) == open_.choices
+        assert not {*open_.choice_letters} & {*open_.command_letters, "b", "h", *"0123456789"}
 
 
-def picked(home: Home) -> dict[int, Decimal]:
+def picked(home: StoreFolder) -> dict[int, Decimal]:
     """What the lines of 4101 stand at, as a session sees them."""
-    (order,) = Reads(home, open_outbox(home.folder)).query("order", {"order_number": "4101"})[0]
+    (order,) = CacheReader(home, open_outbox(home.folder)).query("order", {"order_number": "4101"})[0]
     return {line["line_number"]: line["picked_quantity"] for line in order["lines"]}
 
 
-def waiting(home: Home) -> list[dict[str, Any]]:
+def waiting(home: StoreFolder) -> list[dict[str, Any]]:
     """The entries of the log that wait to be sent."""
-    operations = Outbox(open_outbox(home.folder)).unfinished()
+    operations = OperationQueue(open_outbox(home.folder)).unfinished()
     return [entry for each in operations if "storeproductlog" in each.body for entry in each.body["storeproductlog"]]
 
 
-def test_a_number_at_more_than_was_ordered_is_the_quantity(home: Home) -> None:
+def test_a_number_at_more_than_was_ordered_is_the_quantity(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "4101", BARCODES[1]))[1] == "pick.taken"
         assert told(say(session, "40"))[1] == "pick.over_set"
@@ -101,18 +103,18 @@ def test_a_number_at_more_than_was_ordered_is_the_quantity(home: Home) -> None:
 
 
 @pytest.mark.parametrize("numbers", [("1",), ("40", "1"), ("4102", "1"), ("8888888", "1"), ("9999999", "8888888", "1")])
-def test_the_last_number_of_a_count_wins(home: Home, numbers: tuple[str, ...]) -> None:
+def test_the_last_number_of_a_count_wins(home: StoreFolder, numbers: tuple[str, ...]) -> None:
     with at(home, user="U1") as session:
         say(session, "?A-1", "c", BARCODES[0], "8888888")
         for number in numbers:
             say(session, number)
         say(session, "d")
-        while session._frame().view.name.startswith("count.") and not waiting(home):
+        while session._build_frame().view.name.startswith("count.") and not waiting(home):
             say(session, "1")
         assert [entry.get("counted_quantity", entry.get("stock_pool_1")) for entry in waiting(home)] == [1]
 
 
-def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: Home) -> None:
+def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: StoreFolder) -> None:
     announced(home)
     with at(home, user="U1") as session:
         say(session, "7001", BARCODES[0])
@@ -130,14 +132,14 @@ def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: Home) -> Non
 
 
 @pytest.mark.parametrize("code", ["99999", "123", "00017", "4006381333948", "0099999", "７７７７", "100", "96385081"])
-def test_a_number_that_is_no_order_is_no_tote_before_somebody_says_so(home: Home, code: str) -> None:
+def test_a_number_that_is_no_order_is_no_tote_before_somebody_says_so(home: StoreFolder, code: str) -> None:
     with at(home, user="U1") as session:
-        session._begin()
+        session._begin_batch()
         stand(home, session, "walk/gathered")
         assert told(say(session, code))[1] == "walk.like_an_order"
         assert told(say(session, "b"))[1] == "session.dropped"
-        assert [each.code for each in session._stack.top.state.chosen] == ["", ""]
+        assert [each.tote_code for each in session._stack.top.state.orders] == ["", ""]
         say(session, code)
         assert told(say(session, "y"))[1] == "walk.tote"
-        assert [each.code for each in session._stack.top.state.chosen] == ["", unicodedata.normalize("NFKC", code)]
+        assert [each.tote_code for each in session._stack.top.state.orders] == ["", unicodedata.normalize("NFKC", code)]
         assert told(say(session, code))[1] == "walk.tote", "it is known as that"

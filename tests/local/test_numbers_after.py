@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Start
-from aisle.local.host.home import Home
-from aisle.local.session.session import Session
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Start
+from aisle.session.session import Session
 from tests.local.detours import announced
 from tests.local.test_session import BARCODES, at, home, say, told
 
@@ -53,8 +53,8 @@ def opened(session: Session, job: str) -> None:
     """At that step of that job."""
     name = {"count of a product": "count", "recount": "count", "missing": "count", "put": "move"}.get(job, job)
     if name != "pick":
-        session._begin()
-        session._absorb(session._stack.open(Start(name, {}), session._context()), "")
+        session._begin_batch()
+        session._apply_result(session._stack.open(Start(name, {}), session._context()), "")
         session._commit()
     for scan in JOBS[job]:
         say(session, scan)
@@ -66,21 +66,22 @@ def quantities(session: Session) -> dict[str, Decimal]:
     state: Any = top.state
     found: dict[str, Decimal] = {}
     if top.job.name == "count":
-        parts = [(each.product, state.second if each.again and state.second else each.counted) for each in state.items]
+        recount = state.recount_quantity
+        parts = [(each.product, recount if each.needs_recount and recount else each.counted) for each in state.lines]
     elif top.job.name == "loss":
-        parts = [(state.item.product, state.quantity)] if state.item else []
+        parts = [(state.line.product, state.quantity)] if state.line else []
     elif top.job.name == "move":
-        parts = [(part.product, state.portion or part.quantity) for part in state.hand]
+        parts = [(part.product, state.portion or part.quantity) for part in state.in_hand]
     elif top.job.name == "receive":
-        parts = [(state.item.product, state.item.quantity)] if state.item else []
+        parts = [(state.in_hand.product, state.in_hand.quantity)] if state.in_hand else []
     else:
-        parts = [(take.product, take.picked) for take in getattr(state, "takes", ())]
+        parts = [(take.product, take.picked) for take in getattr(state, "lines", ())]
     for product, quantity in parts:
         found[product] = found.get(product, Decimal(0)) + (quantity or Decimal(0))
     return {product: quantity for product, quantity in found.items() if quantity}
 
 
-def after(home: Home, job: str, what: str) -> str:
+def after(home: StoreFolder, job: str, what: str) -> str:
     announced(home)
     with at(home, user="U1") as session:
         opened(session, job)
@@ -200,7 +201,7 @@ TABLE: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("what", AFTER)
 @pytest.mark.parametrize("job", JOBS)
-def test_a_number_belongs_to_what_was_said_last(home: Home, job: str, what: str) -> None:
+def test_a_number_belongs_to_what_was_said_last(home: StoreFolder, job: str, what: str) -> None:
     assert after(home, job, what) == TABLE[job][what]
 
 

@@ -11,8 +11,8 @@ import apsw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.db import fetch
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.database import fetch
 from tests.lengths import tries
 from tests.local.goods import line, order
 
@@ -28,22 +28,22 @@ def there(db: apsw.Connection) -> list[tuple[int, str, int]]:
 @given(reads=st.lists(st.one_of(st.none(), LINES), min_size=1, max_size=5))
 def test_the_lines_are_those_of_the_last_read(reads: list[dict[int, tuple[str, int]] | None]) -> None:
     with TemporaryDirectory() as folder, closing(open_cache(Path(folder), writer=True)) as db:
-        cache, last = Cache(db, "0001"), dict[int, tuple[str, int]]()
-        cache.put_orders([order("O2", line(1, "P1"))], lines_known=True, read_began=1.0)
+        cache, last = CacheWriter(db, "0001"), dict[int, tuple[str, int]]()
+        cache.write_orders([order("O2", line(1, "P1"))], lines_known=True, read_began=1.0)
         for began, lines in enumerate(reads, 1):
             whole = order("O1", *(line(number, *of[:1], 3, of[1]) for number, of in (lines or {}).items()))
             before, known = last, began > 1
             last = last if lines is None else lines
-            written = cache.put_orders([whole], lines_known=lines is not None, read_began=float(began))
+            written = cache.write_orders([whole], lines_known=lines is not None, read_began=float(began))
             assert there(db) == sorted((number, *of) for number, of in last.items())
             if known and before != last:
                 assert written.changed == ("O1",)
         assert fetch(db, "SELECT line_number FROM line WHERE order_number = 'O2'") == [(1,)]
 
 
-def test_a_line_that_says_the_same_is_not_written_again(cache: Cache, cache_db: apsw.Connection) -> None:
+def test_a_line_that_says_the_same_is_not_written_again(cache: CacheWriter, cache_db: apsw.Connection) -> None:
     lines = [line(number, f"P{number}") for number in range(1, 5)]
-    cache.put_orders([order("O1", *lines)], lines_known=True, read_began=1.0)
+    cache.write_orders([order("O1", *lines)], lines_known=True, read_began=1.0)
     cache_db.execute("CREATE TEMP TABLE noted (line_number)")
     for event, row in (("INSERT", "new"), ("DELETE", "old")):
         cache_db.execute(
@@ -51,16 +51,16 @@ def test_a_line_that_says_the_same_is_not_written_again(cache: Cache, cache_db: 
             f" BEGIN INSERT INTO noted VALUES ({row}.line_number); END"
         )
     lines[1]["picked_quantity"] = 2
-    cache.put_orders([order("O1", *lines[:3])], lines_known=True, read_began=2.0)
+    cache.write_orders([order("O1", *lines[:3])], lines_known=True, read_began=2.0)
     assert {number for (number,) in fetch(cache_db, "SELECT line_number FROM noted")} == {2, 4}
     assert [number for number, *_ in there(cache_db)] == [1, 2, 3]
 
 
-def test_an_order_whose_lines_are_gone_is_begun_by_nobody(cache: Cache, cache_db: apsw.Connection) -> None:
+def test_an_order_whose_lines_are_gone_is_begun_by_nobody(cache: CacheWriter, cache_db: apsw.Connection) -> None:
     """Its header is what it was: some services forget the lines that an update does not name."""
     said = {"total_lines": 1, "total_quantity": 3}
-    cache.put_orders([order("O1", line(1, "P1", 3, 2), **said)], True, 1.0)
+    cache.write_orders([order("O1", line(1, "P1", 3, 2), **said)], True, 1.0)
     assert fetch(cache_db, "SELECT status, picked_quantity FROM orders") == [("partial", 2)]
-    cache.put_orders([order("O1", **said)], True, 2.0)
+    cache.write_orders([order("O1", **said)], True, 2.0)
     assert there(cache_db) == []
     assert fetch(cache_db, "SELECT status, picked_quantity FROM orders") == [("open", 0)]

@@ -10,16 +10,24 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from aisle.errors import StorageError
-from aisle.jobs.base import BY_HAND, Settle
-from aisle.local.db import fetch, migrate, transaction
-from aisle.local.host.ids import ALPHABET, new_id
-from aisle.local.outbox import rows
-from aisle.local.outbox.merge import goods
-from aisle.local.outbox.operation import Author, Intent, Operation, as_operation, as_write, fingerprint
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.schema import OUTBOX
-from aisle.local.outbox.state import UNFINISHED, IllegalTransition
-from aisle.local.told import outside
+from aisle.host.database import fetch, migrate, transaction
+from aisle.jobs.job import CLOSED_BY_HAND, Resolve
+from aisle.outbox import operation_state
+from aisle.outbox.merge import product_lanes
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import (
+    ID_ALPHABET,
+    Author,
+    Intent,
+    Operation,
+    new_id,
+    operation_from_row,
+    sha256_hex,
+    write_of_operation,
+)
+from aisle.outbox.operation_state import UNFINISHED, IllegalTransition
+from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
+from aisle.outbox.outcome_reasons import store_text
 from tests.lengths import tries
 from tests.local.kit import ANNA, BEN, Clock, intents, movement, picked, seeded, update
 
@@ -30,18 +38,18 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def outbox(outbox_db: apsw.Connection, clock: Clock) -> Outbox:
-    return Outbox(outbox_db, clock=clock, random=seeded())
+def outbox(outbox_db: apsw.Connection, clock: Clock) -> OperationQueue:
+    return OperationQueue(outbox_db, clock=clock, random=seeded())
 
 
-def put(outbox: Outbox, *writes: Any, author: Author = ANNA) -> tuple[str, ...]:
+def put(outbox: OperationQueue, *writes: Any, author: Author = ANNA) -> tuple[str, ...]:
     with transaction(outbox._db):
         return outbox.enqueue(intents(*writes), author)
 
 
-def closed(outbox: Outbox, op_id: str) -> None:
+def closed(outbox: OperationQueue, op_id: str) -> None:
     with transaction(outbox._db):
-        assert outbox.settle(Settle(op_id, BY_HAND, "put back"), "U6")
+        assert outbox.resolve(Resolve(op_id, CLOSED_BY_HAND, "put back"), "U6")
 
 
 def test_an_id_fits_everywhere_and_uses_all_its_bits() -> None:
@@ -49,10 +57,10 @@ def test_an_id_fits_everywhere_and_uses_all_its_bits() -> None:
     assert new_id(lambda size: b"\xff" * size) == "7" * 25 + "4"
     ids = {new_id() for _ in range(1000)}
     assert len(ids) == 1000
-    assert all(len(op_id) == 26 and set(op_id) <= set(ALPHABET) for op_id in ids)
+    assert all(len(op_id) == 26 and set(op_id) <= set(ID_ALPHABET) for op_id in ids)
 
 
-def test_a_row_holds_what_was_written(outbox: Outbox, clock: Clock) -> None:
+def test_a_row_holds_what_was_written(outbox: OperationQueue, clock: Clock) -> None:
     (op_id,) = put(outbox, update("A/12", {1: Decimal("0.250")}))
     row = outbox.get(op_id)
     assert (row.store, row.app_user, row.operation, row.state) == ("0001", "U1", "update-customer-order", "queued")
@@ -62,12 +70,12 @@ def test_a_row_holds_what_was_written(outbox: Outbox, clock: Clock) -> None:
     assert Operation._fields == tuple(name for _, name, *_ in fetch(outbox._db, "PRAGMA table_info(operation)"))
 
 
-def test_enqueue_belongs_into_a_transaction(outbox: Outbox) -> None:
+def test_enqueue_belongs_into_a_transaction(outbox: OperationQueue) -> None:
     with pytest.raises(RuntimeError, match="transaction"):
         outbox.enqueue(intents(update("A", {1: 1})), ANNA)
 
 
-def test_a_waiting_row_is_merged_and_remembered(outbox: Outbox, clock: Clock) -> None:
+def test_a_waiting_row_is_merged_and_remembered(outbox: OperationQueue, clock: Clock) -> None:
     (first,) = put(outbox, update("A", {1: 1, 2: 1}))
     created = clock.now
     clock.pass_(5)
@@ -78,13 +86,13 @@ def test_a_waiting_row_is_merged_and_remembered(outbox: Outbox, clock: Clock) ->
     assert picked(new.body) == {1: 2, 2: 1}
     assert new.created_at == created
     assert [row.op_id for row in outbox.sendable()] == [second]
-    assert outbox.counts() == (1, 0)
+    assert outbox.pending_counts() == (1, 0)
 
 
-def test_what_was_ever_sending_is_never_merged(outbox: Outbox) -> None:
+def test_what_was_ever_sending_is_never_merged(outbox: OperationQueue) -> None:
     (first,) = put(outbox, update("A", {1: 1}))
     outbox.begin_sending(first, b"1")
-    outbox.retry_later(first, outside("no route"), 0)
+    outbox.retry_later(first, store_text("no route"), 0)
     (second,) = put(outbox, update("A", {1: 2}))
     assert outbox.get(first).state == "queued"
     assert [row.op_id for row in outbox.sendable()] == [first]
@@ -96,32 +104,32 @@ def moved(product: str) -> Any:
     return movement("", product)._replace(lanes=(f"product/{product}",))
 
 
-def test_what_takes_goods_lets_go_first_what_was_said_of_them(outbox: Outbox) -> None:
+def test_what_takes_goods_lets_go_first_what_was_said_of_them(outbox: OperationQueue) -> None:
     brought, taken, other = put(outbox, moved("P1"), update("A", {1: 2}), update("B", {2: 1}))
     assert [row.op_id for row in outbox.sendable()] == [brought, other]
-    outbox.begin_sending(brought, b"[]", keyed=True)
+    outbox.begin_sending(brought, b"[]", has_key=True)
     assert [row.op_id for row in outbox.sendable()] == [other]
-    outbox.retry_later(brought, outside("later"), 0)
+    outbox.retry_later(brought, store_text("later"), 0)
     assert [row.op_id for row in outbox.sendable()] == [brought, other]
     outbox.begin_sending(brought, b"[]")
-    outbox.doubt(brought, outside("lost"))
+    outbox.mark_in_doubt(brought, store_text("lost"))
     assert [row.op_id for row in outbox.sendable()] == [taken, other], "what stands still holds nothing up"
 
 
-def test_what_waits_is_not_read_to_find_what_may_go(outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waits_is_not_read_to_find_what_may_go(outbox: OperationQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = put(outbox, *(update(f"O{number}", {number: 1}) for number in range(60)))
     read: list[str] = []
 
     def noted(row: Any) -> Operation:
         read.append(row[1])
-        return as_operation(row)
+        return operation_from_row(row)
 
-    monkeypatch.setattr(rows, "as_operation", noted)
-    assert [row.op_id for row in outbox.sendable(2, but=ids[:1])] == list(ids[1:3])
+    monkeypatch.setattr(operation_state, "operation_from_row", noted)
+    assert [row.op_id for row in outbox.sendable(2, exclude=ids[:1])] == list(ids[1:3])
     assert read == list(ids[1:3])
 
 
-def test_what_is_said_of_goods_between_two_takes_keeps_them_apart(outbox: Outbox) -> None:
+def test_what_is_said_of_goods_between_two_takes_keeps_them_apart(outbox: OperationQueue) -> None:
     (first,) = put(outbox, update("A", {1: 2}))
     put(outbox, moved("P2"))
     (second,) = put(outbox, update("A", {1: 3}))
@@ -134,20 +142,20 @@ def test_what_is_said_of_goods_between_two_takes_keeps_them_apart(outbox: Outbox
     assert fourth != fifth
 
 
-def test_nobody_merges_into_the_work_of_another(outbox: Outbox) -> None:
+def test_nobody_merges_into_the_work_of_another(outbox: OperationQueue) -> None:
     (first,) = put(outbox, update("A", {1: 1}))
     (second,) = put(outbox, update("A", {1: 2}), author=BEN)
     assert outbox.get(first).state == outbox.get(second).state == "queued"
 
 
-def test_merging_does_not_overtake_what_stands_between(outbox: Outbox) -> None:
+def test_merging_does_not_overtake_what_stands_between(outbox: OperationQueue) -> None:
     (first,) = put(outbox, update("A", {1: 1}))
     (between,) = put(outbox, movement("A", "P"))
     (last,) = put(outbox, update("A", {1: 2}))
     assert [row.op_id for row in outbox.unfinished()] == [first, between, last]
 
 
-def test_what_depends_on_a_merged_row_depends_on_its_successor(outbox: Outbox) -> None:
+def test_what_depends_on_a_merged_row_depends_on_its_successor(outbox: OperationQueue) -> None:
     (first,) = put(outbox, update("A", {1: 1}))
     with transaction(outbox._db):
         (other,) = outbox.enqueue([Intent(update("B", {1: 1}), depends_on=first)], ANNA)
@@ -159,43 +167,43 @@ def test_what_depends_on_a_merged_row_depends_on_its_successor(outbox: Outbox) -
     assert [row.op_id for row in outbox.sendable()] == [other]
 
 
-def test_lanes_keep_order_and_nothing_else_waits(outbox: Outbox) -> None:
+def test_lanes_keep_order_and_nothing_else_waits(outbox: OperationQueue) -> None:
     one, two, three = put(outbox, update("A", {1: 1}), movement("A", "P"), update("B", {1: 1}))
     (four,) = put(outbox, movement("B", "P"))
     assert [row.op_id for row in outbox.sendable()] == [one, three]
     outbox.begin_sending(one, b"")
     assert outbox.begin_sending(two, b"") is None
-    outbox.doubt(one, outside("timed out"))
+    outbox.mark_in_doubt(one, store_text("timed out"))
     assert [row.op_id for row in outbox.sendable()] == [three]
     outbox.confirm(one, "found")
     assert [row.op_id for row in outbox.sendable()] == [two, three]
     outbox.begin_sending(two, b"")
-    outbox.reject(two, outside("no such place"))
+    outbox.refuse(two, store_text("no such place"))
     outbox.begin_sending(three, b"")
     outbox.confirm(three)
     assert [row.op_id for row in outbox.sendable()] == [four]
 
 
-def test_bytes_are_frozen_when_they_are_first_sent(outbox: Outbox, clock: Clock) -> None:
+def test_bytes_are_frozen_when_they_are_first_sent(outbox: OperationQueue, clock: Clock) -> None:
     (op_id,) = put(outbox, update("A", {1: 1}))
     assert outbox.begin_sending(op_id, b"first") == b"first"
-    outbox.retry_later(op_id, outside("refused to connect"), clock.now + 5)
+    outbox.retry_later(op_id, store_text("refused to connect"), clock.now + 5)
     assert outbox.sendable() == []
-    assert outbox.next_at() == clock.now + 5
+    assert outbox.next_due_at() == clock.now + 5
     looked, due = clock.now, clock.now + 5
     clock.now = due
-    assert outbox.next_at() is None
-    assert outbox.next_at(looked) == due, "it became due after the look"
+    assert outbox.next_due_at() is None
+    assert outbox.next_due_at(looked) == due, "it became due after the look"
     clock.now = looked
     clock.pass_(5)
     assert outbox.begin_sending(op_id, b"other") == b"first"
     row = outbox.get(op_id)
-    assert (row.frozen, row.fingerprint, row.attempts) == (b"first", fingerprint(b"first"), 2)
+    assert (row.frozen, row.fingerprint, row.attempts) == (b"first", sha256_hex(b"first"), 2)
     assert row.first_sent_at == clock.now - 5
     assert row.last_error == "refused to connect"
 
 
-def test_a_merge_and_a_send_cannot_both_win(outbox: Outbox) -> None:
+def test_a_merge_and_a_send_cannot_both_win(outbox: OperationQueue) -> None:
     (op_id,) = put(outbox, update("A", {1: 1}))
     listed = outbox.sendable()
     (newer,) = put(outbox, update("A", {1: 2}))
@@ -204,59 +212,59 @@ def test_a_merge_and_a_send_cannot_both_win(outbox: Outbox) -> None:
     assert outbox.get(op_id).frozen is None
 
 
-def test_whether_it_went_under_a_key_is_kept_with_it(outbox: Outbox) -> None:
+def test_whether_it_went_under_a_key_is_kept_with_it(outbox: OperationQueue) -> None:
     (op_id,) = put(outbox, update("A", {1: 1}))
     assert outbox.get(op_id).keyed == 0
-    outbox.begin_sending(op_id, b"", keyed=True)
+    outbox.begin_sending(op_id, b"", has_key=True)
     assert outbox.get(op_id).keyed == 1
-    outbox.retry_later(op_id, outside("lost"), 0)
+    outbox.retry_later(op_id, store_text("lost"), 0)
     assert outbox.get(op_id).keyed == 1
     outbox.begin_sending(op_id, b"")
     assert outbox.get(op_id).keyed == 0
 
 
-def test_a_done_operation_lies_over_the_cache_until_it_is_read_back(outbox: Outbox, clock: Clock) -> None:
+def test_a_done_operation_lies_over_the_cache_until_it_is_read_back(outbox: OperationQueue, clock: Clock) -> None:
     op_id, other = put(outbox, update("A", {1: 1}), update("B", {1: 1}))
     outbox.begin_sending(op_id, b"")
     outbox.confirm(op_id, "{}")
-    assert [row.op_id for row in outbox.pending_effects()] == [op_id, other]
-    outbox.read_back(other)
-    assert [row.op_id for row in outbox.pending_effects()] == [op_id, other]
-    outbox.read_back(op_id)
-    assert [row.op_id for row in outbox.pending_effects()] == [other]
+    assert [row.op_id for row in outbox.pending_operations()] == [op_id, other]
+    outbox.mark_read_back(other)
+    assert [row.op_id for row in outbox.pending_operations()] == [op_id, other]
+    outbox.mark_read_back(op_id)
+    assert [row.op_id for row in outbox.pending_operations()] == [other]
     assert outbox.get(op_id).read_back_at == clock.now
-    assert outbox.counts() == (1, 0)
+    assert outbox.pending_counts() == (1, 0)
 
 
-def test_a_rejected_operation_leaves_the_overlay_and_waits_for_a_person(outbox: Outbox) -> None:
+def test_a_rejected_operation_leaves_the_overlay_and_waits_for_a_person(outbox: OperationQueue) -> None:
     (op_id,) = put(outbox, update("A", {1: 1}))
     outbox.begin_sending(op_id, b"")
-    outbox.reject(op_id, outside("422 line 1 is full"))
-    assert outbox.pending_effects() == []
-    assert outbox.counts() == (0, 1)
+    outbox.refuse(op_id, store_text("422 line 1 is full"))
+    assert outbox.pending_operations() == []
+    assert outbox.pending_counts() == (0, 1)
     closed(outbox, op_id)
-    assert outbox.counts() == (0, 0)
+    assert outbox.pending_counts() == (0, 0)
     assert outbox.get(op_id).closed_by == "U6"
     with pytest.raises(IllegalTransition):
         outbox.confirm(op_id)
 
 
-def test_after_a_crash_what_was_sending_is_found(outbox: Outbox) -> None:
+def test_after_a_crash_what_was_sending_is_found(outbox: OperationQueue) -> None:
     one, two = put(outbox, update("A", {1: 1}), update("B", {1: 1}))
     outbox.begin_sending(one, b"")
-    again = Outbox(outbox._db)
-    assert [row.op_id for row in again.stale_sending()] == [one]
+    again = OperationQueue(outbox._db)
+    assert [row.op_id for row in again.interrupted()] == [one]
     assert [row.op_id for row in again.sendable()] == [two]
-    assert outbox.counts() == (2, 0)
+    assert outbox.pending_counts() == (2, 0)
 
 
-def test_an_unknown_id_is_told(outbox: Outbox) -> None:
+def test_an_unknown_id_is_told(outbox: OperationQueue) -> None:
     with pytest.raises(StorageError, match="There is no operation X"):
         outbox.get("X")
 
 
 def test_a_newer_outbox_is_refused(home: Any, outbox_db: apsw.Connection) -> None:
-    outbox_db.execute(f"PRAGMA user_version={len(OUTBOX) + 1}").fetchall()
+    outbox_db.execute(f"PRAGMA user_version={len(OUTBOX_MIGRATIONS) + 1}").fetchall()
     with pytest.raises(StorageError, match=r"outbox\.db is of version"):
         open_outbox(home.folder)
 
@@ -267,9 +275,9 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.db = apsw.Connection(":memory:")
-        migrate(self.db, OUTBOX)
+        migrate(self.db, OUTBOX_MIGRATIONS)
         self.clock = Clock()
-        self.outbox = Outbox(self.db, clock=self.clock, random=seeded())
+        self.outbox = OperationQueue(self.db, clock=self.clock, random=seeded())
         self.picks: list[tuple[str, str, int, int]] = []
         self.sent: dict[str, tuple[Any, bytes]] = {}
         self.value = 0
@@ -303,7 +311,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(event=st.sampled_from(["confirm", "reject", "doubt", "retry"]))
     def answer(self, event: str) -> None:
-        for row in self.outbox.stale_sending()[:1]:
+        for row in self.outbox.interrupted()[:1]:
             self._answer(row, event)
 
     @rule(event=st.sampled_from(["confirm", "retry", "ask_person"]))
@@ -318,7 +326,7 @@ class Machine(RuleBasedStateMachine):
 
     def _answer(self, row: Operation, event: str) -> None:
         if event == "retry":
-            self.outbox.retry_later(row.op_id, outside("again"), self.clock.now)
+            self.outbox.retry_later(row.op_id, store_text("again"), self.clock.now)
         elif event == "confirm":
             self.outbox.confirm(row.op_id)
         elif event == "close":
@@ -326,12 +334,12 @@ class Machine(RuleBasedStateMachine):
         else:
             getattr(self.outbox, event)(row.op_id, "why")
 
-    @precondition(lambda self: self.outbox.pending_effects())
+    @precondition(lambda self: self.outbox.pending_operations())
     @rule(order=st.sampled_from("AB"))
     def read(self, order: str) -> None:
         self.clock.pass_(1)
-        for row in [row for row in self.outbox.pending_effects() if f"order/{order}" in row.lanes]:
-            self.outbox.read_back(row.op_id)
+        for row in [row for row in self.outbox.pending_operations() if f"order/{order}" in row.lanes]:
+            self.outbox.mark_read_back(row.op_id)
 
     @invariant()
     def no_pick_is_lost(self) -> None:
@@ -347,7 +355,7 @@ class Machine(RuleBasedStateMachine):
         all_of_it = [row.op_id for row in self._may_go()]
         for limit, skipped in ((1, 0), (2, 0), (50, 0), (1, 1), (2, 2)):
             but = all_of_it[:skipped]
-            found = self.outbox.sendable(limit, but=but)
+            found = self.outbox.sendable(limit, exclude=but)
             assert [row.op_id for row in found] == all_of_it[skipped:][:limit]
             assert found == [self.outbox.get(row.op_id) for row in found]
 
@@ -364,7 +372,11 @@ class Machine(RuleBasedStateMachine):
         return [
             row
             for row in found
-            if not any(goods(as_write(row)) - set(row.lanes) & set(other.lanes) for other in moves if other.n < row.n)
+            if not any(
+                product_lanes(write_of_operation(row)) - set(row.lanes) & set(other.lanes)
+                for other in moves
+                if other.n < row.n
+            )
         ]
 
     @invariant()
@@ -385,7 +397,7 @@ class Machine(RuleBasedStateMachine):
     def counts_are_right(self) -> None:
         states = [row.state for row in self.outbox.recent(1000) if row.live]
         waiting = sum(state in ("queued", "sending", "in_doubt") for state in states)
-        assert self.outbox.counts() == (waiting, sum(state in ("needs_person", "rejected") for state in states))
+        assert self.outbox.pending_counts() == (waiting, sum(state in ("needs_person", "rejected") for state in states))
         held = {n for (n,) in fetch(self.db, "SELECT n FROM op_lane")}
         assert held == {row.n for row in self.outbox.recent(1000) if row.live}
         assert {row.n for row in self.outbox.recent(1000) if row.state in UNFINISHED} <= held

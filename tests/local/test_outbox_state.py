@@ -4,57 +4,61 @@ import itertools
 
 import pytest
 
-from aisle.local.outbox.state import (
+from aisle.outbox.operation_state import (
     CLOSED,
-    DENY,
-    DONE,
-    LOSE,
+    CONFIRMED,
+    FIND_ABSENT,
+    LOSE_BY_RESTORE,
     QUEUED,
-    REJECTED,
-    REPLAY,
+    REFUSED,
+    REPLAY_AFTER_RESTORE,
     SEND,
     SENDING,
     STATES,
-    TABLE,
+    TRANSITIONS,
     UNFINISHED,
     IllegalTransition,
-    after,
+    next_state,
 )
 
-EVENTS = sorted({event for _, event in TABLE})
-FINISHED = (DONE, REJECTED, CLOSED)
+EVENTS = sorted({event for _, event in TRANSITIONS})
+FINISHED = (CONFIRMED, REFUSED, CLOSED)
 
 
 def reachable(start: str) -> set[str]:
     found, new = {start}, {start}
     while new:
-        new = {to for (state, _), to in TABLE.items() if state in new} - found
+        new = {to for (state, _), to in TRANSITIONS.items() if state in new} - found
         found |= new
     return found
 
 
 @pytest.mark.parametrize(("state", "event"), list(itertools.product(STATES, EVENTS)))
 def test_what_is_not_in_the_table_cannot_happen(state: str, event: str) -> None:
-    if (state, event) in TABLE:
-        assert after(state, event) in STATES
+    if (state, event) in TRANSITIONS:
+        assert next_state(state, event) in STATES
     else:
         with pytest.raises(IllegalTransition, match=f"{event} cannot happen to an operation that is {state}"):
-            after(state, event)
+            next_state(state, event)
 
 
 def test_every_state_is_reached_and_every_unfinished_one_can_be_done_or_closed() -> None:
     assert reachable(QUEUED) == set(STATES)
-    for state in (*UNFINISHED, REJECTED):
-        assert reachable(state) & {DONE, CLOSED}
+    for state in (*UNFINISHED, REFUSED):
+        assert reachable(state) & {CONFIRMED, CLOSED}
 
 
 def test_nothing_comes_back_from_the_end() -> None:
-    assert [event for state, event in TABLE if state == DONE] == [DENY, LOSE, REPLAY]
+    assert [event for state, event in TRANSITIONS if state == CONFIRMED] == [
+        FIND_ABSENT,
+        LOSE_BY_RESTORE,
+        REPLAY_AFTER_RESTORE,
+    ]
     assert reachable(CLOSED) == {CLOSED}
     assert set(FINISHED) | set(UNFINISHED) == set(STATES)
     assert not set(FINISHED) & set(UNFINISHED)
 
 
 def test_bytes_leave_only_from_sending() -> None:
-    assert [to for (_, event), to in TABLE.items() if event == SEND] == [SENDING]
-    assert {state for (state, _), to in TABLE.items() if to == SENDING} == {QUEUED}
+    assert [to for (_, event), to in TRANSITIONS.items() if event == SEND] == [SENDING]
+    assert {state for (state, _), to in TRANSITIONS.items() if to == SENDING} == {QUEUED}

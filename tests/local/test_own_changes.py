@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Write
-from aisle.local.db import transaction
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import Author
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.reads.reads import Reads
-from aisle.local.session.session import Session
-from aisle.local.told import outside
+from aisle.cache.reader import CacheReader
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Write
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Author
+from aisle.outbox.outcome_reasons import store_text
+from aisle.session.session import Session
 from tests.local import goods
 from tests.local.detours import cache
 from tests.local.kit import intents, movement, update
@@ -44,11 +44,11 @@ OWN: dict[str, Write] = {
 }
 
 
-def write(home: Home, what: Write, who: Author) -> None:
+def write(home: StoreFolder, what: Write, who: Author) -> None:
     """Something that waits to be sent."""
     db = open_outbox(home.folder)
     with transaction(db):
-        Outbox(db).enqueue(intents(what), who)
+        OperationQueue(db).enqueue(intents(what), who)
     db.close()
 
 
@@ -59,7 +59,7 @@ def look(session: Session) -> str:
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_nothing_of_ones_own_is_changed_elsewhere(home: Home, name: str) -> None:
+def test_nothing_of_ones_own_is_changed_elsewhere(home: StoreFolder, name: str) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0], BARCODES[1])
         for _ in range(2):
@@ -67,7 +67,7 @@ def test_nothing_of_ones_own_is_changed_elsewhere(home: Home, name: str) -> None
             assert "changed" not in look(session)
             assert told(say(session, BARCODES[1]))[1] == "pick.taken"
         assert "changed" not in look(session)
-        cache(home).put_orders([others()], lines_known=True, read_began=2.0)
+        cache(home).write_orders([others()], lines_known=True, read_began=2.0)
         assert look(session) == "pick.changed", "what somebody else does is heard of"
 
 
@@ -80,19 +80,19 @@ def others() -> dict[str, Any]:
     return goods.order("4101", *lines, customer_name="Ms Okafor")
 
 
-def test_a_movement_of_somebody_else_at_this_host_is_said(home: Home) -> None:
+def test_a_movement_of_somebody_else_at_this_host_is_said(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         write(home, movement("4101", "P1"), BEN)
         assert look(session) == "pick.changed"
 
 
-def test_what_was_moved_before_an_end_in_mid_work_is_ones_own_after_it(home: Home) -> None:
+def test_what_was_moved_before_an_end_in_mid_work_is_ones_own_after_it(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
     write(home, movement("4101", "P1"), ANNA)
     with at(home, user="U1") as session:
-        assert told(session._frame())[1] == "session.resumed"
+        assert told(session._build_frame())[1] == "session.resumed"
         write(home, update("4101", {2: 3}), BEN)
         assert look(session) == "pick.changed"
 
@@ -100,10 +100,10 @@ def test_what_was_moved_before_an_end_in_mid_work_is_ones_own_after_it(home: Hom
 WORK = ("movement", "movement of more", "count", "loss", "receipt", "pick")
 
 
-def send_all(home: Home, session: Session) -> Iterator[str]:
+def send_all(home: StoreFolder, session: Session) -> Iterator[str]:
     """Sends what waits, one after another, and reads the order again after each: what is told at each moment."""
     db = open_outbox(home.folder)
-    outbox, reads = Outbox(db), Reads(home, db)
+    outbox, reads = OperationQueue(db), CacheReader(home, db)
     while waits := [each for each in outbox.unfinished() if outbox.begin_sending(each.op_id, b"{}") is not None]:
         yield look(session)
         for operation in waits:
@@ -112,9 +112,9 @@ def send_all(home: Home, session: Session) -> Iterator[str]:
         (order,) = reads.query("order", {"order_number": "4101"})[0]
         lines = [{name: line.get(name) for name in KEPT if name in line} for line in order["lines"]]
         answer = goods.order("4101", *lines, customer_name="Ms Okafor")
-        cache(home).put_orders([answer], lines_known=True, read_began=time.time() + 1)
+        cache(home).write_orders([answer], lines_known=True, read_began=time.time() + 1)
         yield look(session)
-        outbox.read_back(*(each.op_id for each in waits))
+        outbox.mark_read_back(*(each.op_id for each in waits))
         yield look(session)
     reads.close()
     db.close()
@@ -125,7 +125,7 @@ KEPT = (*goods.line(1), "moved_quantity", "preferred_location_code")
 
 
 @pytest.mark.parametrize("name", WORK)
-def test_nothing_of_ones_own_is_changed_elsewhere_while_it_is_sent_and_read_back(home: Home, name: str) -> None:
+def test_nothing_of_ones_own_is_changed_elsewhere_while_it_is_sent_and_read_back(home: StoreFolder, name: str) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0], BARCODES[1])
         if name in OWN:
@@ -137,35 +137,37 @@ def test_nothing_of_ones_own_is_changed_elsewhere_while_it_is_sent_and_read_back
 
 @pytest.mark.parametrize("is_seen", [False, True])
 @pytest.mark.parametrize("name", WORK)
-def test_what_the_service_refuses_of_ones_own_is_not_changed_elsewhere(home: Home, name: str, is_seen: bool) -> None:
+def test_what_the_service_refuses_of_ones_own_is_not_changed_elsewhere(
+    home: StoreFolder, name: str, is_seen: bool
+) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0], BARCODES[1])
         if name in OWN:
             write(home, OWN[name], ANNA)
         look(session)
         db = open_outbox(home.folder)
-        outbox = Outbox(db)
+        outbox = OperationQueue(db)
         operation = outbox.recent()[0]
         if outbox.begin_sending(operation.op_id, b"{}") is not None and is_seen:
             look(session)
         with transaction(db):
             db.execute("UPDATE operation SET state = 'sending' WHERE n = ?", (operation.n,))
-        outbox.reject(operation.op_id, outside("no"))
+        outbox.refuse(operation.op_id, store_text("no"))
         db.close()
         of_order = "order/4101" in operation.lanes
         assert look(session) == ("receive.refused" if of_order else "pick.taken")
         assert told(say(session, BARCODES[1]))[1] == "pick.taken"
 
 
-def test_what_was_refused_before_is_not_told_when_the_order_is_opened(home: Home) -> None:
+def test_what_was_refused_before_is_not_told_when_the_order_is_opened(home: StoreFolder) -> None:
     write(home, movement("4101", "P1"), ANNA)
     db = open_outbox(home.folder)
-    operation = Outbox(db).recent()[0]
-    Outbox(db).begin_sending(operation.op_id, b"{}")
-    Outbox(db).reject(operation.op_id, outside("no"))
+    operation = OperationQueue(db).recent()[0]
+    OperationQueue(db).begin_sending(operation.op_id, b"{}")
+    OperationQueue(db).refuse(operation.op_id, store_text("no"))
     db.close()
     with at(home, user="U1") as session:
         assert told(say(session, "4101"))[1] == "pick.opened"
         assert look(session) in ("", "pick.opened")
-        cache(home).put_orders([others()], lines_known=True, read_began=2.0)
+        cache(home).write_orders([others()], lines_known=True, read_began=2.0)
         assert look(session) == "pick.changed"

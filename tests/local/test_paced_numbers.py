@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK
-from aisle.local.host.home import Home
 from tests.local.scanner import Scanner
 from tests.local.test_asked_goods import HAM, JOBS, TEA, begun
 from tests.local.test_asked_goods import home as store
@@ -19,7 +19,7 @@ home = store
 
 @pytest.mark.parametrize("number", ["952", "9520", "017"])
 @pytest.mark.parametrize("job", JOBS)
-def test_a_number_at_scanner_pace_is_asked_back(home: Home, job: str, number: str) -> None:
+def test_a_number_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, number: str) -> None:
     with at(home, user="U1") as session:
         begun(session, job)
         scan = Scanner(session)
@@ -33,7 +33,7 @@ def test_a_number_at_scanner_pace_is_asked_back(home: Home, job: str, number: st
         assert quantities(session) == before, "another input was said since"
 
 
-def test_it_is_taken_with_y(home: Home) -> None:
+def test_it_is_taken_with_y(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")
         scan = Scanner(session)
@@ -45,7 +45,7 @@ def test_it_is_taken_with_y(home: Home) -> None:
 
 
 @pytest.mark.parametrize(("number", "pace"), [("12", 0.006), ("120", 0.1), ("120", 0.0)])
-def test_what_may_have_been_typed_is_taken(home: Home, number: str, pace: float) -> None:
+def test_what_may_have_been_typed_is_taken(home: StoreFolder, number: str, pace: float) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")
         scan = Scanner(session)
@@ -55,7 +55,7 @@ def test_what_may_have_been_typed_is_taken(home: Home, number: str, pace: float)
         assert quantities(session) == {"P4": Decimal(number)}
 
 
-def test_a_weight_at_scanner_pace_is_asked_back_and_its_label_still_waits(home: Home) -> None:
+def test_a_weight_at_scanner_pace_is_asked_back_and_its_label_still_waits(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")
         scan = Scanner(session)

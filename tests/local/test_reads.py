@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aisle.jobs.base import Write
-from aisle.jobs.codec import from_text, to_text
-from aisle.local.cache.writer import Cache
-from aisle.local.db import fetch, transaction
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.reads.reads import Reads
-from aisle.local.told import outside
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import fetch, transaction
+from aisle.jobs.job import Write
+from aisle.json_codec import from_text, to_text
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.outcome_reasons import store_text
 from tests.lengths import tries
 from tests.local.goods import line, location, order, person, product, stock, store
 from tests.local.kit import ANNA, Clock, intents, movement, update
@@ -27,25 +27,25 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def outbox(outbox_db: apsw.Connection, clock: Clock) -> Outbox:
-    return Outbox(outbox_db, clock=clock)
+def outbox(outbox_db: apsw.Connection, clock: Clock) -> OperationQueue:
+    return OperationQueue(outbox_db, clock=clock)
 
 
-def write(outbox: Outbox, *writes: Write) -> tuple[str, ...]:
+def write(outbox: OperationQueue, *writes: Write) -> tuple[str, ...]:
     with transaction(outbox._db):
         return outbox.enqueue(intents(*writes), ANNA)
 
 
-def send(outbox: Outbox, op_id: str) -> None:
+def send(outbox: OperationQueue, op_id: str) -> None:
     assert outbox.begin_sending(op_id, b"") is not None
 
 
-def numbers(reads: Reads, **args: Any) -> list[str]:
+def numbers(reads: CacheReader, **args: Any) -> list[str]:
     rows, _ = reads.query("orders", args)
     return [row["order_number"] for row in rows]
 
 
-def one(reads: Reads, number: str = "1") -> dict[str, Any]:
+def one(reads: CacheReader, number: str = "1") -> dict[str, Any]:
     rows, total = reads.query("order", {"order_number": number})
     assert total == 1
     return rows[0]
@@ -58,8 +58,8 @@ def quantities(row: dict[str, Any], name: str = "picked_quantity") -> list[int]:
 # The list of orders
 
 
-def test_open_orders_by_pickup_date_then_number(cache: Cache, reads: Reads) -> None:
-    cache.put_orders(
+def test_open_orders_by_pickup_date_then_number(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_orders(
         [
             order("10", pickup_date="2026-03-02"),
             order("9", pickup_date="2026-03-02"),
@@ -78,17 +78,17 @@ def test_open_orders_by_pickup_date_then_number(cache: Cache, reads: Reads) -> N
     assert numbers(reads, first=1, size=2) == ["9", "10"]
     assert numbers(reads, first=4, size=9) == ["4"]
     assert numbers(reads, first=5) == []
-    cache.put_orders([{**order("5"), "pickup_date": None}], lines_known=False, read_began=2)
+    cache.write_orders([{**order("5"), "pickup_date": None}], lines_known=False, read_began=2)
     assert numbers(reads)[0] == "5"
 
 
-def test_a_row_of_the_list_tells_progress(cache: Cache, reads: Reads) -> None:
-    cache.put_orders(
+def test_a_row_of_the_list_tells_progress(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_orders(
         [order("1", line(1, picked=2), line(2, quantity=0.5, picked=0.25), customer_name="Ada", is_claimed=True)],
         lines_known=True,
         read_began=1,
     )
-    cache.put_orders([order("2", line(1), total_delivery_quantity=1), order("3")], lines_known=False, read_began=1)
+    cache.write_orders([order("2", line(1), total_delivery_quantity=1), order("3")], lines_known=False, read_began=1)
     first, second, third = reads.query("orders", {})[0]
     assert (first["customer_name"], first["is_claimed"], first["lines_known"]) == ("Ada", True, True)
     assert (first["total_quantity"], first["picked_quantity"]) == (Decimal("3.5"), Decimal("2.25"))
@@ -99,12 +99,12 @@ def test_a_row_of_the_list_tells_progress(cache: Cache, reads: Reads) -> None:
 
 @pytest.mark.parametrize("read", ["orders", "board", "order", "orders_by_number"])
 def test_what_is_measured_counts_as_one_piece_beside_pieces(
-    read: str, cache: Cache, reads: Reads, outbox: Outbox
+    read: str, cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
 ) -> None:
-    cache.put_products([product("P1", "Cheese", allow_decimal=True), product("P2", "Tea")])
+    cache.write_products([product("P1", "Cheese", allow_decimal=True), product("P2", "Tea")])
     lines = line(1, "P1", 1.5), line(2, "P2", 3, picked=2), line(3, "P1", 2, picked=1)
     short = line(4, "P1", 2, picked=1, is_picked=True), line(5, "UNKNOWN", 2)
-    cache.put_orders([order("1", *lines, *short), order("2", line(1, "P2", 4))], lines_known=True, read_began=1)
+    cache.write_orders([order("1", *lines, *short), order("2", line(1, "P2", 4))], lines_known=True, read_began=1)
 
     def far() -> tuple[Any, ...]:
         rows, _ = reads.query(read, {"order_number": "1", "orders": ["1"]})
@@ -118,8 +118,8 @@ def test_what_is_measured_counts_as_one_piece_beside_pieces(
     assert "pieces" not in other
 
 
-def test_orders_are_found_by_words(cache: Cache, reads: Reads) -> None:
-    cache.put_orders(
+def test_orders_are_found_by_words(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_orders(
         [
             order("AB-1", customer_name="René Moss", reference="WEB 77"),
             order("AB-2", customer_name="Ada Moss", comment="ring twice"),
@@ -137,31 +137,31 @@ def test_orders_are_found_by_words(cache: Cache, reads: Reads) -> None:
     assert numbers(reads, search="nobody") == []
 
 
-def test_words_that_few_or_many_orders_have_are_found_alike(cache: Cache, reads: Reads) -> None:
+def test_words_that_few_or_many_orders_have_are_found_alike(cache: CacheWriter, reads: CacheReader) -> None:
     """Of a word that most orders have, the first hundred of the list; of one that few have, all, wherever they are."""
     many = [
         order(f"M-{n:04d}", customer_name=f"Moss {n % 7}", pickup_date=f"2026-03-{1 + n % 28:02d}") for n in range(700)
     ]
     late = [order(f"Z-{n}77512", customer_name="Greenfield", pickup_date="2026-09-01") for n in range(3)]
     gone = [order("Z-9", customer_name="Greenfield", is_active=False)]
-    cache.put_orders([*late, *many, *gone], lines_known=False, read_began=1)
+    cache.write_orders([*late, *many, *gone], lines_known=False, read_began=1)
     rows, total = reads.query("orders", {"search": "moss", "size": 200})
     listed = [row["order_number"] for row in reads.query("orders", {"size": 100})[0]]
     assert ([row["order_number"] for row in rows], total) == (listed, 100)
     asked: list[dict[str, Any]] = [{"search": "moss"}, {"search": "field"}, {}]
-    assert [reads.found("orders", args).partly for args in asked] == [True, False, False]
+    assert [reads.query_window("orders", args).is_partial for args in asked] == [True, False, False]
     for text in ("greenfield", "field", "7751", "green 2775", "77512"):
         expected = ["Z-277512"] if "2775" in text else ["Z-077512", "Z-177512", "Z-277512"]
         assert numbers(reads, search=text) == expected, text
-    cache.put_orders(
+    cache.write_orders(
         [order("Z-077512", customer_name="Heath", pickup_date="2026-09-01")], lines_known=False, read_began=2
     )
-    cache.forget_orders(["Z-177512"], read_began=9)
+    cache.delete_absent_orders(["Z-177512"], read_began=9)
     assert (numbers(reads, search="greenf"), numbers(reads, search="heath")) == (["Z-277512"], ["Z-077512"])
 
 
-def test_orders_that_still_want_a_product(cache: Cache, reads: Reads, outbox: Outbox) -> None:
-    cache.put_orders(
+def test_orders_that_still_want_a_product(cache: CacheWriter, reads: CacheReader, outbox: OperationQueue) -> None:
+    cache.write_orders(
         [
             order("1", line(1, "P"), line(2, "P", picked=3)),
             order("2", line(1, "P", picked=3)),
@@ -179,8 +179,10 @@ def test_orders_that_still_want_a_product(cache: Cache, reads: Reads, outbox: Ou
     assert numbers(reads, product_number="Q", search="4") == []
 
 
-def test_an_order_that_is_picked_here_leaves_the_list_at_once(cache: Cache, reads: Reads, outbox: Outbox) -> None:
-    cache.put_orders([order(str(n), line(1), line(2)) for n in range(1, 6)], lines_known=True, read_began=1)
+def test_an_order_that_is_picked_here_leaves_the_list_at_once(
+    cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
+) -> None:
+    cache.write_orders([order(str(n), line(1), line(2)) for n in range(1, 6)], lines_known=True, read_began=1)
     write(outbox, update("2", {1: 3}), update("4", {1: 3, 2: 3}), update("5", {}, is_rejected=True))
     rows, total = reads.query("orders", {})
     assert [(row["order_number"], int(row["picked_quantity"])) for row in rows] == [("1", 0), ("2", 3), ("3", 0)]
@@ -189,9 +191,11 @@ def test_an_order_that_is_picked_here_leaves_the_list_at_once(cache: Cache, read
     assert numbers(reads, first=1, size=1) == ["3"]
 
 
-def test_an_order_that_is_opened_again_here_comes_back_in_its_place(cache: Cache, reads: Reads, outbox: Outbox) -> None:
+def test_an_order_that_is_opened_again_here_comes_back_in_its_place(
+    cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
+) -> None:
     picked = {"is_picked": True}
-    cache.put_orders(
+    cache.write_orders(
         [
             order(str(n), line(1, picked=3 if n in (2, 4, 9) else 0), **(picked if n in (2, 4, 9) else {}))
             for n in range(1, 10)
@@ -219,9 +223,9 @@ def test_an_order_that_is_opened_again_here_comes_back_in_its_place(cache: Cache
     size=st.integers(0, 6),
 )
 def test_every_window_is_a_piece_of_the_whole_list(
-    cache: Cache,
-    reads: Reads,
-    outbox: Outbox,
+    cache: CacheWriter,
+    reads: CacheReader,
+    outbox: OperationQueue,
     states: list[str],
     changes: list[tuple[int, bool]],
     first: int,
@@ -234,7 +238,7 @@ def test_every_window_is_a_piece_of_the_whole_list(
         order(f"{n}", is_picked=state == "picked", is_active=state != "closed", pickup_date=f"2026-03-{n % 3 + 1:02d}")
         for n, state in enumerate(states)
     ]
-    cache.put_orders(rows, lines_known=True, read_began=1)
+    cache.write_orders(rows, lines_known=True, read_began=1)
     write(outbox, *[update(f"{n}", {}, is_picked=flag) for n, flag in changes])
     flags = {n: state == "picked" for n, state in enumerate(states)} | dict(changes)
     expected = sorted(
@@ -244,13 +248,13 @@ def test_every_window_is_a_piece_of_the_whole_list(
     assert reads.query("orders", {"size": 1})[1] == len(expected)
 
 
-def test_windows_on_twenty_thousand_orders_touch_only_their_rows(cache: Cache, reads: Reads) -> None:
+def test_windows_on_twenty_thousand_orders_touch_only_their_rows(cache: CacheWriter, reads: CacheReader) -> None:
     for page in range(20):
         rows = [
             {**order(f"W{n}", pickup_date=f"2026-{n % 12 + 1:02d}-{n % 28 + 1:02d}"), "customer_name": f"C {n}"}
             for n in range(page * 1000, page * 1000 + 1000)
         ]
-        cache.put_orders(rows, lines_known=False, read_began=1)
+        cache.write_orders(rows, lines_known=False, read_began=1)
     rows, total = reads.query("orders", {"first": 0, "size": 20})
     assert (len(rows), total) == (20, 20_000)
     assert [len(reads.query("orders", {"first": first, "size": 20})[0]) for first in (10_000, 19_990, 20_000)] == [
@@ -273,13 +277,13 @@ def test_windows_on_twenty_thousand_orders_touch_only_their_rows(cache: Cache, r
 # One order
 
 
-def test_an_order_with_all_that_picking_needs(cache: Cache, reads: Reads) -> None:
-    cache.put_products([product("P1", "Oat bar", base_unit_name="pcs", allow_decimal=True), product("P2", "Tea")])
-    cache.put_stock([stock("P1", places={"B-2": 4, "A-10": 1, "A-9": 0}), stock("P2", places={"C-1": 5})])
-    cache.put_locations([location("B-2", 5), location("A-9", 30), location("A-10", 30), location("Z", 1)])
+def test_an_order_with_all_that_picking_needs(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product("P1", "Oat bar", base_unit_name="pcs", allow_decimal=True), product("P2", "Tea")])
+    cache.write_stock([stock("P1", places={"B-2": 4, "A-10": 1, "A-9": 0}), stock("P2", places={"C-1": 5})])
+    cache.write_locations([location("B-2", 5), location("A-9", 30), location("A-10", 30), location("Z", 1)])
     own = {"location_code": "D-1", "location_order": 7, "quantity": 2, "most_likely_pool_3": 2}
     held = {**own, "location_code": "PU-1", "customer_order_number": "9"}
-    cache.put_orders(
+    cache.write_orders(
         [
             order(
                 "1",
@@ -315,17 +319,19 @@ def test_an_order_with_all_that_picking_needs(cache: Cache, reads: Reads) -> Non
     assert from_text(Any, to_text(row)) == row
 
 
-def test_an_order_of_which_only_the_header_is_here(cache: Cache, reads: Reads, outbox: Outbox) -> None:
-    cache.put_orders([order("1", line(1))], lines_known=False, read_began=1)
+def test_an_order_of_which_only_the_header_is_here(
+    cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
+) -> None:
+    cache.write_orders([order("1", line(1))], lines_known=False, read_began=1)
     write(outbox, update("1", {1: 2}, is_claimed=True))
     row = one(reads)
     assert (row["lines"], row["lines_known"], row["is_claimed"]) == ([], False, True)
     assert reads.query("order", {"order_number": "none"}) == ([], 0)
 
 
-def test_a_bare_order_is_enough(cache: Cache, reads: Reads) -> None:
+def test_a_bare_order_is_enough(cache: CacheWriter, reads: CacheReader) -> None:
     bare = {"order_number": "1", "lines": [{"line_number": 1, "quantity": "2"}]}
-    cache.put_orders([bare], lines_known=True, read_began=1)
+    cache.write_orders([bare], lines_known=True, read_began=1)
     row = one(reads)
     assert (row["is_active"], row["is_picked"], row["pickup_date"]) == (True, False, "")
     assert quantities(row, "quantity") == [2]
@@ -335,8 +341,10 @@ def test_a_bare_order_is_enough(cache: Cache, reads: Reads) -> None:
 # The overlay
 
 
-def test_pending_picks_lie_over_the_cached_lines(cache: Cache, reads: Reads, outbox: Outbox) -> None:
-    cache.put_orders([order("1", line(1), line(2, picked=1)), order("2", line(1))], lines_known=True, read_began=1)
+def test_pending_picks_lie_over_the_cached_lines(
+    cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
+) -> None:
+    cache.write_orders([order("1", line(1), line(2, picked=1)), order("2", line(1))], lines_known=True, read_began=1)
     write(outbox, update("1", {1: 2}), update("1", {2: 3}, merge=False))
     row = one(reads)
     assert (quantities(row), row["picked_quantity"], row["is_picked"]) == ([2, 3], 5, False)
@@ -346,46 +354,50 @@ def test_pending_picks_lie_over_the_cached_lines(cache: Cache, reads: Reads, out
 
 
 def test_an_effect_stays_until_a_later_read_is_in_the_cache(
-    cache: Cache, reads: Reads, outbox: Outbox, clock: Clock
+    cache: CacheWriter, reads: CacheReader, outbox: OperationQueue, clock: Clock
 ) -> None:
-    cache.put_orders([order("1", line(1))], lines_known=True, read_began=900)
+    cache.write_orders([order("1", line(1))], lines_known=True, read_began=900)
     (op_id,) = write(outbox, update("1", {1: 2}))
     send(outbox, op_id)
     assert quantities(one(reads)) == [2]
     outbox.confirm(op_id)
     assert quantities(one(reads)) == [2]
-    cache.put_orders([order("1", line(1, picked=0))], lines_known=True, read_began=clock.now - 1)
+    cache.write_orders([order("1", line(1, picked=0))], lines_known=True, read_began=clock.now - 1)
     assert quantities(one(reads)) == [2]
-    cache.put_orders([order("1", line(1, picked=1))], lines_known=True, read_began=clock.now + 1)
+    cache.write_orders([order("1", line(1, picked=1))], lines_known=True, read_began=clock.now + 1)
     assert quantities(one(reads)) == [1]
-    outbox.read_back(op_id)
+    outbox.mark_read_back(op_id)
     assert quantities(one(reads)) == [1]
 
 
-def test_a_rejected_operation_disappears_from_the_screens(cache: Cache, reads: Reads, outbox: Outbox) -> None:
-    cache.put_orders([order("1", line(1, picked=1))], lines_known=True, read_began=1)
+def test_a_rejected_operation_disappears_from_the_screens(
+    cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
+) -> None:
+    cache.write_orders([order("1", line(1, picked=1))], lines_known=True, read_began=1)
     (op_id,) = write(outbox, update("1", {1: 3}))
     assert (quantities(one(reads)), numbers(reads)) == ([3], [])
     send(outbox, op_id)
-    outbox.reject(op_id, outside("no"))
+    outbox.refuse(op_id, store_text("no"))
     assert (quantities(one(reads)), numbers(reads)) == ([1], ["1"])
 
 
 @pytest.mark.parametrize("settle", ["doubt", "ask"])
-def test_a_doubtful_operation_stays_in_sight(cache: Cache, reads: Reads, outbox: Outbox, settle: str) -> None:
-    cache.put_orders([order("1", line(1))], lines_known=True, read_began=1)
+def test_a_doubtful_operation_stays_in_sight(
+    cache: CacheWriter, reads: CacheReader, outbox: OperationQueue, settle: str
+) -> None:
+    cache.write_orders([order("1", line(1))], lines_known=True, read_began=1)
     (op_id,) = write(outbox, update("1", {1: 2}))
     send(outbox, op_id)
-    outbox.doubt(op_id, outside("timeout"))
+    outbox.mark_in_doubt(op_id, store_text("timeout"))
     if settle == "ask":
-        outbox.ask_person(op_id, outside("cannot tell"))
+        outbox.ask_person(op_id, store_text("cannot tell"))
     assert quantities(one(reads)) == [2]
 
 
 def test_goods_that_are_brought_to_a_place_count_as_moved(
-    cache: Cache, reads: Reads, outbox: Outbox, clock: Clock
+    cache: CacheWriter, reads: CacheReader, outbox: OperationQueue, clock: Clock
 ) -> None:
-    cache.put_orders([order("1", line(1, picked=1, moved_quantity=0))], lines_known=True, read_began=1)
+    cache.write_orders([order("1", line(1, picked=1, moved_quantity=0))], lines_known=True, read_began=1)
     write(outbox, update("1", {1: 2}), movement("1", "P1", 2), movement("2", "P1", 5))
     assert (quantities(one(reads)), quantities(one(reads), "moved_quantity")) == ([2], [2])
     shelf = movement("1", "P1", 1)
@@ -401,18 +413,18 @@ def test_goods_that_are_brought_to_a_place_count_as_moved(
             outbox.confirm(row.op_id)
         assert outbox.get(op_id).state == "done"
     assert outbox.get(more).state == "done"
-    cache.put_orders([order("1", line(1, picked=3, moved_quantity=3))], lines_known=True, read_began=clock.now + 1)
+    cache.write_orders([order("1", line(1, picked=3, moved_quantity=3))], lines_known=True, read_began=clock.now + 1)
     assert (quantities(one(reads)), quantities(one(reads), "moved_quantity")) == ([3], [3])
 
 
 def test_goods_put_down_and_read_back_before_the_answer_are_not_counted_twice(
-    cache: Cache, reads: Reads, outbox: Outbox, clock: Clock
+    cache: CacheWriter, reads: CacheReader, outbox: OperationQueue, clock: Clock
 ) -> None:
     (op_id,) = write(outbox, movement("1", "P1", 1))
     send(outbox, op_id)
-    outbox.doubt(op_id, outside("timeout"))
+    outbox.mark_in_doubt(op_id, store_text("timeout"))
     done = line(1, picked=1, moved_quantity=1)
-    cache.put_orders([order("1", done)], lines_known=True, read_began=clock.now + 1)
+    cache.write_orders([order("1", done)], lines_known=True, read_began=clock.now + 1)
     assert (quantities(one(reads)), quantities(one(reads), "moved_quantity")) == ([1], [1])
     back = movement("1", "P1", 2)
     item = back.body[0]
@@ -421,17 +433,17 @@ def test_goods_put_down_and_read_back_before_the_answer_are_not_counted_twice(
     assert (quantities(one(reads)), quantities(one(reads), "moved_quantity")) == ([1], [0])
 
 
-def test_another_process_is_heard(home: Any, cache: Cache, reads: Reads, outbox: Outbox) -> None:
-    cache.put_orders([order("1", line(1))], lines_known=True, read_began=1)
+def test_another_process_is_heard(home: Any, cache: CacheWriter, reads: CacheReader, outbox: OperationQueue) -> None:
+    cache.write_orders([order("1", line(1))], lines_known=True, read_began=1)
     before = reads.data_version()
     assert quantities(one(reads)) == [0]
     assert reads.data_version() == before
     other = open_outbox(home.folder)
-    write(Outbox(other), update("1", {1: 2}))
+    write(OperationQueue(other), update("1", {1: 2}))
     assert reads.data_version() != before
     assert quantities(one(reads)) == [2]
     before = reads.data_version()
-    cache.put_stock([stock("1")])
+    cache.write_stock([stock("1")])
     assert reads.data_version() != before
     other.close()
 
@@ -439,8 +451,8 @@ def test_another_process_is_heard(home: Any, cache: Cache, reads: Reads, outbox:
 # People and products
 
 
-def test_people_are_found_by_name_user_and_badge(cache: Cache, reads: Reads) -> None:
-    cache.put_people(
+def test_people_are_found_by_name_user_and_badge(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_people(
         [person("U2", "Chloë Martin"), person("U1", "Anna Berg"), person("U10", "Anna Moss", "supervisor")]
     )
 
@@ -457,13 +469,13 @@ def test_people_are_found_by_name_user_and_badge(cache: Cache, reads: Reads) -> 
     assert reads.query("people", {"search": "moss"})[0][0]["role"] == "supervisor"
 
 
-def test_a_product_with_its_stock(cache: Cache, reads: Reads) -> None:
-    cache.put_stores([store("0001", "High Street", storeStockPool1="Shop floor", storeStockPool2="Backroom")])
-    cache.put_products([product("P", "Oat", "123456", brand_description="ACME", supplier_name="S")])
-    cache.put_stock(
+def test_a_product_with_its_stock(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_stores([store("0001", "High Street", storeStockPool1="Shop floor", storeStockPool2="Backroom")])
+    cache.write_products([product("P", "Oat", "123456", brand_description="ACME", supplier_name="S")])
+    cache.write_stock(
         [stock("P", 12.5, places={"A": 3}, most_likely_pool_1=12.5, most_likely_pool_2=0, most_likely_pool_4=-1, min=2)]
     )
-    cache.put_locations([location("A", 3)])
+    cache.write_locations([location("A", 3)])
     (row,), _ = reads.query("product", {"product_number": "P"})
     assert (row["product_name"], row["brand_description"], row["supplier_name"], row["min"]) == ("Oat", "ACME", "S", 2)
     assert row["most_likely_quantity"] == Decimal("12.5")
@@ -476,10 +488,10 @@ def test_a_product_with_its_stock(cache: Cache, reads: Reads) -> None:
     assert reads.query("product", {"product_number": "Q"}) == ([], 0)
 
 
-def test_what_of_a_product_is_in_hand_for_open_orders(cache: Cache, reads: Reads) -> None:
-    cache.put_products([product("P", "Oat", "123456")])
+def test_what_of_a_product_is_in_hand_for_open_orders(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product("P", "Oat", "123456")])
     assert reads.query("product", {"product_number": "P"})[0][0]["in_hand"] == 0
-    cache.put_orders(
+    cache.write_orders(
         [
             order("1", line(1, "P", picked=3, moved_quantity=1), line(2, "Q", picked=3)),
             order("2", line(1, "P", picked=2)),
@@ -492,9 +504,9 @@ def test_what_of_a_product_is_in_hand_for_open_orders(cache: Cache, reads: Reads
     assert reads.query("product", {"product_number": "P"})[0][0]["in_hand"] == 2 + 2
 
 
-def test_a_product_without_stock_or_catalogue(cache: Cache, reads: Reads) -> None:
-    cache.put_products([product("P")])
-    cache.put_stock([stock("S", product_description="only here")])
+def test_a_product_without_stock_or_catalogue(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product("P")])
+    cache.write_stock([stock("S", product_description="only here")])
     assert reads.query("product", {"product_number": "P"})[0][0]["most_likely_quantity"] is None
     (row,), _ = reads.query("product", {"product_number": "S"})
     assert (row["product_name"], row["in_catalogue"], row["places"]) == ("only here", False, [])
@@ -537,8 +549,8 @@ GOODS = [
         ("", []),
     ],
 )
-def test_search(cache: Cache, reads: Reads, search: str, expected: list[str]) -> None:
-    cache.put_products(GOODS)
+def test_search(cache: CacheWriter, reads: CacheReader, search: str, expected: list[str]) -> None:
+    cache.write_products(GOODS)
     rows, total = reads.query("search", {"search": search})
     assert [row["product_number"] for row in rows] == expected
     assert total == len(expected)
@@ -566,43 +578,43 @@ TYPED = [
     ],
 )
 def test_whatever_way_a_word_is_typed_its_product_is_found(
-    cache: Cache, reads: Reads, search: str, expected: list[str]
+    cache: CacheWriter, reads: CacheReader, search: str, expected: list[str]
 ) -> None:
     """Letters without their strokes, words without their punctuation, and a letter or two from anywhere in a word."""
-    cache.put_products(TYPED)
+    cache.write_products(TYPED)
     rows, _ = reads.query("search", {"search": search})
     found = [str(row["product_number"]) for row in rows]
     assert sorted(found[: len(expected)] or found) == expected
 
 
-def test_what_has_the_words_in_a_row_comes_first(cache: Cache, reads: Reads) -> None:
+def test_what_has_the_words_in_a_row_comes_first(cache: CacheWriter, reads: CacheReader) -> None:
     names = {"A": "Milk in dark", "B": "Cocoa dark milk, organic", "C": "Dark ox milk"}
-    cache.put_products([product(*each) for each in names.items()])
+    cache.write_products([product(*each) for each in names.items()])
     rows, _ = reads.query("search", {"search": "dark milk"})
     assert [str(row["product_number"]) for row in rows] == ["B", "C", "A"]
 
 
-def test_a_letter_is_found_in_the_last_of_many_products(cache: Cache, reads: Reads) -> None:
+def test_a_letter_is_found_in_the_last_of_many_products(cache: CacheWriter, reads: CacheReader) -> None:
     """The first hundred that come to hand do not hide the one that fits."""
-    cache.put_products([*(product(f"A{n:03d}", "Tea tin") for n in range(150)), product("B", "Tea in a wax box w")])
+    cache.write_products([*(product(f"A{n:03d}", "Tea tin") for n in range(150)), product("B", "Tea in a wax box w")])
     for text in ("x", "wa", "ox", "tea w", "tea wa", "tea x b", "ax tea ox a"):
         assert [row["product_number"] for row in reads.query("search", {"search": text})[0]] == ["B"], text
 
 
-def test_a_window_on_hits(cache: Cache, reads: Reads) -> None:
-    cache.put_products([product(f"{number:04d}", f"Tea {number:04d}") for number in range(300)])
+def test_a_window_on_hits(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_products([product(f"{number:04d}", f"Tea {number:04d}") for number in range(300)])
     rows, total = reads.query("search", {"search": "tea", "first": 10, "size": 5})
     assert [row["product_number"] for row in rows] == ["0010", "0011", "0012", "0013", "0014"]
     assert total == 100
     assert reads.query("search", {"search": "tea 0299"})[0][0]["product_number"] == "0299"
-    assert [reads.found("search", {"search": text}).partly for text in ("tea", "tea 0299")] == [True, False]
+    assert [reads.query_window("search", {"search": text}).is_partial for text in ("tea", "tea 0299")] == [True, False]
 
 
-def test_what_is_so_called_comes_first_among_more_than_are_counted(cache: Cache, reads: Reads) -> None:
+def test_what_is_so_called_comes_first_among_more_than_are_counted(cache: CacheWriter, reads: CacheReader) -> None:
     """However many products have the words, those that are this or begin so are not lost among them."""
     tea = [product(f"{number:04d}", f"Tea dark {number:04d}") for number in range(150)]
     cup = [product(f"C{number:03d}", f"Cup of tea dark {number:03d}", f"90731{number:03d}") for number in range(150)]
-    cache.put_products([*cup, *tea, product("tea", "Pot"), product("9073", "Tin"), product("Q7", "Quince")])
+    cache.write_products([*cup, *tea, product("tea", "Pot"), product("9073", "Tin"), product("Q7", "Quince")])
     found = {text: reads.query("search", {"search": text}) for text in ("tea", "tea dark", "9073", "q", "7")}
     assert [row["product_number"] for row in found["tea"][0]][:3] == ["tea", "0000", "0001"]
     assert [row["product_number"] for row in found["tea dark"][0]][:2] == ["0000", "0001"]
@@ -613,27 +625,29 @@ def test_what_is_so_called_comes_first_among_more_than_are_counted(cache: Cache,
     assert ([row["product_number"] for row in rows], total) == (["0097", "0098"], 100)
 
 
-def test_a_text_longer_than_the_index_of_beginnings_needs_all_its_words(cache: Cache, reads: Reads) -> None:
+def test_a_text_longer_than_the_index_of_beginnings_needs_all_its_words(cache: CacheWriter, reads: CacheReader) -> None:
     same = "Organic wholemeal spelt rusks"
-    cache.put_products([product(f"{n:04d}", f"{same} {'big' if n == 149 else 'small'}") for n in range(150)])
+    cache.write_products([product(f"{n:04d}", f"{same} {'big' if n == 149 else 'small'}") for n in range(150)])
     assert [row["product_number"] for row in reads.query("search", {"search": f"{same} big"})[0]] == ["0149"]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=tries(20, 50), deadline=None)
 @given(st.text(max_size=12))
-def test_whatever_is_typed_is_only_text(cache: Cache, reads: Reads, text: str) -> None:
-    cache.put_products(GOODS)
+def test_whatever_is_typed_is_only_text(cache: CacheWriter, reads: CacheReader, text: str) -> None:
+    cache.write_products(GOODS)
     reads.query("search", {"search": text})
     reads.query("orders", {"search": text})
     reads.query("people", {"search": text})
     reads.find([text])
 
 
-def test_a_line_says_whether_stock_is_kept_of_its_product(cache: Cache, reads: Reads) -> None:
+def test_a_line_says_whether_stock_is_kept_of_its_product(cache: CacheWriter, reads: CacheReader) -> None:
     """What the store says comes before what the catalogue says; where nobody says it, stock is kept."""
-    cache.put_products([product("BAG", is_stock=False), product("TEA", is_stock=False), product("JAM", is_stock=True)])
-    cache.put_stock([stock("FEE", is_stock=False), stock("TEA")])
-    cache.put_orders(
+    cache.write_products(
+        [product("BAG", is_stock=False), product("TEA", is_stock=False), product("JAM", is_stock=True)]
+    )
+    cache.write_stock([stock("FEE", is_stock=False), stock("TEA")])
+    cache.write_orders(
         [order("1", *(line(n, number) for n, number in enumerate(("BAG", "TEA", "FEE", "JAM", "NEW"), 1)))],
         lines_known=True,
         read_began=1.0,

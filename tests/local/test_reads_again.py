@@ -11,18 +11,18 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.jobs.codec import to_text
-from aisle.local.cache.writer import Cache
-from aisle.local.db import transaction
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import LOGS, MOVEMENT, UPDATE, Operation
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.state import CLOSE, CONFIRM, DOUBT, REJECT, RETRY, SEND, TABLE
-from aisle.local.reads import standing
-from aisle.local.reads.overlay import Overlay
-from aisle.local.reads.overlay_goods import Goods
-from aisle.local.reads.reads import Reads
-from aisle.local.told import outside
+from aisle.cache import open_order_list
+from aisle.cache.order_overlay import Overlay
+from aisle.cache.reader import CacheReader
+from aisle.cache.stock_overlay import StockOverlay
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.json_codec import to_text
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
+from aisle.outbox.operation_state import CLOSE, CONFIRM, LOSE_ANSWER, REFUSE, RETRY, SEND, TRANSITIONS
+from aisle.outbox.outcome_reasons import store_text
 from tests.local.goods import line, location, order, product, stock
 from tests.local.kit import ANNA, Clock, intents, movement, update
 
@@ -39,19 +39,19 @@ def clock() -> Clock:
     return Clock()
 
 
-def fill(cache: Cache, random: Random, began: float) -> None:
+def fill(cache: CacheWriter, random: Random, began: float) -> None:
     """The store as it is read at a moment: other quantities, other headers."""
-    cache.put_locations([location(PLACE, 1), location("B-1", 2)])
-    cache.put_products([product(number) for number in PRODUCTS])
-    cache.put_stock([stock(number, 9, places={PLACE: random.randint(0, 9)}) for number in PRODUCTS])
+    cache.write_locations([location(PLACE, 1), location("B-1", 2)])
+    cache.write_products([product(number) for number in PRODUCTS])
+    cache.write_stock([stock(number, 9, places={PLACE: random.randint(0, 9)}) for number in PRODUCTS])
     for number in ORDERS:
         held = {"location_code": PLACE, "quantity": 1, "customer_order_number": number, "customer_order_line_number": 1}
         lines = [line(each, f"P{each}", 5, random.randint(0, 5), store_locations=[held]) for each in (1, 2, 3)]
         header = {"is_rejected": True} if random.random() < 0.2 else {}
-        cache.put_orders([{**order(number, *lines), **header}], True, began)
+        cache.write_orders([{**order(number, *lines), **header}], True, began)
 
 
-def write(outbox: Outbox, random: Random) -> None:
+def write(outbox: OperationQueue, random: Random) -> None:
     """Somebody picks, brings away, or rejects."""
     number = random.choice(ORDERS)
     picks = update(number, {random.randint(1, 3): random.randint(0, 5)})
@@ -72,22 +72,22 @@ def write(outbox: Outbox, random: Random) -> None:
     outbox.enqueue(intents(wrote), ANNA)
 
 
-def move_on(outbox: Outbox, random: Random) -> None:
+def move_on(outbox: OperationQueue, random: Random) -> None:
     """Something becomes of one operation, as the table allows it; or it is read back."""
-    waiting = [each for each in outbox.unsettled() if each.state not in ("needs_person",)]
+    waiting = [each for each in outbox.live_operations() if each.state not in ("needs_person",)]
     if not waiting:
         return
     op = random.choice(waiting)
-    said = [event for event in (SEND, CONFIRM, REJECT, RETRY, DOUBT, CLOSE) if (op.state, event) in TABLE]
+    said = [event for event in (SEND, CONFIRM, REFUSE, RETRY, LOSE_ANSWER, CLOSE) if (op.state, event) in TRANSITIONS]
     if op.state == "done":
         outbox._db.execute("UPDATE operation SET live = 0 WHERE n = ?", (op.n,))
     elif said:
         event = random.choice(said)
-        why, evidence = outside("no") if event == REJECT else None, to_text({"looked_at": op.attempts})
-        outbox._apply(op.op_id, event, why=why, evidence=evidence if random.random() < 0.5 else None)
+        why, evidence = store_text("no") if event == REFUSE else None, to_text({"looked_at": op.attempts})
+        outbox._apply_event(op.op_id, event, why=why, evidence=evidence if random.random() < 0.5 else None)
 
 
-def seen(reads: Reads) -> list[Any]:
+def seen(reads: CacheReader) -> list[Any]:
     """What pages show."""
     return [
         reads.query("orders", {}),
@@ -97,7 +97,7 @@ def seen(reads: Reads) -> list[Any]:
     ]
 
 
-def is_open(reads: Reads) -> Callable[[str], bool]:
+def is_open(reads: CacheReader) -> Callable[[str], bool]:
     """Whether an order still has to be picked, by its own page, which lays all over it that there is."""
 
     def found(number: str) -> bool:
@@ -107,10 +107,14 @@ def is_open(reads: Reads) -> Callable[[str], bool]:
     return found
 
 
-def pending(overlay: Overlay, goods: Goods) -> tuple[Any, ...]:
+def pending(overlay: Overlay, goods: StockOverlay) -> tuple[Any, ...]:
     """What lies over the cache, as far as it matters there."""
-    by_key = ({key: told(found) for key, found in of.items()} for of in (overlay.orders(), goods.pending()))
-    return *by_key, sorted(goods.coming(PLACE)), *(told(overlay.operations(kind)) for kind in (LOGS, MOVEMENT, UPDATE))
+    by_key = ({key: told(found) for key, found in of.items()} for of in (overlay.by_order(), goods.by_product()))
+    return (
+        *by_key,
+        sorted(goods.products_touched_at(PLACE)),
+        *(told(overlay.operations(kind)) for kind in (CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER)),
+    )
 
 
 def told(operations: Iterable[Operation]) -> list[tuple[Any, ...]]:
@@ -123,13 +127,13 @@ def told(operations: Iterable[Operation]) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_whoever_stays_sees_what_a_newcomer_sees(
-    home: Home, outbox_db: apsw.Connection, cache: Cache, reads: Reads, clock: Clock, seed: int
+    home: StoreFolder, outbox_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, clock: Clock, seed: int
 ) -> None:
     """Others write to both files between any two of his looks; he does not look at all of it each time."""
-    random, outbox = Random(seed), Outbox(outbox_db, clock=clock)
+    random, outbox = Random(seed), OperationQueue(outbox_db, clock=clock)
     fill(cache, random, clock())
     overlay = Overlay(outbox_db)
-    goods = Goods(overlay)
+    goods = StockOverlay(overlay)
     for step in range(STEPS):
         clock.pass_(1)
         with transaction(outbox_db):
@@ -140,21 +144,21 @@ def test_whoever_stays_sees_what_a_newcomer_sees(
         if random.random() < 0.5:
             overlay.refresh()
         if random.random() < 0.5:
-            assert pending(overlay, goods) == pending(fresh, Goods(fresh))
+            assert pending(overlay, goods) == pending(fresh, StockOverlay(fresh))
         if random.random() < 0.5:
             continue
-        with closing(Reads(home, outbox_db)) as newcomer:
+        with closing(CacheReader(home, outbox_db)) as newcomer:
             assert seen(reads) == seen(newcomer)
         assert {row["order_number"] for row in reads.query("orders", {})[0]} == set(filter(is_open(reads), ORDERS))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_place_and_what_is_summed_of_it_say_the_same(
-    outbox_db: apsw.Connection, cache: Cache, reads: Reads, clock: Clock, seed: int
+    outbox_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, clock: Clock, seed: int
 ) -> None:
     """Whatever is on its way: the list of places, a part of a place and one product there are of the same goods, which
     are those of the products' own pages."""
-    random, outbox = Random(seed), Outbox(outbox_db, clock=clock)
+    random, outbox = Random(seed), OperationQueue(outbox_db, clock=clock)
     for _ in range(STEPS // 4):
         clock.pass_(1)
         fill(cache, random, clock())
@@ -187,37 +191,37 @@ def test_a_place_and_what_is_summed_of_it_say_the_same(
 
 def test_what_did_not_change_is_not_read_again(outbox_db: apsw.Connection, clock: Clock) -> None:
     """Others write all the time: the operations of an order that nobody touches stay the very same objects."""
-    outbox, overlay = Outbox(outbox_db, clock=clock), Overlay(outbox_db)
+    outbox, overlay = OperationQueue(outbox_db, clock=clock), Overlay(outbox_db)
     with transaction(outbox_db):
         outbox.enqueue(intents(update("4101", {1: 1})), ANNA)
-    before = overlay.orders()["4101"]
+    before = overlay.by_order()["4101"]
     with transaction(outbox_db):
         outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
-    assert set(overlay.orders()) == {"4101", "4102"}
-    assert overlay.orders()["4101"] is before
+    assert set(overlay.by_order()) == {"4101", "4102"}
+    assert overlay.by_order()["4101"] is before
 
 
 def test_however_much_waits_an_order_is_reckoned_once(
-    cache: Cache, reads: Reads, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+    cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever stands at a place asks for few of the orders that something is on its way for, home for all of them."""
-    monkeypatch.setattr(standing, "REMEMBERED", 3)
-    cache.put_locations([location(PLACE, 1)])
-    cache.put_stock([stock("P1", places={PLACE: 9})])
+    monkeypatch.setattr(open_order_list, "MAX_KEPT_STATES", 3)
+    cache.write_locations([location(PLACE, 1)])
+    cache.write_stock([stock("P1", places={PLACE: 9})])
     numbers = [f"41{number:02}" for number in range(12)]
     for number in numbers:
         held = [{"location_code": PLACE, "quantity": 1, "customer_order_number": number}] if number < "4102" else []
         lines = [line(1, "P1", 5, 1, store_locations=held), line(2, "P2", 5)]
-        cache.put_orders([order(number, *lines)], True, 1.0)
-    outbox = Outbox(outbox_db)
+        cache.write_orders([order(number, *lines)], True, 1.0)
+    outbox = OperationQueue(outbox_db)
     reckoned: list[str] = []
-    base = standing._base
+    base = open_order_list._load_base
 
-    def note(cache: apsw.Connection, number: str, read: tuple[Any, ...]) -> standing.Base | None:
+    def note(cache: apsw.Connection, number: str, read: tuple[Any, ...]) -> open_order_list.OrderBase | None:
         reckoned.append(number)
         return base(cache, number, read)
 
-    monkeypatch.setattr(standing, "_base", note)
+    monkeypatch.setattr(open_order_list, "_load_base", note)
     for picked in (1, 2, 3):
         for number in numbers:
             with transaction(outbox_db):
@@ -228,13 +232,13 @@ def test_however_much_waits_an_order_is_reckoned_once(
 
 
 def test_what_breaks_off_between_two_orders_leaves_none_as_it_stood_before(
-    cache: Cache, cache_db: apsw.Connection, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+    cache: CacheWriter, cache_db: apsw.Connection, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache.put_orders([order(number, line(1, "P1", 3)) for number in ("4101", "4102")], True, 1.0)
-    outbox, overlay, standings = Outbox(outbox_db), Overlay(outbox_db), standing.Standings()
+    cache.write_orders([order(number, line(1, "P1", 3)) for number in ("4101", "4102")], True, 1.0)
+    outbox, overlay, standings = OperationQueue(outbox_db), Overlay(outbox_db), open_order_list.PendingOrderStates()
 
     def is_open(*numbers: str) -> list[bool]:
-        return [each.is_open for each in standings.of(cache_db, overlay.orders(), numbers).values()]
+        return [each.is_open for each in standings.states_of(cache_db, overlay.by_order(), numbers).values()]
 
     def broken(*_: Any) -> None:
         raise apsw.BusyError("somebody writes")
@@ -246,57 +250,57 @@ def test_what_breaks_off_between_two_orders_leaves_none_as_it_stood_before(
     with transaction(outbox_db):
         outbox.enqueue(intents(filled, update("4102", {1: 1}, merge=False)), ANNA)
     with monkeypatch.context() as patch:
-        patch.setattr(standing, "_base", broken)  # nobody has asked for that of the second one yet
+        patch.setattr(open_order_list, "_load_base", broken)  # nobody has asked for that of the second one yet
         with pytest.raises(apsw.BusyError):
             is_open("4101", "4102")
     assert is_open("4101", "4102") == [False, True]
 
 
 def test_what_is_over_is_remembered_no_more(
-    cache: Cache, reads: Reads, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+    cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standing, "REMEMBERED", 5)
-    outbox = Outbox(outbox_db)
-    cache.put_orders([order(str(number), line(1, "P1")) for number in range(30)], True, 1.0)
+    monkeypatch.setattr(open_order_list, "MAX_KEPT_STATES", 5)
+    outbox = OperationQueue(outbox_db)
+    cache.write_orders([order(str(number), line(1, "P1")) for number in range(30)], True, 1.0)
     for number in range(30):
         with transaction(outbox_db):
             outbox.enqueue(intents(update(str(number), {1: 1}, merge=False)), ANNA)
-        assert not reads._gone([str(number)])
-        (op,) = outbox.unsettled()
+        assert not reads._closed_orders([str(number)])
+        (op,) = outbox.live_operations()
         outbox.begin_sending(op.op_id, b"")
         outbox.confirm(op.op_id)
-        outbox.read_back(op.op_id)
-    assert len(reads._standings._known) <= standing.REMEMBERED
+        outbox.mark_read_back(op.op_id)
+    assert len(reads._order_states._states) <= open_order_list.MAX_KEPT_STATES
 
 
 @pytest.mark.parametrize("sent", [True, False])
 @pytest.mark.parametrize("looks", [True, False])
 def test_what_is_told_again_in_other_words_is_seen_by_those_who_stay(
-    home: Home, outbox_db: apsw.Connection, clock: Clock, looks: bool, sent: bool
+    home: StoreFolder, outbox_db: apsw.Connection, clock: Clock, looks: bool, sent: bool
 ) -> None:
     """Also by one who did not look while nobody knew whether it had arrived, or looks when it is on its way already."""
-    outbox, after = Outbox(outbox_db, clock=clock), update("4101", {1: 3}).body
+    outbox, after = OperationQueue(outbox_db, clock=clock), update("4101", {1: 3}).body
     with transaction(outbox_db):
         (op_id,) = outbox.enqueue(intents(update("4101", {1: 3, 2: 1})), ANNA)
     with closing(open_outbox(home.folder)) as connection:
         overlay = Overlay(connection)
         overlay.refresh()
         outbox.begin_sending(op_id, b"{}")
-        outbox.doubt(op_id, outside("no answer"))
+        outbox.mark_in_doubt(op_id, store_text("no answer"))
         if looks:
             overlay.refresh()
-        outbox.send_again(op_id, outside("not all"), {}, (), after)
+        outbox.requeue(op_id, store_text("not all"), {}, (), after)
         if sent:
-            outbox.begin_sending(op_id, b"{}", afresh=True)
-        assert [each.body for each in overlay.orders()["4101"]] == [after]
+            outbox.begin_sending(op_id, b"{}", replace_frozen=True)
+        assert [each.body for each in overlay.by_order()["4101"]] == [after]
 
 
 def test_an_order_is_in_the_list_as_soon_as_what_fills_it_may_be_there(
-    outbox_db: apsw.Connection, cache: Cache, reads: Reads, clock: Clock
+    outbox_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, clock: Clock
 ) -> None:
     """Three of five were read; two that are not sent yet come on top of them, two that are may be among them."""
-    cache.put_orders([order("4101", line(1, "P1", 5, 3))], True, clock())
-    outbox, picks = Outbox(outbox_db, clock=clock), update("4101", {1: 2})
+    cache.write_orders([order("4101", line(1, "P1", 5, 3))], True, clock())
+    outbox, picks = OperationQueue(outbox_db, clock=clock), update("4101", {1: 2})
     picks.body["orders"]["order_lines"][0]["base_picked_quantity"] = Decimal(0)
     with transaction(outbox_db):
         (op_id,) = outbox.enqueue(intents(picks), ANNA)
@@ -307,24 +311,24 @@ def test_an_order_is_in_the_list_as_soon_as_what_fills_it_may_be_there(
 
 @pytest.mark.parametrize(("line_number", "listed"), [(1, 0), (2, 1)])
 def test_what_is_brought_for_a_line_fills_that_line(
-    outbox_db: apsw.Connection, cache: Cache, reads: Reads, clock: Clock, line_number: int, listed: int
+    outbox_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, clock: Clock, line_number: int, listed: int
 ) -> None:
     """The other line is picked: only what is brought for the first one closes the order."""
-    cache.put_orders([order("4101", line(1, "P1", 5, 3), line(2, "P2", 5, 5))], True, clock())
+    cache.write_orders([order("4101", line(1, "P1", 5, 3), line(2, "P2", 5, 5))], True, clock())
     brought = movement("4101", f"P{line_number}", 5)
     brought.body[0]["from_location"] = {"location_code": "B-1"}
     brought.body[0]["to_location"]["customer_order_line_number"] = line_number
     with transaction(outbox_db):
-        Outbox(outbox_db, clock=clock).enqueue(intents(brought), ANNA)
+        OperationQueue(outbox_db, clock=clock).enqueue(intents(brought), ANNA)
     assert reads.query("orders", {})[1] == listed
 
 
 def test_what_was_rolled_back_leaves_its_number_to_another(outbox_db: apsw.Connection, clock: Clock) -> None:
-    outbox, overlay = Outbox(outbox_db, clock=clock), Overlay(outbox_db)
+    outbox, overlay = OperationQueue(outbox_db, clock=clock), Overlay(outbox_db)
     outbox_db.execute("BEGIN IMMEDIATE")
     outbox.enqueue(intents(update("4101", {1: 1})), ANNA)
-    assert set(overlay.orders()) == {"4101"}
+    assert set(overlay.by_order()) == {"4101"}
     outbox_db.execute("ROLLBACK")
     with transaction(outbox_db):
         outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
-    assert set(overlay.orders()) == {"4102"}
+    assert set(overlay.by_order()) == {"4102"}

@@ -10,20 +10,18 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.jobs.base import Remark, Write
-from aisle.jobs.desk.orders_filter import view_key
-from aisle.local.cache.writer import Cache
-from aisle.local.db import transaction
-from aisle.local.outbox.operation import Author, Intent, author_of
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.outbox.remarks import keep_remark
-from aisle.local.reads.board import Listed
-from aisle.local.reads.board_filter import Filter
-from aisle.local.reads.exceptions import differences
-from aisle.local.reads.reads import Reads
-from aisle.local.reads.recounts import recounts
-from aisle.local.told import outside
-from aisle.undone import UNDO
+from aisle.cache.exception_queries import open_differences, open_recounts
+from aisle.cache.order_board_queries import BoardFilter, BoardList
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import transaction
+from aisle.jobs.job import LocalNote, Write
+from aisle.jobs.supervisor.order_filter import view_key
+from aisle.outbox.local_notes import save_note
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_record import Author, Intent, author_of
+from aisle.outbox.outcome_reasons import store_text
+from aisle.undo_reference import UNDO_PREFIX
 from tests.lengths import tries
 from tests.local import goods
 from tests.local.kit import ANNA, update
@@ -102,14 +100,14 @@ FILTERS: list[Row] = [
 
 
 @pytest.fixture
-def filled(cache: Cache) -> list[Row]:
+def filled(cache: CacheWriter) -> list[Row]:
     orders = made(1, 120)
-    cache.put_orders(orders, lines_known=True, read_began=1000.0)
+    cache.write_orders(orders, lines_known=True, read_began=1000.0)
     return orders
 
 
 @pytest.mark.parametrize("args", FILTERS, ids=lambda args: "-".join(args) or "all")
-def test_windows_are_those_of_the_whole_list(reads: Reads, filled: list[Row], args: Row) -> None:
+def test_windows_are_those_of_the_whole_list(reads: CacheReader, filled: list[Row], args: Row) -> None:
     whole = by_hand(filled, **args)
     assert whole
     found, total = reads.query("board", {**args, "size": 500})
@@ -130,9 +128,9 @@ def test_windows_are_those_of_the_whole_list(reads: Reads, filled: list[Row], ar
         assert numbers(rows) == whole[max(0, min(at, total - 7)) :][:7], "no row is blank that an order could have"
 
 
-def test_it_is_sorted_by_age_and_number_too(reads: Reads, cache: Cache, filled: list[Row]) -> None:
-    cache.put_orders([goods.order("1"), goods.order("99999")], lines_known=True, read_began=500.0)
-    cache.put_orders([goods.order("1", comment="new")], lines_known=True, read_began=5000.0)
+def test_it_is_sorted_by_age_and_number_too(reads: CacheReader, cache: CacheWriter, filled: list[Row]) -> None:
+    cache.write_orders([goods.order("1"), goods.order("99999")], lines_known=True, read_began=500.0)
+    cache.write_orders([goods.order("1", comment="new")], lines_known=True, read_began=5000.0)
     rows, _ = reads.query("board", {"sort": "age", "size": 3})
     assert numbers(rows)[:2] == ["1", "99999"], "since this host has known them, whatever they say later"
     rows, total = reads.query("board", {"sort": "number", "size": 500})
@@ -142,11 +140,11 @@ def test_it_is_sorted_by_age_and_number_too(reads: Reads, cache: Cache, filled: 
 
 
 def test_random_writes_of_this_host_lie_over_every_window(
-    reads: Reads, cache: Cache, outbox_db: apsw.Connection, filled: list[Row]
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, filled: list[Row]
 ) -> None:
     """Claims, rejections, finishes and picks that wait: each list is the one of orders changed by hand."""
     rng = random.Random(7)
-    outbox = Outbox(outbox_db)
+    outbox = OperationQueue(outbox_db)
     for _ in range(tries(12, 200)):
         order = rng.choice([each for each in filled if each["is_active"] and not each["is_rejected"]])
         change = rng.choice([{"is_claimed": True}, {"is_claimed": False}, {"is_rejected": True}, {"is_active": False}])
@@ -160,21 +158,21 @@ def test_random_writes_of_this_host_lie_over_every_window(
 
 
 def test_rows_say_who_works_on_it_and_since_when_nothing_was_heard(
-    reads: Reads, cache: Cache, outbox_db: apsw.Connection
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
-    cache.put_people([goods.person("U2", "Ben Okafor")])
+    cache.write_people([goods.person("U2", "Ben Okafor")])
     said = {"is_claimed": True, "claimed_by": "U2", "claimed_on": "2026-03-05T09:00:00Z"}
     short = goods.line(2, "P2", 3, 1, is_picked=True)
-    cache.put_orders([goods.order("1", goods.line(1), short, **said)], lines_known=True, read_began=1.0)
+    cache.write_orders([goods.order("1", goods.line(1), short, **said)], lines_known=True, read_began=1.0)
     (row,), _ = reads.query("orders_by_number", {"orders": ["1", "unknown"]})
     assert (row["claimed_name"], row["short"], row["status"]) == ("Ben Okafor", 1, "partial")
     assert row["silent_since"] == "2026-03-05T09:00:00.000Z"
     entry = {"id": 5, "product_number": "P1", "store_number": "0001", "customer_order_number": "1", "source": "pick"}
-    cache.put_logs([{**entry, "created_on": "2026-03-05T09:30:00Z", "app_user_name": "U2"}], "2026-01-01")
+    cache.write_logs([{**entry, "created_on": "2026-03-05T09:30:00Z", "app_user_name": "U2"}], "2026-01-01")
     (row,), _ = reads.query("orders_by_number", {"orders": ["1"]})
     assert row["silent_since"] == "2026-03-05T09:30:00.000Z"
     with transaction(outbox_db):
-        Outbox(outbox_db).enqueue([Intent(update("1", {1: 1}), occurred_at="2026-03-05T09:45:00Z")], ANNA)
+        OperationQueue(outbox_db).enqueue([Intent(update("1", {1: 1}), occurred_at="2026-03-05T09:45:00Z")], ANNA)
     (row,), _ = reads.query("orders_by_number", {"orders": ["1"]})
     assert row["silent_since"] == "2026-03-05T09:45:00.000Z"
     stuck, total = reads.query("stuck", {"now": "2026-03-05T10:44:00+00:00", "minutes": 60})
@@ -193,11 +191,11 @@ def test_rows_say_who_works_on_it_and_since_when_nothing_was_heard(
 
 
 def test_what_order_and_log_both_tell_is_told_once_and_the_log_of_aisle_in_words(
-    reads: Reads, cache: Cache, outbox_db: apsw.Connection
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
     """The order's own history says what became of it, and where."""
-    cache.put_orders([goods.order("1", goods.line(1), goods.line(2))], lines_known=True, read_began=1.0)
-    cache.put_products([goods.product("P1", "Cola")])
+    cache.write_orders([goods.order("1", goods.line(1), goods.line(2))], lines_known=True, read_began=1.0)
+    cache.write_products([goods.product("P1", "Cola")])
     why = {"rejection_reason_code": "2", "rejection_reason_code_description": "Place is empty"}
     closing = update("1", {1: 1})
     closing.body["orders"]["order_lines"][0] |= {
@@ -207,7 +205,7 @@ def test_what_order_and_log_both_tell_is_told_once_and_the_log_of_aisle_in_words
         **why,
     }
     with transaction(outbox_db):
-        Outbox(outbox_db).enqueue([Intent(closing, occurred_at="2026-03-05T09:45:00Z")], ANNA)
+        OperationQueue(outbox_db).enqueue([Intent(closing, occurred_at="2026-03-05T09:45:00Z")], ANNA)
     said = {"product_number": "P1", "store_number": "0001", "customer_order_number": "1", "location_code": "B-02-3"}
     reason = {"reason_code": 2, "reason_code_description": "Place is empty", "quantity": 0}
     logged = [
@@ -222,7 +220,7 @@ def test_what_order_and_log_both_tell_is_told_once_and_the_log_of_aisle_in_words
             "quantity": 1,
         },
     ]
-    cache.put_logs(logged, "2026-01-01")
+    cache.write_logs(logged, "2026-01-01")
     past, total = reads.query("history", {"order_number": "1"})
     told = [(each["what"], each["label"], each["place"], each["why"], each["word"]) for each in past]
     assert total == len(told)
@@ -231,28 +229,28 @@ def test_what_order_and_log_both_tell_is_told_once_and_the_log_of_aisle_in_words
         ("short", "Cola", "B-02-3", ""),
         ("movement", "Cola", "B-02-3", ""),
     ]
-    assert told[0][3] == told[1][3] == outside("Place is empty")
+    assert told[0][3] == told[1][3] == store_text("Place is empty")
 
 
 def test_a_claim_for_somebody_has_his_name_here_and_is_sent_in_it(
-    reads: Reads, cache: Cache, outbox_db: apsw.Connection
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
-    cache.put_orders([goods.order("1", is_claimed=True)], lines_known=True, read_began=1.0)
+    cache.write_orders([goods.order("1", is_claimed=True)], lines_known=True, read_began=1.0)
     with transaction(outbox_db):
-        keep_remark(outbox_db, Remark("claim", "1", "U2"), "U1", 1000.0)
+        save_note(outbox_db, LocalNote("claim", "1", "U2"), "U1", 1000.0)
     (row,), _ = reads.query("orders_by_number", {"orders": ["1"]})
     assert row["claimed_by"] == "U2", "a service that keeps no names"
     write = update("1", {}, is_claimed=True)._replace(user="U2")
     assert author_of(write, Author("0001", "U1", terminal="desk")) == Author("0001", "U2")
     with transaction(outbox_db):
-        outbox = Outbox(outbox_db)
+        outbox = OperationQueue(outbox_db)
         ids = outbox.enqueue([Intent(update("1", {1: 1})), Intent(write), Intent(update("1", {2: 1}))], ANNA)
     assert len(set(ids)) == 3, "what others say is never one with it"
     assert [outbox.get(op_id).app_user for op_id in ids] == ["U1", "U2", "U1"]
 
 
 def test_differences_are_sorted_by_value_until_somebody_has_seen_them(
-    reads: Reads, cache: Cache, outbox_db: apsw.Connection
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
     usual = {"store_number": "0001", "app_user_name": "U2", "created_on": "2026-03-05T09:00:00Z", "review_status": "1"}
     counted = [
@@ -263,7 +261,7 @@ def test_differences_are_sorted_by_value_until_somebody_has_seen_them(
         {"id": 5, "product_number": "P5", "counted_quantity": 3, "expected_quantity": 0, **usual, "review_status": "2"},
         {"id": 6, "product_number": "P6", "counted_quantity": 3, "expected_quantity": 0, **usual, "app_user_name": ""},
     ]
-    cache.put_logs(counted, "2026-01-01")
+    cache.write_logs(counted, "2026-01-01")
     rows, total = reads.query("differences", {})
     assert [(row["key"], row["value"], row["known"]) for row in rows] == [
         ("2", 50, True),
@@ -273,52 +271,56 @@ def test_differences_are_sorted_by_value_until_somebody_has_seen_them(
     (row,), _ = reads.query("exceptions", {"now": NOW, "minutes": 60})
     assert (row["differences"], row["value"], total) == (3, 55, 3)
     with transaction(outbox_db):
-        keep_remark(outbox_db, Remark("review", "2", "approved"), "U1", 1772704800.0)
-        keep_remark(outbox_db, Remark("recount", "P1/A-1", "P1"), "U1", 1772704800.0)
+        save_note(outbox_db, LocalNote("review", "2", "approved"), "U1", 1772704800.0)
+        save_note(outbox_db, LocalNote("recount", "P1/A-1", "P1"), "U1", 1772704800.0)
     assert numbers_of(reads, "differences") == ["1", "4"]
     assert numbers_of(reads, "recounts") == ["P1/A-1"]
     entry = {"product_number": "P1", "location_code": "A-1", "counted_quantity": 4, "expected_quantity": 9}
     with transaction(outbox_db):
-        keep_remark(outbox_db, Remark("recount", "P1/A-1", "P1"), "U1", 1772704800.9)
-    cache.put_logs([{"id": 8, **entry, "store_number": "0001", "created_on": "2026-03-05T10:00:00.700Z"}], "2026-01-01")
+        save_note(outbox_db, LocalNote("recount", "P1/A-1", "P1"), "U1", 1772704800.9)
+    cache.write_logs(
+        [{"id": 8, **entry, "store_number": "0001", "created_on": "2026-03-05T10:00:00.700Z"}], "2026-01-01"
+    )
     assert numbers_of(reads, "recounts") == ["P1/A-1"], "counted in the same second, but before it was ordered"
     again = {"id": 7, "product_number": "P1", "location_code": "a-1", "counted_quantity": 4, "expected_quantity": 4}
-    cache.put_logs([{**again, "store_number": "0001", "created_on": "2026-03-05T11:00:00Z"}], "2026-01-01")
+    cache.write_logs([{**again, "store_number": "0001", "created_on": "2026-03-05T11:00:00Z"}], "2026-01-01")
     assert numbers_of(reads, "recounts") == [], "it was counted since"
 
 
-def test_a_count_that_was_taken_back_waits_for_nobody(reads: Reads, cache: Cache, outbox_db: apsw.Connection) -> None:
+def test_a_count_that_was_taken_back_waits_for_nobody(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
+) -> None:
     at = "2026-03-05T09:00:00.000Z"
     usual = {"store_number": "0001", "app_user_name": "U2", "location_code": "A-1", "created_on": at}
     counted = [
         {"id": number, "product_number": f"P{number}", "counted_quantity": 4, "expected_quantity": 9, **usual}
         for number in (1, 2, 3)
     ]
-    cache.put_logs(counted, "2026-01-01")
-    back = {"product_number": "P1", "quantity": 5, "reference": f"{UNDO}{at}", "source": "count"}
-    cache.put_logs([{"id": 9, **usual, **back, "created_on": "2026-03-05T09:01:00.000Z"}], "2026-01-01")
+    cache.write_logs(counted, "2026-01-01")
+    back = {"product_number": "P1", "quantity": 5, "reference": f"{UNDO_PREFIX}{at}", "source": "count"}
+    cache.write_logs([{"id": 9, **usual, **back, "created_on": "2026-03-05T09:01:00.000Z"}], "2026-01-01")
     assert numbers_of(reads, "differences") == ["2", "3"], "the service has it"
-    entry = {"product_number": "P2", "location_code": "a-1", "quantity": 5, "reference": f"{UNDO}2"}
+    entry = {"product_number": "P2", "location_code": "a-1", "quantity": 5, "reference": f"{UNDO_PREFIX}2"}
     body = {"storeproductlog": [{**entry, "app_user_name": "U2", "scanned_datetime": "2026-03-05T09:02:00.000Z"}]}
     write = Write("create-store-product-logs", ("product/P2",), {"store_number": "0001"}, {}, body)
     with transaction(outbox_db):
-        Outbox(outbox_db).enqueue([Intent(write)], ANNA)
+        OperationQueue(outbox_db).enqueue([Intent(write)], ANNA)
     assert numbers_of(reads, "differences") == ["3"], "this host says so"
     (row,), _ = reads.query("exceptions", {"now": NOW, "minutes": 60})
     assert row["differences"] == 1
 
 
 def test_counts_are_found_without_a_look_at_the_whole_log(
-    cache_db: apsw.Connection, cache: Cache, outbox_db: apsw.Connection
+    cache_db: apsw.Connection, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
     asked: list[str] = []
     count = {"id": 1, "store_number": "0001", "product_number": "P1", "app_user_name": "U2", "counted_quantity": 4}
-    cache.put_logs([{**count, "expected_quantity": 3, "created_on": "2026-03-05T08:00:00Z"}], "2026-01-01")
+    cache.write_logs([{**count, "expected_quantity": 3, "created_on": "2026-03-05T08:00:00Z"}], "2026-01-01")
     with transaction(outbox_db):
-        keep_remark(outbox_db, Remark("recount", "P1/A-1", "P1"), "U1", 1772704800.0)
+        save_note(outbox_db, LocalNote("recount", "P1/A-1", "P1"), "U1", 1772704800.0)
     cache_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-    differences(cache_db, outbox_db, {})
-    recounts(cache_db, outbox_db)
+    open_differences(cache_db, outbox_db, {})
+    open_recounts(cache_db, outbox_db)
     cache_db.trace_v2(0, None)
     looks = [sql for sql in asked if "FROM log" in sql or "FROM difference WHERE" in sql]
     assert len(looks) == 3, asked
@@ -332,17 +334,17 @@ def test_counts_are_found_without_a_look_at_the_whole_log(
 
 
 def test_recounts_of_the_service_are_listed_with_what_was_said_here_over_them(
-    reads: Reads, cache: Cache, outbox_db: apsw.Connection
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
     said = {"ordered_by": "U2", "ordered_on": "2026-03-05T09:00:00Z", "state": "open"}
     kept = [{"id": n, "product_number": f"P{n}", "location_code": "A-1", **said} for n in (1, 2, 3)]
-    cache.put_people([goods.person("U2", "Ben Okafor")])
-    cache.put_recounts(kept)
+    cache.write_people([goods.person("U2", "Ben Okafor")])
+    cache.write_recounts(kept)
     entry = {"id": 50, "product_number": "P5", "location_code": "A-5", "counted_quantity": 1, "store_number": "0001"}
-    cache.put_logs([{**entry, "created_on": "2026-03-05T08:00:00Z"}], "2026-01-01")
+    cache.write_logs([{**entry, "created_on": "2026-03-05T08:00:00Z"}], "2026-01-01")
     (row, _, _), _ = reads.query("recounts", {})
     assert (row["key"], row["kind"], row["who"], row["location_code"]) == ("1", "kept", "Ben Okafor", "A-1")
-    outbox = Outbox(outbox_db)
+    outbox = OperationQueue(outbox_db)
 
     def write(*said: Row) -> str:
         with transaction(outbox_db):
@@ -354,12 +356,12 @@ def test_recounts_of_the_service_are_listed_with_what_was_said_here_over_them(
     found = [(each["key"], each["kind"]) for each in reads.query("recounts", {})[0]]
     assert found == [("1", "kept"), ("3", "kept"), ("P5/A-5", "noted")]
     outbox.begin_sending(op_id, b"{}")
-    outbox.reject(op_id, outside("It was counted"))
+    outbox.refuse(op_id, store_text("It was counted"))
     assert numbers_of(reads, "recounts") == ["1", "2", "3"], "nothing came of it"
     with transaction(outbox_db):
-        keep_remark(outbox_db, Remark("recount", "P3/a-1", "P3"), "U1", 1772704800.0)
-        keep_remark(outbox_db, Remark("recount", "P4/A-1", "P4"), "U1", 1772704800.0)
-    cache.put_recounts(kept[1:])
+        save_note(outbox_db, LocalNote("recount", "P3/a-1", "P3"), "U1", 1772704800.0)
+        save_note(outbox_db, LocalNote("recount", "P4/A-1", "P4"), "U1", 1772704800.0)
+    cache.write_recounts(kept[1:])
     found = [(each["key"], each["kind"]) for each in reads.query("recounts", {})[0]]
     assert found == [("2", "kept"), ("3", "kept"), ("P4/A-1", "here")], "one of the service's is listed once"
     count = {"product_number": "P2", "location_code": "a-1", "counted_quantity": 3}
@@ -369,23 +371,23 @@ def test_recounts_of_the_service_are_listed_with_what_was_said_here_over_them(
     assert numbers_of(reads, "recounts") == ["3", "P4/A-1"], "it was counted here, and the service will hear of it"
 
 
-def numbers_of(reads: Reads, name: str) -> list[str]:
+def numbers_of(reads: CacheReader, name: str) -> list[str]:
     return [str(row["key"]) for row in reads.query(name, {})[0]]
 
 
-def test_a_person_has_his_own_views_whatever_he_is_called(reads: Reads, outbox_db: apsw.Connection) -> None:
+def test_a_person_has_his_own_views_whatever_he_is_called(reads: CacheReader, outbox_db: apsw.Connection) -> None:
     kept = [("a", "late"), ("a", "b/late"), ("a/b", "late"), ("a%2Fb", "mine")]
     with transaction(outbox_db):
         for user, name in kept:
-            keep_remark(outbox_db, Remark("view", view_key(user, name), "{}"), user, 1772704800.0)
+            save_note(outbox_db, LocalNote("view", view_key(user, name), "{}"), user, 1772704800.0)
     for user in ("a", "a/b", "a%2Fb", ""):
         names = [row["name"] for row in reads.query("views", {"user": user})[0]]
         assert sorted(names) == sorted(name for owner, name in kept if owner == user), user
 
 
-def test_stock_that_cannot_be(reads: Reads, cache: Cache) -> None:
-    cache.put_products([goods.product(f"P{n}") for n in range(1, 4)])
-    cache.put_stock(
+def test_stock_that_cannot_be(reads: CacheReader, cache: CacheWriter) -> None:
+    cache.write_products([goods.product(f"P{n}") for n in range(1, 4)])
+    cache.write_stock(
         [
             goods.stock("P1", 3, places={"A-1": 5, "A-2": -2}),
             goods.stock("P2", -4),
@@ -395,7 +397,7 @@ def test_stock_that_cannot_be(reads: Reads, cache: Cache) -> None:
     kept = [{"location_code": "PU-1", "quantity": 1, "customer_order_number": "1", "location_order": 1}]
     lines = (goods.line(1, "P1", 3, 4), goods.line(2, "P2", 3, 2, moved_quantity=2, store_locations=kept))
     fine = goods.line(3, "P3", 3, 1, moved_quantity=1, store_locations=kept)
-    cache.put_orders([goods.order("1", *lines, fine)], lines_known=True, read_began=1.0)
+    cache.write_orders([goods.order("1", *lines, fine)], lines_known=True, read_began=1.0)
     rows, _ = reads.query("impossible", {})
     found = [(row["kind"], row["product_number"], row["location_code"], int(row["quantity"])) for row in rows]
     assert found == [
@@ -408,12 +410,12 @@ def test_stock_that_cannot_be(reads: Reads, cache: Cache) -> None:
 
 @pytest.mark.parametrize("sort", ["pickup", "age", "number"])
 def test_a_list_of_states_is_read_from_an_index_in_its_order(
-    cache_db: apsw.Connection, cache: Cache, sort: str
+    cache_db: apsw.Connection, cache: CacheWriter, sort: str
 ) -> None:
     """No list is sorted, and none is read whole: the last window of many costs what the first of few does."""
     asked: list[str] = []
     cache_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-    listed = Listed(cache_db, Filter(("open", "partial"), sort=sort), [], {})
+    listed = BoardList(cache_db, BoardFilter(("open", "partial"), sort=sort), [], {})
     listed.window(30, 9, (listed.key_of("4001") or ("x",), 20))
     assert listed.total == 0
     cache_db.trace_v2(0, None)

@@ -10,11 +10,11 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.outbox.outbox import open_outbox
-from aisle.local.reads import catalogue as reads_catalogue
-from aisle.local.reads.reads import Reads
+from aisle.cache import catalogue_queries as reads_catalogue
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_queue import open_outbox
 from tests.local import goods
 from tests.local.kit import STORE
 
@@ -37,28 +37,28 @@ def products() -> list[Row]:
 
 
 @pytest.fixture
-def cache(aisle_home: Path) -> Cache:
-    home = Home(aisle_home, "embedded", STORE)
-    cache = Cache(open_cache(home.folder, writer=True), STORE)
-    cache.put_products(products(), 1)
-    cache.put_stock([{**goods.stock("P00", 3), "category_name": "Black tea"}, goods.stock("P77", 1)])
+def cache(aisle_home: Path) -> CacheWriter:
+    home = StoreFolder(aisle_home, "embedded", STORE)
+    cache = CacheWriter(open_cache(home.folder, writer=True), STORE)
+    cache.write_products(products(), 1)
+    cache.write_stock([{**goods.stock("P00", 3), "category_name": "Black tea"}, goods.stock("P77", 1)])
     return cache
 
 
 @pytest.fixture
-def reads(cache: Cache, aisle_home: Path) -> Iterator[Reads]:
-    home = Home(aisle_home, "embedded", STORE)
-    with closing(open_outbox(home.folder)) as outbox, closing(Reads(home, outbox)) as reads:
+def reads(cache: CacheWriter, aisle_home: Path) -> Iterator[CacheReader]:
+    home = StoreFolder(aisle_home, "embedded", STORE)
+    with closing(open_outbox(home.folder)) as outbox, closing(CacheReader(home, outbox)) as reads:
         yield reads
 
 
-def numbers(reads: Reads, **args: Any) -> list[str]:
+def numbers(reads: CacheReader, **args: Any) -> list[str]:
     rows, total = reads.query("catalogue", args)
     assert args.get("size") or total == len(rows)
     return [row["product_number"] for row in rows]
 
 
-def test_products_are_listed_by_what_they_are(reads: Reads) -> None:
+def test_products_are_listed_by_what_they_are(reads: CacheReader) -> None:
     assert numbers(reads, first=10, size=5) == ["P10", "P11", "P77"]
     assert numbers(reads, show="promotion") == ["P01"]
     assert numbers(reads, show="set") == ["P04"]
@@ -71,7 +71,7 @@ def test_products_are_listed_by_what_they_are(reads: Reads) -> None:
     assert (rows[0]["in_store"], rows[0]["in_catalogue"], rows[0]["promotion"]) == (True, True, False)
 
 
-def test_categories_and_suppliers_have_names_and_counts(reads: Reads) -> None:
+def test_categories_and_suppliers_have_names_and_counts(reads: CacheReader) -> None:
     rows, total = reads.query("facets", {"kind": "category"})
     assert (total, rows[0]) == (3, {"code": "C0", "name": "Black tea", "count": 4})
     assert reads.query("facets", {"kind": "category", "search": "black"})[1] == 1
@@ -80,19 +80,19 @@ def test_categories_and_suppliers_have_names_and_counts(reads: Reads) -> None:
     assert [(row["code"], row["name"], row["count"]) for row in rows] == [("S1", "", 11), ("S2", "Leaf-Co", 1)]
 
 
-def test_counts_follow_the_products(reads: Reads, cache: Cache) -> None:
+def test_counts_follow_the_products(reads: CacheReader, cache: CacheWriter) -> None:
     def counts(kind: str) -> dict[str, int]:
         return {row["code"]: row["count"] for row in reads.query("facets", {"kind": kind})[0]}
 
     assert counts("category") == {"C0": 4, "C1": 4, "C2": 4}
     moved = [goods.product("P00", "Tea no. 0", category_code="C9", supplier_id="S2"), goods.product("P01", "Tea no. 1")]
-    cache.put_products(moved, 2)
+    cache.write_products(moved, 2)
     assert (counts("category"), counts("supplier")) == ({"C0": 3, "C1": 3, "C2": 4, "C9": 1}, {"S1": 10, "S2": 1})
-    assert cache.sweep("product", 2)
+    assert cache.delete_unseen("product", 2)
     assert (counts("category"), counts("supplier")) == ({"C9": 1}, {"S2": 1})
 
 
-def test_a_window_is_stepped_to_from_the_nearer_end(reads: Reads, cache: Cache) -> None:
+def test_a_window_is_stepped_to_from_the_nearer_end(reads: CacheReader, cache: CacheWriter) -> None:
     asked: list[str] = []
     everything = numbers(reads, size=20)
     assert len(everything) == 13
@@ -105,7 +105,7 @@ def test_a_window_is_stepped_to_from_the_nearer_end(reads: Reads, cache: Cache) 
     assert numbers(reads, first=3, size=1, category="C1") == ["P10"]
 
 
-def test_variants_and_parts_have_names(reads: Reads, cache: Cache) -> None:
+def test_variants_and_parts_have_names(reads: CacheReader, cache: CacheWriter) -> None:
     ((page,), _) = reads.query("catalogue_page", {"product_number": "P02"})
     assert [(row["product_number"], row["color"], row["size"]) for row in page["variants"]] == [
         ("P03", "green", "large")
@@ -120,22 +120,22 @@ def test_variants_and_parts_have_names(reads: Reads, cache: Cache) -> None:
     assert reads.query("catalogue_page", {"product_number": "none"}) == ([], 0)
     rows = products()
     rows[3] |= {"variant_family": "", "is_promotion": True}
-    cache.put_products(rows[1:4], 2)
-    cache.sweep("product", 2)
+    cache.write_products(rows[1:4], 2)
+    cache.delete_unseen("product", 2)
     assert numbers(reads, show="promotion") == ["P01", "P03"]
     ((page,), _) = reads.query("catalogue_page", {"product_number": "P02"})
     assert page["variants"] == []
     assert numbers(reads, category="C1") == ["P01"]
 
 
-def test_no_filter_reads_the_whole_catalogue(cache: Cache, reads: Reads, aisle_home: Path) -> None:
+def test_no_filter_reads_the_whole_catalogue(cache: CacheWriter, reads: CacheReader, aisle_home: Path) -> None:
     asked: list[str] = []
-    with closing(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=False)) as db:
+    with closing(open_cache(StoreFolder(aisle_home, "embedded", STORE).folder, writer=False)) as db:
         db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
         for args in ({"category": "C1"}, {"supplier": "S1", "show": "set"}, {"show": "ended"}):
-            reads_catalogue.catalogue(db, args)
-        reads_catalogue.facets(db, {"kind": "category"})
-        reads_catalogue.facets(db, {"kind": "supplier"})
+            reads_catalogue.list_catalogue(db, args)
+        reads_catalogue.list_facets(db, {"kind": "category"})
+        reads_catalogue.list_facets(db, {"kind": "supplier"})
         db.trace_v2(0, None)
         assert len(asked) > 8
         assert sum("FROM facet" in sql for sql in asked) == 2, "what has how many is summed at the write"
@@ -144,10 +144,12 @@ def test_no_filter_reads_the_whole_catalogue(cache: Cache, reads: Reads, aisle_h
             assert ("SEARCH facet USING PRIMARY KEY" if "FROM facet" in sql else "INDEX product_") in plan, (sql, plan)
 
 
-def test_words_are_looked_for_in_all_of_a_category_however_many_have_them_elsewhere(reads: Reads, cache: Cache) -> None:
+def test_words_are_looked_for_in_all_of_a_category_however_many_have_them_elsewhere(
+    reads: CacheReader, cache: CacheWriter
+) -> None:
     others = [goods.product(f"A{n:03}", f"Cheese {n}", category_code="MANY", supplier_id="S1") for n in range(130)]
     few = [goods.product(f"Z{n}", f"Cheese, mild {n}", category_code="FEW", supplier_id="S9") for n in range(3)]
-    cache.put_products([*products(), *others, *few], 2)
+    cache.write_products([*products(), *others, *few], 2)
     assert len(numbers(reads, search="cheese", size=200)) == 100
     for words in ("cheese", "c", "ch", "mild cheese", "cheese mild"):
         assert numbers(reads, search=words, category="FEW", size=9) == ["Z0", "Z1", "Z2"], words

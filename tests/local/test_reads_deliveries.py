@@ -11,16 +11,16 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.code_forms import lookup_keys
-from aisle.jobs.base import Context
-from aisle.jobs.receive.receiving import Entry, Receiving, write
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.db import transaction
-from aisle.local.fold import natural
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import Intent
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.reads.reads import Reads
+from aisle.barcode_keys import lookup_keys
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Context
+from aisle.jobs.receive.receive_state import ReceiptEntry, ReceiveState, receipt_write
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Intent
+from aisle.search_text import natural_key
 from tests.local import goods
 from tests.local.kit import ANNA, STORE, Clock
 
@@ -51,16 +51,16 @@ class Desk:
     """A cache, an outbox, and the reads over both."""
 
     def __init__(self, folder: Path) -> None:
-        home = Home(folder, "embedded", STORE)
+        home = StoreFolder(folder, "embedded", STORE)
         self.clock = Clock(NOON)
-        self.cache = Cache(open_cache(home.folder, writer=True), STORE)
+        self.cache = CacheWriter(open_cache(home.folder, writer=True), STORE)
         self._db = open_outbox(home.folder)
-        self.outbox = Outbox(self._db, clock=self.clock)
-        self.reads = Reads(home, self._db)
+        self.outbox = OperationQueue(self._db, clock=self.clock)
+        self.reads = CacheReader(home, self._db)
 
-    def receive(self, number: str, *entries: Entry, sign: int = 1) -> str:
+    def receive(self, number: str, *entries: ReceiptEntry, sign: int = 1) -> str:
         """A receipt of this host."""
-        made = write(Receiving(number=number), entries, CONTEXT, sign)
+        made = receipt_write(ReceiveState(delivery_number=number), entries, CONTEXT, sign)
         with transaction(self._db):
             (op_id,) = self.outbox.enqueue([Intent(made)], ANNA)
         return op_id
@@ -88,8 +88,8 @@ class Desk:
 @pytest.fixture
 def desk(aisle_home: Path) -> Desk:
     made = Desk(aisle_home)
-    made.cache.put_products([goods.product("P1", "Oat drink", allow_decimal=True), goods.product("P9", "Rye bread")])
-    made.cache.put_deliveries(
+    made.cache.write_products([goods.product("P1", "Oat drink", allow_decimal=True), goods.product("P9", "Rye bread")])
+    made.cache.write_deliveries(
         [
             delivery("D-1", line(1, "P1", 6), line(2, "P2", 2, description="Butter"), line(3, "P1", 4)),
             delivery("D-2", line(1, "P1", 3, 3), datetime_expected="2026-11-19T08:00:00Z"),
@@ -111,53 +111,57 @@ def test_the_list_says_what_is_to_be_received_first_what_is_expected_first(desk:
 
 
 def test_receipts_are_laid_over_line_by_line_and_taken_back_from_the_last(desk: Desk) -> None:
-    desk.receive("D-1", Entry("P1", 1, Decimal(5)), Entry("P1", 3, Decimal(1)))
+    desk.receive("D-1", ReceiptEntry("P1", 1, Decimal(5)), ReceiptEntry("P1", 3, Decimal(1)))
     assert desk.lines("D-1") == [(1, "P1", 5), (2, "P2", 0), (3, "P1", 1)]
-    desk.receive("D-1", Entry("P1", 0, Decimal(6)))
+    desk.receive("D-1", ReceiptEntry("P1", 0, Decimal(6)))
     assert desk.lines("D-1") == [(1, "P1", 6), (2, "P2", 0), (3, "P1", 6)]
-    desk.receive("D-1", Entry("P1", 0, Decimal(7)), sign=-1)
+    desk.receive("D-1", ReceiptEntry("P1", 0, Decimal(7)), sign=-1)
     assert desk.lines("D-1") == [(1, "P1", 5), (2, "P2", 0), (3, "P1", 0)]
-    desk.receive("D-1", Entry("P9", 0, Decimal(2)))
+    desk.receive("D-1", ReceiptEntry("P9", 0, Decimal(2)))
     assert desk.lines("D-1")[-1] == (0, "P9", 2)
     ((row,), _) = desk.reads.query("delivery", {"order_number": "D-1"})
     assert [each["description"] for each in row["lines"]] == ["Oat drink", "Butter", "Oat drink", "Rye bread"]
     assert [each["allow_decimal"] for each in row["lines"]] == [True, False, True, False]
-    desk.receive("D-1", Entry("P1", 1, Decimal(1)), Entry("P1", 3, Decimal(4)), Entry("P2", 2, Decimal(2)))
+    desk.receive(
+        "D-1", ReceiptEntry("P1", 1, Decimal(1)), ReceiptEntry("P1", 3, Decimal(4)), ReceiptEntry("P2", 2, Decimal(2))
+    )
     assert desk.listed(state="received") == [("D-2", "received"), ("D-1", "received")]
 
 
 def test_what_came_beyond_the_announced_fills_no_gap_wherever_it_is_counted(desk: Desk) -> None:
-    desk.cache.put_deliveries([delivery("D-5", line(1, "P5", 6, 8), line(2, "P6", 4, 1), line(3, "P7", 0, 5))], NOON)
+    desk.cache.write_deliveries([delivery("D-5", line(1, "P5", 6, 8), line(2, "P6", 4, 1), line(3, "P7", 0, 5))], NOON)
     for _ in range(2):  # as the cache sums it, then with a receipt laid over
         ((listed,), _) = desk.reads.query("deliveries", {"search": "D-5"})
         ((opened,), _) = desk.reads.query("delivery", {"order_number": "D-5"})
         assert (listed["received_quantity"], listed["quantity"], listed["state"]) == (7, 10, "partial")
         assert opened["received_quantity"] == 7
-        desk.receive("D-5", Entry("P5", 1, Decimal(2)))
-    desk.cache.put_deliveries([delivery("D-6", line(1, "P5", 6), line(2, "P7", 0, 5))], NOON)
+        desk.receive("D-5", ReceiptEntry("P5", 1, Decimal(2)))
+    desk.cache.write_deliveries([delivery("D-6", line(1, "P5", 6), line(2, "P7", 0, 5))], NOON)
     assert desk.listed(search="D-6") == [("D-6", "partial")]
 
 
 def test_a_receipt_leaves_the_overlay_when_the_delivery_was_read_after_it(desk: Desk) -> None:
-    op_id = desk.receive("D-1", Entry("P1", 1, Decimal(5)))
+    op_id = desk.receive("D-1", ReceiptEntry("P1", 1, Decimal(5)))
     desk.arrive(op_id)
     assert desk.lines("D-1")[0] == (1, "P1", 5)
     desk.clock.pass_(10)
-    desk.cache.put_deliveries([delivery("D-1", line(1, "P1", 6, 5), line(2, "P2", 2), line(3, "P1", 4))], desk.clock())
+    desk.cache.write_deliveries(
+        [delivery("D-1", line(1, "P1", 6, 5), line(2, "P2", 2), line(3, "P1", 4))], desk.clock()
+    )
     assert desk.lines("D-1")[0] == (1, "P1", 5)
 
 
 def test_an_earlier_read_never_comes_over_a_later_one(desk: Desk) -> None:
-    desk.cache.put_deliveries([delivery("D-2", line(1, "P1", 3, 1))], NOON - 120)
+    desk.cache.write_deliveries([delivery("D-2", line(1, "P1", 3, 1))], NOON - 120)
     assert desk.lines("D-2") == [(1, "P1", 3)]
-    written = desk.cache.put_deliveries([delivery("D-2", line(1, "P1", 3, 3), datetime_expected="x")], NOON)
+    written = desk.cache.write_deliveries([delivery("D-2", line(1, "P1", 3, 3), datetime_expected="x")], NOON)
     assert written.changed == ("D-2",)
 
 
 def test_deliveries_that_expect_a_product(desk: Desk) -> None:
     rows, total = desk.reads.query("expecting", {"product_number": "P1"})
     assert [(row["order_number"], row["missing"]) for row in rows] == [("D-1", 10)]
-    desk.receive("D-1", Entry("P1", 1, Decimal(6)), Entry("P1", 3, Decimal(4)))
+    desk.receive("D-1", ReceiptEntry("P1", 1, Decimal(6)), ReceiptEntry("P1", 3, Decimal(4)))
     assert desk.reads.query("expecting", {"product_number": "P1"}) == ([], 0)
     assert total == 1
 
@@ -169,7 +173,7 @@ def test_the_next_deliveries_that_bring_a_product(desk: Desk) -> None:
         return [(row["order_number"], int(row["missing"]), row["datetime_expected"]) for row in rows]
 
     day, late = "2026-11-20T08:00:00Z", "2026-11-21T08:00:00Z"
-    desk.cache.put_deliveries(
+    desk.cache.write_deliveries(
         [
             delivery("D-1", line(1, "P1", 6), line(2, "P2", 2), line(3, "P1", 4), datetime_expected=late),
             delivery("D-4", line(1, "P1", 3, 1), line(2, "P2", 3), datetime_expected=day),
@@ -179,22 +183,22 @@ def test_the_next_deliveries_that_bring_a_product(desk: Desk) -> None:
     )
     assert coming() == [("D-4", 2, day), ("D-1", 10, late), ("D-5", 2, "")]
     assert coming(size=1) == [("D-4", 2, day)]
-    desk.receive("D-4", Entry("P1", 1, Decimal(2)))
-    desk.receive("D-1", Entry("P1", 1, Decimal(5)), Entry("P2", 2, Decimal(2)))
+    desk.receive("D-4", ReceiptEntry("P1", 1, Decimal(2)))
+    desk.receive("D-1", ReceiptEntry("P1", 1, Decimal(5)), ReceiptEntry("P2", 2, Decimal(2)))
     assert coming() == [("D-1", 5, late), ("D-5", 2, "")]
 
 
 def test_what_a_receipt_says_of_a_silent_line_comes_no_more(desk: Desk) -> None:
     silent = {name: value for name, value in line(1, "P1", 4).items() if name != "received_quantity"}
-    desk.cache.put_deliveries([delivery("D-6", silent, line(2, "P2", 3))], NOON)
-    desk.cache.put_receipts([{"order_number": "D-6", "receipt_lines": [{"line_number": 1, "received_quantity": 3}]}])
+    desk.cache.write_deliveries([delivery("D-6", silent, line(2, "P2", 3))], NOON)
+    desk.cache.write_receipts([{"order_number": "D-6", "receipt_lines": [{"line_number": 1, "received_quantity": 3}]}])
     rows, _ = desk.reads.query("coming", {"product_number": "P1"})
     assert ("D-6", 1) in [(row["order_number"], row["missing"]) for row in rows]
 
 
 def test_what_comes_of_a_product_is_read_without_the_other_lines_of_its_deliveries(desk: Desk) -> None:
     lines = [line(n, f"P{n}", 4) for n in range(1, 400)]
-    desk.cache.put_deliveries([delivery(f"E-{n}", *lines) for n in range(3)], NOON)
+    desk.cache.write_deliveries([delivery(f"E-{n}", *lines) for n in range(3)], NOON)
     steps: list[int] = []
 
     def tick() -> bool:
@@ -219,21 +223,21 @@ def test_numbers_and_containers_lead_to_the_delivery_and_its_barcodes_to_product
         purchase_unit_barcode="8712345678906",
         purchase_unit_quantity=12,
     )
-    desk.cache.put_deliveries([delivery("D-7", row, external_reference_number="EXT-7")], NOON)
+    desk.cache.write_deliveries([delivery("D-7", row, external_reference_number="EXT-7")], NOON)
     assert desk.means("D-7") == desk.means("EXT-7") == {("delivery", "D-7", Decimal(1))}
     assert desk.means("00387123450000000018") == {("delivery", "D-7", Decimal(1))}
     assert desk.means("96385074") == {("product", "P7", Decimal(1))}
     assert desk.means("8712345678906") == {("product", "P7", Decimal(12))}
-    desk.cache.put_deliveries([delivery("D-7", line(1, "P7", 24, container_barcode="OTHER"))], NOON + 1)
+    desk.cache.write_deliveries([delivery("D-7", line(1, "P7", 24, container_barcode="OTHER"))], NOON + 1)
     assert desk.means("00387123450000000018") == set()
     assert desk.means("OTHER") == {("delivery", "D-7", Decimal(1))}
-    desk.cache.forget_deliveries(["D-7"])
+    desk.cache.delete_deliveries(["D-7"])
     assert desk.means("OTHER") == desk.means("D-7") == set()
     assert desk.reads.query("delivery", {"order_number": "D-7"}) == ([], 0)
 
 
 def test_what_lines_do_not_say_the_receipt_does(desk: Desk) -> None:
-    desk.cache.put_deliveries([delivery("D-4", line(1, "P1", 3, None), line(2, "P2", 1, None))], NOON)
+    desk.cache.write_deliveries([delivery("D-4", line(1, "P1", 3, None), line(2, "P2", 1, None))], NOON)
     assert desk.listed(search="d-4") == [("D-4", "open")]
     receipt = {
         "order_number": "D-4",
@@ -242,7 +246,7 @@ def test_what_lines_do_not_say_the_receipt_does(desk: Desk) -> None:
         "import_id": 9,
         "receipt_lines": [{"line_number": 1, "received_quantity": 3, "shipped_quantity": 3}],
     }
-    desk.cache.put_receipts([receipt, {**receipt, "order_number": "T-1", "order_type_id": 2, "import_id": 10}])
+    desk.cache.write_receipts([receipt, {**receipt, "order_number": "T-1", "order_type_id": 2, "import_id": 10}])
     assert desk.listed(search="d-4") == [("D-4", "partial")]
     assert desk.lines("D-4") == [(1, "P1", 3), (2, "P2", 0)]
     kinds, _ = desk.reads.query("receipt_kinds", {})
@@ -255,21 +259,21 @@ def test_what_lines_do_not_say_the_receipt_does(desk: Desk) -> None:
 
 def test_codes_of_a_product_that_nothing_speaks_of_any_more_leave_with_its_last_delivery(desk: Desk) -> None:
     rows = [line(1, "P9", 1, barcode="96385074"), line(2, "P7", 1, barcode="8712345678906")]
-    desk.cache.put_deliveries([delivery("D-7", *rows), delivery("D-8", rows[1])], NOON, generation=1)
-    desk.cache.put_orders([goods.order("1", goods.line(1, "P6"))], lines_known=True, read_began=NOON)
-    desk.cache.sweep("delivery", 1)
-    desk.cache.put_deliveries([delivery("D-8", rows[1])], NOON + 1, generation=2)
-    desk.cache.sweep("delivery", 2)
+    desk.cache.write_deliveries([delivery("D-7", *rows), delivery("D-8", rows[1])], NOON, generation=1)
+    desk.cache.write_orders([goods.order("1", goods.line(1, "P6"))], lines_known=True, read_began=NOON)
+    desk.cache.delete_unseen("delivery", 1)
+    desk.cache.write_deliveries([delivery("D-8", rows[1])], NOON + 1, generation=2)
+    desk.cache.delete_unseen("delivery", 2)
     assert desk.means("8712345678906") == {("product", "P7", Decimal(1))}, "another delivery has it"
-    desk.cache.sweep("delivery", 3)
+    desk.cache.delete_unseen("delivery", 3)
     assert desk.means("8712345678906") == desk.means("P7") == desk.means("P2") == set()
     assert desk.means("96385074") == {("product", "P9", Decimal(1))}, "the catalogue has it"
     assert desk.means("P6") == {("product", "P6", Decimal(1))}, "an order has it"
 
 
 def test_what_a_receipt_says_of_no_line_is_of_none(desk: Desk) -> None:
-    desk.cache.put_deliveries([delivery("D-4", line(0, "P9", 2, None))], NOON)
-    desk.cache.put_receipts(
+    desk.cache.write_deliveries([delivery("D-4", line(0, "P9", 2, None))], NOON)
+    desk.cache.write_receipts(
         [{"order_number": "D-4", "store_number": STORE, "receipt_lines": [{"received_quantity": 2}]}]
     )
     assert (desk.lines("D-4"), desk.listed(search="d-4")) == ([(0, "P9", 0)], [("D-4", "open")])
@@ -277,9 +281,11 @@ def test_what_a_receipt_says_of_no_line_is_of_none(desk: Desk) -> None:
 
 
 def test_a_receipt_is_heard_of_the_lines_alone_that_do_not_say_it_themselves(desk: Desk) -> None:
-    desk.cache.put_deliveries([delivery("D-4", line(1, "P1", 4, 4), line(2, "P9", 2, None), line(3, "P2", 2, 1))], NOON)
+    desk.cache.write_deliveries(
+        [delivery("D-4", line(1, "P1", 4, 4), line(2, "P9", 2, None), line(3, "P2", 2, 1))], NOON
+    )
     said = [{"line_number": number, "received_quantity": 2} for number in (1, 2, 3)]
-    desk.cache.put_receipts([{"order_number": "D-4", "store_number": STORE, "receipt_lines": said}])
+    desk.cache.write_receipts([{"order_number": "D-4", "store_number": STORE, "receipt_lines": said}])
     assert desk.lines("D-4") == [(1, "P1", 4), (2, "P9", 2), (3, "P2", 1)]
     expecting = {
         product: [row["order_number"] for row in desk.reads.query("expecting", {"product_number": product})[0]]
@@ -291,14 +297,14 @@ def test_a_receipt_is_heard_of_the_lines_alone_that_do_not_say_it_themselves(des
 
 def test_a_complete_pass_of_receipts_leaves_those_that_it_met_and_those_of_deliveries(desk: Desk) -> None:
     kept = {"store_number": STORE, "order_type_id": 1, "receipt_lines": []}
-    desk.cache.put_receipts([{**kept, "order_number": number} for number in ("D-1", "R-1", "R-2")])
-    desk.cache.keep_receipts(["R-1"])
+    desk.cache.write_receipts([{**kept, "order_number": number} for number in ("D-1", "R-1", "R-2")])
+    desk.cache.delete_unseen_receipts(["R-1"])
     assert {row["order_number"] for row in desk.reads.query("receipts", {})[0]} == {"D-1", "R-1"}
 
 
 def test_a_complete_pass_drops_what_it_has_not_seen(desk: Desk) -> None:
-    desk.cache.put_deliveries([delivery("D-1", line(1, "P1", 6))], NOON, generation=5)
-    assert desk.cache.sweep("delivery", 5) == 2
+    desk.cache.write_deliveries([delivery("D-1", line(1, "P1", 6))], NOON, generation=5)
+    assert desk.cache.delete_unseen("delivery", 5) == 2
     assert desk.listed() == [("D-1", "open")]
 
 
@@ -315,18 +321,18 @@ def test_a_complete_pass_drops_what_it_has_not_seen(desk: Desk) -> None:
     ],
 )
 def test_a_row_that_makes_no_sense_is_left_out_with_its_reason(desk: Desk, row: Any) -> None:
-    written = desk.cache.put_deliveries([row, delivery("D-5", line(1, "P1", 1))], NOON)
+    written = desk.cache.write_deliveries([row, delivery("D-5", line(1, "P1", 1))], NOON)
     assert len(written.skipped) == 1
-    assert written.skipped[0].why
+    assert written.skipped[0].reason
     assert written.keys == ("D-5",)
 
 
 def test_a_line_without_product_has_that_of_its_barcode_and_one_without_number_its_place(desk: Desk) -> None:
-    desk.cache.put_products([goods.product("P5", "Crisps", "96385074")])
+    desk.cache.write_products([goods.product("P5", "Crisps", "96385074")])
     bare = {"barcode": "96385074", "quantity": 4}
-    desk.cache.put_deliveries([delivery("D-6", bare, {"product_number": "P9", "quantity": 1})], NOON)
+    desk.cache.write_deliveries([delivery("D-6", bare, {"product_number": "P9", "quantity": 1})], NOON)
     assert desk.lines("D-6") == [(1, "P5", 0), (2, "P9", 0)]
-    desk.cache.put_deliveries([delivery("D-0", status="received")], NOON)
+    desk.cache.write_deliveries([delivery("D-0", status="received")], NOON)
     assert desk.listed(search="d-0") == [("D-0", "received")]
 
 
@@ -334,7 +340,7 @@ def test_pieces_and_kilograms_are_told_as_lines(desk: Desk) -> None:
     """Their quantities have no sum."""
     ((row, *_), _) = desk.reads.query("deliveries", {"search": "D-1"})
     assert (row["is_mixed"], row["complete_lines"]) == (True, 0)
-    desk.receive("D-1", Entry("P1", 1, Decimal(6)))
+    desk.receive("D-1", ReceiptEntry("P1", 1, Decimal(6)))
     ((row, *_), _) = desk.reads.query("deliveries", {"search": "D-1"})
     assert (row["is_mixed"], row["complete_lines"]) == (True, 1)
 
@@ -359,21 +365,23 @@ def whole(desk: Desk, state: str) -> list[str]:
     day = {row["order_number"]: row["datetime_expected"] for row in rows}
     wanted = [number for number in numbers if state == "" or came[number] == (state == "received")]
     if state == "received":
-        return sorted(wanted, key=lambda number: (day[number], natural(number)), reverse=True)
-    return sorted(wanted, key=lambda number: (came[number], day[number] or "~", natural(number)))
+        return sorted(wanted, key=lambda number: (day[number], natural_key(number)), reverse=True)
+    return sorted(wanted, key=lambda number: (came[number], day[number] or "~", natural_key(number)))
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_windows_are_those_of_the_whole_list_whatever_came_and_is_on_its_way(desk: Desk, seed: int) -> None:
     chance = random.Random(seed)
     made = [random_delivery(chance, number) for number in range(30)]
-    desk.cache.put_deliveries(made, NOON - 50)
+    desk.cache.write_deliveries(made, NOON - 50)
     for each in chance.sample(made, 20):
         came = [
             {"line_number": of["line_number"], "received_quantity": chance.choice((0, of["quantity"]))}
             for of in each["order_lines"]
         ]
-        desk.cache.put_receipts([{"order_number": each["order_number"], "store_number": STORE, "receipt_lines": came}])
+        desk.cache.write_receipts(
+            [{"order_number": each["order_number"], "store_number": STORE, "receipt_lines": came}]
+        )
     for step in range(4):
         for state in ("", "open", "received"):
             listed = whole(desk, state)
@@ -385,15 +393,17 @@ def test_windows_are_those_of_the_whole_list_whatever_came_and_is_on_its_way(des
         assert words == [number for number in whole(desk, "") if "1" in number]
         with_lines = [each for each in made if each["order_lines"]]
         for each in chance.sample(with_lines, 3):
-            entries = [Entry(of["product_number"], 0, Decimal(of["quantity"])) for of in each["order_lines"]]
+            entries = [ReceiptEntry(of["product_number"], 0, Decimal(of["quantity"])) for of in each["order_lines"]]
             desk.receive(each["order_number"], *entries, sign=chance.choice((1, 1, -1)))
-        desk.cache.put_deliveries([random_delivery(chance, number) for number in chance.sample(range(30), 4)], NOON + 9)
-        desk.cache.forget_deliveries([f"D-{chance.randrange(30)}"])
+        desk.cache.write_deliveries(
+            [random_delivery(chance, number) for number in chance.sample(range(30), 4)], NOON + 9
+        )
+        desk.cache.delete_deliveries([f"D-{chance.randrange(30)}"])
 
 
 def test_no_list_of_deliveries_or_receipts_is_sorted_or_read_whole(desk: Desk) -> None:
-    desk.cache.put_receipts([{"order_number": "D-2", "store_number": STORE, "order_type_id": 1}])
-    desk.receive("D-1", Entry("P1", 1, Decimal(5)))
+    desk.cache.write_receipts([{"order_number": "D-2", "store_number": STORE, "order_type_id": 1}])
+    desk.receive("D-1", ReceiptEntry("P1", 1, Decimal(5)))
     asked: list[str] = []
     cache = desk.reads._cache
     cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
@@ -421,8 +431,8 @@ def test_receipts_are_listed_by_number_whatever_type_they_are_of(desk: Desk) -> 
         {"order_number": f"R-{at}", "store_number": STORE, "import_id": number, "order_type_id": at % 3}
         for at, number in enumerate(chance.choices(["9", 10, None, "x", 11.5, 2], k=40))
     ]
-    desk.cache.put_receipts(rows)
-    desk.cache.put_receipts([{**rows[4], "order_type_id": 7}])
+    desk.cache.write_receipts(rows)
+    desk.cache.write_receipts([{**rows[4], "order_type_id": 7}])
     rows[4]["order_type_id"] = 7
 
     def number(row: Row) -> float:
@@ -467,7 +477,7 @@ SILENT: dict[str, tuple[tuple[Row, ...], str, int]] = {
 @pytest.mark.parametrize("name", SILENT)
 def test_a_line_without_a_quantity_is_no_line_of_none(desk: Desk, name: str) -> None:
     lines, state, complete = SILENT[name]
-    desk.cache.put_deliveries([delivery("S-91", *lines)], NOON)
+    desk.cache.write_deliveries([delivery("S-91", *lines)], NOON)
     for rows, total in (
         desk.reads.query("deliveries", {"search": "S-91"}),
         desk.reads.query("delivery", {"order_number": "S-91"}),
@@ -481,11 +491,11 @@ def test_a_line_without_a_quantity_is_no_line_of_none(desk: Desk, name: str) -> 
 
 
 def test_a_delivery_expects_what_it_says_no_quantity_of_until_some_came(desk: Desk) -> None:
-    desk.cache.put_deliveries([delivery("S-91", unsaid(1, "P-S"), line(2, "P2", 3))], NOON)
+    desk.cache.write_deliveries([delivery("S-91", unsaid(1, "P-S"), line(2, "P2", 3))], NOON)
     for name in ("expecting", "coming"):
         rows, total = desk.reads.query(name, {"product_number": "P-S"})
         assert (total, rows[0]["missing"]) == (1, None)
-    desk.receive("S-91", Entry("P-S", 1, Decimal(5)))
+    desk.receive("S-91", ReceiptEntry("P-S", 1, Decimal(5)))
     for name in ("expecting", "coming"):
         assert desk.reads.query(name, {"product_number": "P-S"})[1] == 0
     assert desk.lines("S-91") == [(1, "P-S", 5), (2, "P2", 0)]
@@ -495,6 +505,6 @@ def test_a_delivery_expects_what_it_says_no_quantity_of_until_some_came(desk: De
 def test_a_receipt_without_quantities_has_no_sum(desk: Desk) -> None:
     lines = [{"line_number": 1, "received_quantity": 2, "shipped_quantity": 3}, {"line_number": 2}]
     receipt = {"order_number": "S-91", "store_number": STORE, "order_type_id": 1, "receipt_lines": lines}
-    desk.cache.put_receipts([receipt])
+    desk.cache.write_receipts([receipt])
     ((row,), _) = desk.reads.query("receipts", {"search": "S-91"})
     assert (row["received_quantity"], row["shipped_quantity"]) == (None, None)

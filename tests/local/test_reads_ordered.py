@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from aisle.local.reads.ordered import Key, merged
+from aisle.cache.result_window import SortKey, read_merged_window
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -18,13 +18,13 @@ def test_a_window_is_that_of_the_whole_list_and_no_more_is_read(seed: int) -> No
     extra = sorted((number,) for number in numbers[len(kept) :][: chance.randrange(6)])
     read: list[int] = []
 
-    def along(from_end: bool, count: int, skip: int) -> Sequence[Key]:
+    def along(from_end: bool, count: int, skip: int) -> Sequence[SortKey]:
         read.append(count)
         return (kept[::-1] if from_end else kept)[skip : skip + count]
 
     whole = sorted([*kept, *extra])
     for first in range(len(whole) + 3):
         for size in (0, 1, 7, 40):
-            assert merged(along, len(kept), extra, first, size) == whole[first : first + size]
+            assert read_merged_window(along, len(kept), extra, first, size) == whole[first : first + size]
             assert all(count <= size + len(extra) for count in read)
             read.clear()

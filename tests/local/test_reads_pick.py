@@ -7,17 +7,17 @@ from decimal import Decimal
 import apsw
 import pytest
 
-from aisle.local.cache.writer import Cache
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
+from aisle.outbox.operation_queue import OperationQueue
 from tests.local import goods
 from tests.local.kit import ANNA, intents, movement
 
 
 @pytest.fixture
-def stocked(cache: Cache) -> Cache:
+def stocked(cache: CacheWriter) -> CacheWriter:
     """A small store: a set and its part, a product that gave way to another, a template, and orders that need them."""
-    cache.put_products(
+    cache.write_products(
         [
             goods.product("BOX", "Gift box", is_set=True, set_product=[{"set_product_number": "CUP"}]),
             goods.product("CUP", "Cup"),
@@ -27,8 +27,8 @@ def stocked(cache: Cache) -> Cache:
     )
     shelf = goods.stock("CUP", 12, places={"A-1": 9})
     shelf["store_locations"].append({"store_location_code": "A-1", "quantity": 3, "stock_pool_3": 3})
-    cache.put_stock([shelf, goods.stock("BOX", 4, places={"PU-1": 2})])
-    cache.put_locations(
+    cache.write_stock([shelf, goods.stock("BOX", 4, places={"PU-1": 2})])
+    cache.write_locations(
         [
             goods.location("A-1", 1),
             goods.location("PU-1", 2, tags=["pickup"]),
@@ -37,7 +37,7 @@ def stocked(cache: Cache) -> Cache:
         ]
     )
     kept = [{"location_code": "PU-1", "quantity": 2, "customer_order_number": "O1", "customer_order_line_number": 1}]
-    cache.put_orders(
+    cache.write_orders(
         [
             goods.order("O1", goods.line(1, "BOX", 3, 2, store_locations=kept)),
             goods.order("O2", goods.line(1, "CUP", 2), customer_name="Ms Bell"),
@@ -49,36 +49,36 @@ def stocked(cache: Cache) -> Cache:
     return cache
 
 
-def asked(reads: Reads, number: str, **args: object) -> dict[str, object]:
+def asked(reads: CacheReader, number: str, **args: object) -> dict[str, object]:
     """What is known of a product that no order wants."""
     (row,), _ = reads.query("stranger", {"product_number": number, "orders": ["O1"], "products": ["BOX"], **args})
     return row
 
 
-def test_parts_and_sets(stocked: Cache, reads: Reads) -> None:
+def test_parts_and_sets(stocked: CacheWriter, reads: CacheReader) -> None:
     assert asked(reads, "CUP")["wholes"] == [{"product_number": "BOX", "label": "Gift box"}]
     assert asked(reads, "BOX", products=["CUP", "OLD"])["parts"] == [{"product_number": "CUP", "label": "Cup"}]
 
 
-def test_what_gave_way_and_what_is_a_template(stocked: Cache, reads: Reads) -> None:
+def test_what_gave_way_and_what_is_a_template(stocked: CacheWriter, reads: CacheReader) -> None:
     old = asked(reads, "OLD")
     assert (old["referral"], old["referral_label"], old["is_active"]) == ("CUP", "Cup", False)
     assert asked(reads, "MODEL")["is_template"] is True
     assert asked(reads, "NOBODY")["is_template"] is False
 
 
-def test_other_orders_that_still_need_it(stocked: Cache, reads: Reads) -> None:
+def test_other_orders_that_still_need_it(stocked: CacheWriter, reads: CacheReader) -> None:
     assert asked(reads, "CUP")["orders"] == [{"order_number": "O2", "customer_name": "Ms Bell"}]
     assert asked(reads, "CUP", orders=["O2"])["orders"] == []
 
 
-def test_what_lies_at_a_place_by_pools(stocked: Cache, reads: Reads) -> None:
+def test_what_lies_at_a_place_by_pools(stocked: CacheWriter, reads: CacheReader) -> None:
     (row,), _ = reads.query("lying", {"product_number": "CUP", "location_code": "a-1"})
     assert row == {"pools": {"1": Decimal(9), "3": Decimal(3)}, "quantity": Decimal(12)}
     assert reads.query("lying", {"product_number": "CUP", "location_code": "B-9"}) == ([], 0)
 
 
-def test_what_a_place_is_used_for(stocked: Cache, reads: Reads, outbox_db: apsw.Connection) -> None:
+def test_what_a_place_is_used_for(stocked: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection) -> None:
     def spot(code: str) -> dict[str, object]:
         (row,), _ = reads.query("spot", {"location_code": code})
         return row
@@ -89,5 +89,5 @@ def test_what_a_place_is_used_for(stocked: Cache, reads: Reads, outbox_db: apsw.
     assert reads.query("spot", {"location_code": "?"}) == ([], 0)
     assert spot("PU-01") == {"tags": [], "goods": 0, "is_used": False}
     with outbox_db:
-        Outbox(outbox_db).enqueue(intents(movement("O3", "CUP", 2)), ANNA)
+        OperationQueue(outbox_db).enqueue(intents(movement("O3", "CUP", 2)), ANNA)
     assert spot("PU-01") == {"tags": [], "goods": 0, "is_used": True}

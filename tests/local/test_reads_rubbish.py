@@ -9,10 +9,10 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.local.cache.writer import Cache, Written
-from aisle.local.db import transaction
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, WriteResult
+from aisle.host.database import transaction
+from aisle.outbox.operation_queue import OperationQueue
 from tests.local.goods import line, location, order, product, stock, store
 from tests.local.kit import ANNA, STORE, intents, movement, update
 
@@ -101,7 +101,7 @@ WHOLE = (
 )  # fmt: skip
 
 
-def everything(reads: Reads, numbers: tuple[str, ...], *named: str) -> None:
+def everything(reads: CacheReader, numbers: tuple[str, ...], *named: str) -> None:
     """Asks for all pages, and for those of these numbers."""
     said = {"now": NOW, "minutes": 5, "user": "U1", "size": 10_000}
     for name in WHOLE:
@@ -117,35 +117,40 @@ def everything(reads: Reads, numbers: tuple[str, ...], *named: str) -> None:
 
 
 KINDS: dict[
-    str, tuple[Callable[[str], Row], tuple[str, ...], Callable[[Cache, list[Row]], Written], tuple[str, ...]]
+    str, tuple[Callable[[str], Row], tuple[str, ...], Callable[[CacheWriter, list[Row]], WriteResult], tuple[str, ...]]
 ] = {
-    "order": (an_order, ("order_number",), lambda cache, rows: cache.put_orders(rows, True, 1.0), ("order", "history")),
-    "header": (an_order, ("order_number",), lambda cache, rows: cache.put_orders(rows, False, 1.0), ("order",)),
+    "order": (
+        an_order,
+        ("order_number",),
+        lambda cache, rows: cache.write_orders(rows, True, 1.0),
+        ("order", "history"),
+    ),
+    "header": (an_order, ("order_number",), lambda cache, rows: cache.write_orders(rows, False, 1.0), ("order",)),
     "stock": (
         a_stock_entry,
         ("product_number",),
-        lambda cache, rows: cache.put_stock(rows, 0, 1.0),
+        lambda cache, rows: cache.write_stock(rows, 0, 1.0),
         ("product", "store_product", "elsewhere", "catalogue_page", "homes"),
     ),
     "product": (
         a_product,
         ("product_number",),
-        lambda cache, rows: cache.put_products(rows),
+        lambda cache, rows: cache.write_products(rows),
         ("product", "store_product", "catalogue_page"),
     ),
-    "delivery": (a_delivery, ("order_number",), lambda cache, rows: cache.put_deliveries(rows, 1.0), ("delivery",)),
-    "receipt": (a_receipt, ("order_number",), lambda cache, rows: cache.put_receipts(rows), ("delivery",)),
-    "log": (an_entry, ("id",), lambda cache, rows: cache.put_logs(rows, "2026-01-01"), ()),
+    "delivery": (a_delivery, ("order_number",), lambda cache, rows: cache.write_deliveries(rows, 1.0), ("delivery",)),
+    "receipt": (a_receipt, ("order_number",), lambda cache, rows: cache.write_receipts(rows), ("delivery",)),
+    "log": (an_entry, ("id",), lambda cache, rows: cache.write_logs(rows, "2026-01-01"), ()),
     "place": (
         lambda number: location(number, 3, tags=["t"], description="d"),
         ("location_code",),
-        lambda cache, rows: cache.put_locations(rows),
+        lambda cache, rows: cache.write_locations(rows),
         ("place", "spot"),
     ),
     "store": (
         lambda number: store(number, "There", areaId="7", areaDescription="a", countryCode="NL"),
         ("storeNo",),
-        lambda cache, rows: cache.put_stores(rows),
+        lambda cache, rows: cache.write_stores(rows),
         (),
     ),
 }
@@ -153,12 +158,12 @@ KINDS: dict[
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_page_reads_it_or_it_is_left_out(
-    cache: Cache, reads: Reads, outbox_db: apsw.Connection, kind: str
+    cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection, kind: str
 ) -> None:
     good, names, put, named = KINDS[kind]
-    cache.put_products([product("P1", "Plain")])
-    cache.put_stock([stock("P1", 3, places={"A": 3})])
-    cache.put_deliveries([a_delivery("R1")], 1.0)
+    cache.write_products([product("P1", "Plain")])
+    cache.write_stock([stock("P1", 3, places={"A": 3})])
+    cache.write_deliveries([a_delivery("R1")], 1.0)
     rows = list(spoilt(good, names))
     written = put(cache, rows)
     assert len(written.keys) + len(written.skipped) == len(rows)
@@ -170,5 +175,5 @@ def test_every_page_reads_it_or_it_is_left_out(
         elif kind == "stock":
             writes.append(movement("O1", number))
     with transaction(outbox_db):
-        Outbox(outbox_db).enqueue(intents(*writes), ANNA)
+        OperationQueue(outbox_db).enqueue(intents(*writes), ANNA)
     everything(reads, (*written.keys, "R0"), *named)

@@ -8,13 +8,13 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.jobs.base import Write
-from aisle.jobs.codec import from_text, to_text
-from aisle.local.cache.writer import Cache, Sync
-from aisle.local.db import transaction
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.outbox.state import CONFIRM, SEND
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, LinkRow
+from aisle.host.database import transaction
+from aisle.jobs.job import Write
+from aisle.json_codec import from_text, to_text
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_state import CONFIRM, SEND
 from tests.local.goods import line, location, order, product, stock
 from tests.local.kit import ANNA, STORE, intents
 
@@ -32,10 +32,10 @@ def kept(code: str, quantity: float, number: str = "4101", line_: int = 1, **fie
 
 
 @pytest.fixture
-def outbox(outbox_db: apsw.Connection, cache: Cache) -> Outbox:
+def outbox(outbox_db: apsw.Connection, cache: CacheWriter) -> OperationQueue:
     """Six places in a row with some of P1 on them, and an order that holds some."""
-    cache.put_locations([location(f"A-{n}", n) for n in range(1, 7)])
-    cache.put_products([product("P1")])
+    cache.write_locations([location(f"A-{n}", n) for n in range(1, 7)])
+    cache.write_products([product("P1")])
     entries = [
         entry("A-1", p1=2),
         entry("A-2", p1=3, p2=4),
@@ -44,14 +44,14 @@ def outbox(outbox_db: apsw.Connection, cache: Cache) -> Outbox:
         entry("A-5", p1=0),
         entry("A-6", p1=4),
     ]
-    cache.put_stock([{**stock("P1", 27), "store_locations": entries}])
+    cache.write_stock([{**stock("P1", 27), "store_locations": entries}])
     held = [kept("A-2", 3, most_likely_pool_1=1, most_likely_pool_2=2), kept("A-6", 4, most_likely_pool_1=4)]
     lines = (line(1, "P1", 9, 7, store_locations=held), line(2, "P1", 6, 0))
-    cache.put_orders([order("4101", *lines)], True, 1.0)
-    return Outbox(outbox_db)
+    cache.write_orders([order("4101", *lines)], True, 1.0)
+    return OperationQueue(outbox_db)
 
 
-def enqueue(outbox: Outbox, *writes: Write) -> tuple[str, ...]:
+def enqueue(outbox: OperationQueue, *writes: Write) -> tuple[str, ...]:
     with transaction(outbox._db):
         return outbox.enqueue(intents(*writes), ANNA)
 
@@ -73,14 +73,16 @@ def moved(source: str, target: str, quantity: float, **to: Any) -> Write:
     return Write("create-movement", ("product/P1",), {"store_number": STORE}, {"AppUserName": "U1"}, [item])
 
 
-def others(reads: Reads, place: str = "A-3", pools: tuple[int, ...] = ()) -> list[tuple[str, Any, int]]:
+def others(reads: CacheReader, place: str = "A-3", pools: tuple[int, ...] = ()) -> list[tuple[str, Any, int]]:
     rows, total = reads.query("elsewhere", {"product_number": "P1", "place": place, "pools": list(pools)})
     assert total == len(rows)
     assert from_text(Any, to_text(rows)) == rows
     return [(row["location_code"], row["quantity"], row["pool"]) for row in rows]
 
 
-def test_the_nearest_first_without_the_place_itself_and_without_what_orders_hold(outbox: Outbox, reads: Reads) -> None:
+def test_the_nearest_first_without_the_place_itself_and_without_what_orders_hold(
+    outbox: OperationQueue, reads: CacheReader
+) -> None:
     assert others(reads) == [("A-4", 5, 2), ("A-2", 4, 1), ("A-1", 2, 1)]
     assert others(reads, "a-3") == others(reads)
     assert others(reads, "A-1") == [("A-2", 4, 1), ("A-3", 9, 1), ("A-4", 5, 2)]
@@ -88,49 +90,53 @@ def test_the_nearest_first_without_the_place_itself_and_without_what_orders_hold
     assert [code for code, _, _ in others(reads, "")] == ["A-1", "A-2", "A-3", "A-4"]
 
 
-def test_only_pools_that_it_may_be_taken_from(outbox: Outbox, reads: Reads) -> None:
+def test_only_pools_that_it_may_be_taken_from(outbox: OperationQueue, reads: CacheReader) -> None:
     assert others(reads, pools=(1,)) == [("A-2", 2, 1), ("A-1", 2, 1)]
     assert others(reads, pools=(2, 1)) == [("A-4", 5, 2), ("A-2", 4, 2), ("A-1", 2, 1)]
     assert others(reads, pools=(7,)) == []
 
 
-def test_a_place_of_which_nobody_keeps_pools_has_no_pool(cache: Cache, outbox: Outbox, reads: Reads) -> None:
+def test_a_place_of_which_nobody_keeps_pools_has_no_pool(
+    cache: CacheWriter, outbox: OperationQueue, reads: CacheReader
+) -> None:
     bare = [{"store_location_code": "A-1", "quantity": 3}, {"store_location_code": "A-6", "quantity": 6}]
-    cache.put_stock([{**stock("P1", 9), "store_locations": bare}])
+    cache.write_stock([{**stock("P1", 9), "store_locations": bare}])
     assert others(reads, pools=(1,)) == [("A-1", 3, 0), ("A-6", 2, 0)]
 
 
-def test_what_waits_to_be_sent_is_laid_over_it(outbox: Outbox, reads: Reads) -> None:
+def test_what_waits_to_be_sent_is_laid_over_it(outbox: OperationQueue, reads: CacheReader) -> None:
     held = {"customer_order_number": "4101", "customer_order_line_number": 2}
     enqueue(outbox, moved("A-4", "A-5", 5), moved("A-2", "A-2", 1, **held))
     assert others(reads) == [("A-2", 3, 1), ("A-5", 5, 2), ("A-1", 2, 1)]
 
 
-def test_what_was_picked_and_not_yet_told_is_gone_once(cache: Cache, outbox: Outbox, reads: Reads) -> None:
+def test_what_was_picked_and_not_yet_told_is_gone_once(
+    cache: CacheWriter, outbox: OperationQueue, reads: CacheReader
+) -> None:
     first, second = enqueue(outbox, picked(1), picked(2, was=1))
     assert others(reads) == [("A-4", 5, 2), ("A-2", 4, 1)]
     enqueue(outbox, picked(4, "A-2", was=2), picked(3, "A-2", was=4))
     assert others(reads) == [("A-4", 5, 2), ("A-2", 3, 1)]
     for op_id in (first, second):
         with transaction(outbox._db):
-            outbox._apply(op_id, SEND, frozen=b"[]", sent=1)
-            outbox._apply(op_id, CONFIRM)
-    cache.put_stock([{**stock("P1", 27), "store_locations": [entry("A-1", p1=0), entry("A-2", p1=3, p2=4)]}], 0, 9e9)
+            outbox._apply_event(op_id, SEND, frozen=b"[]", sent=1)
+            outbox._apply_event(op_id, CONFIRM)
+    cache.write_stock([{**stock("P1", 27), "store_locations": [entry("A-1", p1=0), entry("A-2", p1=3, p2=4)]}], 0, 9e9)
     assert others(reads) == [("A-2", 3, 1)]
 
 
-def test_nothing_is_known_of_a_stranger_nor_without_places(cache: Cache, reads: Reads) -> None:
+def test_nothing_is_known_of_a_stranger_nor_without_places(cache: CacheWriter, reads: CacheReader) -> None:
     assert others(reads) == []
-    cache.put_products([product("P1")])
-    cache.put_stock([stock("P1", 9)])
+    cache.write_products([product("P1")])
+    cache.write_stock([stock("P1", 9)])
     assert others(reads) == []
 
 
-def test_reasons_that_orders_and_lines_have_named(cache: Cache, reads: Reads) -> None:
+def test_reasons_that_orders_and_lines_have_named(cache: CacheWriter, reads: CacheReader) -> None:
     named = {"rejection_reason_code": "7", "rejection_reason_code_description": "Customer cancelled"}
     spilt: dict[str, Any] = {"rejection_reason_code": "31", "rejection_reason_code_description": "Spilt"}
     mute: dict[str, Any] = {"rejection_reason_code": "8", "rejection_reason_code_description": ""}
-    cache.put_orders(
+    cache.write_orders(
         [
             order("1", line(1, "P1"), is_rejected=True, **named),
             order("2", line(1, "P1", **spilt), line(2, "P2", **spilt)),
@@ -143,9 +149,9 @@ def test_reasons_that_orders_and_lines_have_named(cache: Cache, reads: Reads) ->
     assert rows == [{"code": "31", "words": "Spilt"}, {"code": "7", "words": "Customer cancelled"}]
 
 
-def test_what_the_service_announces(cache: Cache, reads: Reads) -> None:
+def test_what_the_service_announces(cache: CacheWriter, reads: CacheReader) -> None:
     assert reads.query("features", {}) == ([], 0)
-    cache.set_link(Sync(state="live", last_ok=1.0))
+    cache.set_link(LinkRow(state="live", last_ok=1.0))
     assert reads.query("features", {}) == ([{"features": []}], 1)
-    cache.set_link(Sync(features="idempotency=30d, Line-Reasons"))
+    cache.set_link(LinkRow(features="idempotency=30d, Line-Reasons"))
     assert reads.query("features", {}) == ([{"features": ["idempotency", "line-reasons"]}], 1)

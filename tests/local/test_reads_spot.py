@@ -9,12 +9,12 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.jobs.base import Write
-from aisle.jobs.pick.put import waits
-from aisle.local.cache.writer import Cache
-from aisle.local.db import transaction
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import transaction
+from aisle.jobs.job import Write
+from aisle.jobs.pick.put_down import is_pickup_location
+from aisle.outbox.operation_queue import OperationQueue
 from tests.local.goods import line, location, order, product, stock
 from tests.local.kit import ANNA, STORE, intents, update
 
@@ -23,7 +23,7 @@ PRODUCTS = [f"P{number}" for number in range(14)]
 ORDERS = [f"41{number:02}" for number in range(6)]
 
 
-def at(reads: Reads, name: str, code: str) -> list[dict[str, Any]]:
+def at(reads: CacheReader, name: str, code: str) -> list[dict[str, Any]]:
     """What is known of a place."""
     rows, _ = reads.query(name, {"location_code": code})
     return rows
@@ -38,14 +38,14 @@ def on_its_page(row: dict[str, Any]) -> dict[str, Any]:
 
 def decided(row: dict[str, Any]) -> int:
     """What whoever lays goods down is asked about: so many goods that are for sale there; nothing, where they wait."""
-    return 0 if row["is_used"] or waits(row["tags"]) else row["goods"]
+    return 0 if row["is_used"] or is_pickup_location(row["tags"]) else row["goods"]
 
 
-def stored(random: Random, cache: Cache) -> None:
+def stored(random: Random, cache: CacheWriter) -> None:
     """A small store; some of its places are tagged, by themselves or in the stock list alone."""
     said = {code: random.choice([[], [], [], ["pickup"], ["cold"]]) for code in PLACES}
-    cache.put_locations([location(code, 1, tags=said[code]) for code in PLACES if random.random() < 0.8])
-    cache.put_products([product(number, random.choice("abc")) for number in PRODUCTS])
+    cache.write_locations([location(code, 1, tags=said[code]) for code in PLACES if random.random() < 0.8])
+    cache.write_products([product(number, random.choice("abc")) for number in PRODUCTS])
     stocks = []
     for number in PRODUCTS:
         there = {code: random.choice([-1, 0, 1, 3]) for code in random.sample(PLACES, random.randrange(3))}
@@ -53,7 +53,7 @@ def stored(random: Random, cache: Cache) -> None:
         for each in entry["store_locations"]:
             each["tags"] = random.choice([[], [], ["Click and collect"], ["dry"]])
         stocks.append(entry)
-    cache.put_stock(stocks)
+    cache.write_stock(stocks)
     orders = []
     for number in ORDERS[: random.randrange(len(ORDERS))]:
         lines = []
@@ -62,7 +62,7 @@ def stored(random: Random, cache: Cache) -> None:
             kept = [{"location_code": random.choice(PLACES), "quantity": random.choice([0, 1, 2]), **held}]
             lines.append(line(each, random.choice(PRODUCTS), 3, 2, store_locations=kept))
         orders.append(order(number, *lines, is_active=random.random() < 0.9))
-    cache.put_orders(orders, True, 1.0)
+    cache.write_orders(orders, True, 1.0)
 
 
 def moved(random: Random) -> Write:
@@ -96,11 +96,11 @@ def written(random: Random) -> Write:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_it_is_what_the_page_of_the_place_shows(
-    seed: int, cache: Cache, reads: Reads, outbox_db: apsw.Connection
+    seed: int, cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
 ) -> None:
     random = Random(seed)
     stored(random, cache)
-    outbox = Outbox(outbox_db)
+    outbox = OperationQueue(outbox_db)
     for _ in range(6):
         for code in PLACES:
             pages, rows = at(reads, "place", code), at(reads, "spot", code)
@@ -110,13 +110,13 @@ def test_it_is_what_the_page_of_the_place_shows(
 
 
 def test_goods_of_an_order_that_was_rejected_here_lie_there_for_nobody(
-    cache: Cache, reads: Reads, outbox_db: apsw.Connection
+    cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
 ) -> None:
-    cache.put_locations([location("HOLD", 1)])
-    cache.put_stock([stock("P", places={"HOLD": 2})])
+    cache.write_locations([location("HOLD", 1)])
+    cache.write_stock([stock("P", places={"HOLD": 2})])
     held = {"location_code": "HOLD", "quantity": 2, "customer_order_number": "1", "customer_order_line_number": 1}
-    cache.put_orders([order("1", line(1, "P", 3, 2, store_locations=[held]))], True, 1.0)
+    cache.write_orders([order("1", line(1, "P", 3, 2, store_locations=[held]))], True, 1.0)
     assert at(reads, "spot", "HOLD") == [{"tags": [], "goods": 0, "is_used": True}]
     with transaction(outbox_db):
-        Outbox(outbox_db).enqueue(intents(update("1", {}, merge=False, is_rejected=True)), ANNA)
+        OperationQueue(outbox_db).enqueue(intents(update("1", {}, merge=False, is_rejected=True)), ANNA)
     assert at(reads, "spot", "HOLD") == [{"tags": [], "goods": 1, "is_used": False}]

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 import apsw
 import pytest
 
-from aisle.jobs.base import Write
-from aisle.local.cache.writer import Cache, Sync, open_cache
-from aisle.local.db import transaction
-from aisle.local.host.home import Home
-from aisle.local.outbox.journal import Batch, Journal, NewJob
-from aisle.local.outbox.operation import Author
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.reads import today as reads_today
-from aisle.local.reads.reads import Reads
+from aisle.cache import today_queries as reads_today
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, LinkRow, open_cache
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Write
+from aisle.outbox.journal import Journal, JournalBatch, NewJob
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Author
 from tests.local import goods
 from tests.local.kit import ANNA, STORE, Clock, intents, update
 
@@ -45,10 +45,10 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 class Store(NamedTuple):
     """A cache and an outbox, and what a session reads of them."""
 
-    cache: Cache
+    cache: CacheWriter
     db: apsw.Connection
     outbox: apsw.Connection
-    reads: Reads
+    reads: CacheReader
 
     def row(self) -> Row:
         (row,), _ = self.reads.query("today", {"now": NOW})
@@ -64,12 +64,12 @@ class Store(NamedTuple):
 
 @pytest.fixture
 def store(aisle_home: Path) -> Iterator[Store]:
-    home = Home(aisle_home, "embedded", STORE)
+    home = StoreFolder(aisle_home, "embedded", STORE)
     db, outbox = open_cache(home.folder, writer=True), open_outbox(home.folder)
-    cache = Cache(db, STORE)
-    cache.put_locations([goods.location(code, at) for at, code in enumerate(("B-01", "A-02", "A-01"), 1)])
-    cache.put_people([goods.person("U1", "Anna"), goods.person("U2", "Ben")])
-    reads = Reads(home, outbox)
+    cache = CacheWriter(db, STORE)
+    cache.write_locations([goods.location(code, at) for at, code in enumerate(("B-01", "A-02", "A-01"), 1)])
+    cache.write_people([goods.person("U1", "Anna"), goods.person("U2", "Ben")])
+    reads = CacheReader(home, outbox)
     yield Store(cache, db, outbox, reads)
     reads.close()
     outbox.close()
@@ -96,9 +96,9 @@ def test_work_is_counted_by_kind_person_hour_and_place(store: Store) -> None:
         entry(8, "pick", 8, created_on="2026-11-19T08:00:00Z", moved_on="2026-11-19T08:00:00Z"),
         entry(9, "pick", 11, "Z-99"),
     ]
-    store.cache.put_logs(rows, "2026-11-01")
+    store.cache.write_logs(rows, "2026-11-01")
     row = store.row()
-    assert [row[f"work_{kind}"] for kind in reads_today.KINDS] == [3, 1, 1, 0]
+    assert [row[f"work_{kind}"] for kind in reads_today.WORK_KINDS] == [3, 1, 1, 0]
     assert row["pieces_pick"] == -1
     people = store.people()
     assert people["U1"]["hours"] == {8: {"pick": 1}, 9: {"count": 1, "move": 1}, 11: {"pick": 1}}
@@ -109,10 +109,10 @@ def test_work_is_counted_by_kind_person_hour_and_place(store: Store) -> None:
 
 def test_shorts_are_where_the_line_wanted_its_goods(store: Store) -> None:
     line = goods.line(1, "P1", 3, preferred_location_code="A-02")
-    store.cache.put_orders([goods.order("4101", line)], lines_known=True, read_began=1.0)
+    store.cache.write_orders([goods.order("4101", line)], lines_known=True, read_began=1.0)
     short = entry(1, "short", 9, customer_order_number="4101", customer_order_line_number=1)
     del short["location_code"]
-    store.cache.put_logs([short], "2026-11-01")
+    store.cache.write_logs([short], "2026-11-01")
     assert store.places("short") == {"B-01": 0, "A-02": 1, "A-01": 0}
     assert store.row()["work_short"] == 1
 
@@ -130,10 +130,10 @@ def test_sums_stay_those_of_the_log_whatever_happens_to_it(store: Store) -> None
             quantity = chance.choice((-2, 1))
             fields |= {"moved_on": when, "quantity": quantity}
             rows.append(entry(chance.randrange(40), source, 1, place, user, **fields))
-        store.cache.put_logs(rows, f"2026-11-{chance.randrange(16, 20)}")
+        store.cache.write_logs(rows, f"2026-11-{chance.randrange(16, 20)}")
     assert sums(store) == reckoned(store)
     assert sum(sums(store).values()) > 10
-    store.cache.put_logs([], "2026-12-01")
+    store.cache.write_logs([], "2026-12-01")
     assert (sums(store), store.db.execute("SELECT count(*) FROM log_place").fetchall()) == ({}, [(0,)])
 
 
@@ -158,8 +158,8 @@ def test_orders_of_the_day_and_late_ones(store: Store) -> None:
 
     today = "2026-11-20T18:00:00"
     old = [order("1", "2026-11-19T10:00:00"), order("2", today, is_picked=True, status_id=2)]
-    store.cache.put_orders(old, lines_known=True, read_began=NOON - 2 * 86400)
-    store.cache.put_orders([order("3", today), order("4", today, 1)], lines_known=True, read_began=NOON)
+    store.cache.write_orders(old, lines_known=True, read_began=NOON - 2 * 86400)
+    store.cache.write_orders([order("3", today), order("4", today, 1)], lines_known=True, read_began=NOON)
     row = store.row()
     assert (row["orders_in"], row["seen_all_day"], row["due"], row["due_done"], row["late"]) == (2, True, 3, 1, 1)
     assert [row[f"orders_{name}"] for name in ("open", "partial", "picked")] == [2, 1, 1]
@@ -173,20 +173,20 @@ def test_a_day_without_an_hour_is_that_day_and_what_was_rejected_is_neither_due_
     orders = [order(str(at), day) for at, day in enumerate(days, 1)]
     orders.append(order("5", "2026-11-20", is_picked=True, status_id=2))
     orders.append(order("6", "2026-11-20", is_rejected=True))
-    store.cache.put_orders(orders, lines_known=True, read_began=NOON)
+    store.cache.write_orders(orders, lines_known=True, read_began=NOON)
     row = store.row()
     assert (row["due"], row["due_done"]) == (2, 1)
 
 
 def test_who_is_known_on_this_host_alone_is_told_so(store: Store) -> None:
-    box = Outbox(store.outbox, clock=Clock(NOON))
+    box = OperationQueue(store.outbox, clock=Clock(NOON))
     with transaction(store.outbox):
         count = Write("create-store-product-logs", ("product/P1",), {}, {}, {"storeproductlog": []})
         claim = update("4102", {}, merge=False, is_claimed=True)
         box.enqueue(intents(update("4101", {1: 1}, merge=False), count, claim), ANNA)
     people = store.people()
     assert (people["U1"]["here"], people["U1"]["hours"]) == (True, {12: {"pick": 1, "count": 1}})
-    store.cache.put_logs([entry(1, "pick", 8)], "2026-11-01")
+    store.cache.write_logs([entry(1, "pick", 8)], "2026-11-01")
     assert store.people()["U1"]["here"] is False
     assert store.row()["outbox"] == {"queued": 3}
 
@@ -202,7 +202,7 @@ def test_the_terminals_of_this_host(store: Store) -> None:
     journal.end_session("S3")
     clock.pass_(60)
     author = Author(STORE, "U1", terminal="dock")
-    journal.commit(Batch("S1", "dock", author, opened=(NewJob("J1", "pick", 1),)))
+    journal.commit(JournalBatch("S1", "dock", author, opened=(NewJob("J1", "pick", 1),)))
     rows, total = store.reads.query("today_terminals", {})
     assert total == 2
     assert [(row["terminal"], row["name"], row["job"]) for row in rows] == [
@@ -213,14 +213,22 @@ def test_the_terminals_of_this_host(store: Store) -> None:
 
 
 def test_link_courier_and_cache(store: Store) -> None:
-    store.cache.set_link(Sync(state="offline", last_ok=NOON, server="No route."))
+    store.cache.set_link(LinkRow(state="offline", last_ok=NOON, server="No route."))
     row = store.row()
     assert (row["link"], row["last_ok"], row["why"], row["courier_at"]) == ("offline", NOON, "No route.", 0.0)
     assert row["size"] > 0
     assert row["rows_orders"] == 0
 
 
-@pytest.mark.parametrize("sql", [reads_today._SHORTS, reads_today._PLACES, reads_today._HOURS, reads_today._WORK])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        reads_today._SHORTAGES_BY_LOCATION,
+        reads_today._WORK_BY_LOCATION,
+        reads_today._WORK_BY_HOUR,
+        reads_today._WORK_SUMS,
+    ],
+)
 def test_nothing_looks_at_a_whole_log(store: Store, sql: str) -> None:
     plan = [str(step[3]) for step in store.db.execute(f"EXPLAIN QUERY PLAN {sql}", ("2026", "pick")[: sql.count("?")])]
     assert plan
@@ -228,5 +236,5 @@ def test_nothing_looks_at_a_whole_log(store: Store, sql: str) -> None:
 
 
 def test_the_day_of_this_host_is_found_by_an_index(store: Store) -> None:
-    plan = [str(step[3]) for step in store.outbox.execute(f"EXPLAIN QUERY PLAN {reads_today._USERS}", (0.0,))]
+    plan = [str(step[3]) for step in store.outbox.execute(f"EXPLAIN QUERY PLAN {reads_today._LOCAL_USERS}", (0.0,))]
     assert any("COVERING INDEX operation_day" in step for step in plan), plan

@@ -10,18 +10,18 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND, DIFFERENCE, OVERAGE, Settle, Write
-from aisle.jobs.codec import to_text
-from aisle.local.cache.writer import Cache
-from aisle.local.db import transaction
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import LOGS, MOVEMENT, UPDATE, Operation
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.state import DONE, IN_DOUBT, NEEDS_PERSON, QUEUED, REJECTED, SENDING
-from aisle.local.reads.overlay import Overlay
-from aisle.local.reads.overlay_goods import Goods
-from aisle.local.reads.reads import Reads
-from aisle.local.told import outside
+from aisle.cache.order_overlay import Overlay
+from aisle.cache.reader import CacheReader
+from aisle.cache.stock_overlay import StockOverlay
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Resolve, Write
+from aisle.json_codec import to_text
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
+from aisle.outbox.operation_state import CONFIRMED, IN_DOUBT, NEEDS_PERSON, QUEUED, REFUSED, SENDING
+from aisle.outbox.outcome_reasons import store_text
 from tests.local.kit import ANNA, BEN, STORE, Clock, intents, movement, update
 from tests.local.test_reads_again import ORDERS, PLACE, PRODUCTS, fill, pending, seen
 
@@ -30,7 +30,7 @@ SELDOM = 25
 """Steps after which all pages are looked at, too."""
 AT_WORK = 3
 """So many of the oldest may be next: much happens to one of them between two looks."""
-WHY = outside("no")
+WHY = store_text("no")
 PAGES = ("orders", "places", "trouble", "open", "doubts", "board", "deliveries")
 
 
@@ -57,18 +57,18 @@ def write(random: Random) -> Write:
         for each in (product, random.choice(PRODUCTS))
     ]
     query = {"is_counted_quantity": True}
-    return Write(LOGS, (f"product/{product}",), {"store_number": STORE}, query, {"storeproductlog": counts})
+    return Write(CREATE_LOGS, (f"product/{product}",), {"store_number": STORE}, query, {"storeproductlog": counts})
 
 
 class World:
     """An outbox to which something happens."""
 
     def __init__(self, connection: apsw.Connection, clock: Clock, random: Random) -> None:
-        self.outbox, self._db, self._random = Outbox(connection, clock=clock), connection, random
+        self.outbox, self._db, self._random = OperationQueue(connection, clock=clock), connection, random
 
     def turn(self) -> None:
         """One thing happens."""
-        waiting = self.outbox.unsettled()
+        waiting = self.outbox.live_operations()
         if len(waiting) < AT_WORK or self._random.random() < 0.1:
             self._write()
             return
@@ -78,8 +78,8 @@ class World:
             SENDING: self._sent,
             IN_DOUBT: self._doubtful,
             NEEDS_PERSON: self._asked,
-            REJECTED: self._asked,
-            DONE: self._done,
+            REFUSED: self._asked,
+            CONFIRMED: self._done,
         }[op.state](op)
 
     def _write(self) -> None:
@@ -89,7 +89,7 @@ class World:
 
     def _queued(self, op: Operation) -> None:
         if self._random.random() < 0.2:
-            self.outbox.split(op.op_id)
+            self.outbox.split_operation(op.op_id)
         elif self._random.random() < 0.1:
             self.outbox.ask_person(op.op_id, WHY, evidence=self._evidence())
         else:
@@ -98,43 +98,43 @@ class World:
     def _sent(self, op: Operation) -> None:
         how = self._random.randrange(6)
         if how == 0:
-            self.outbox.reject(op.op_id, WHY)
+            self.outbox.refuse(op.op_id, WHY)
         elif how == 1:
             self.outbox.retry_later(op.op_id, WHY, 0)
         elif how == 2:
             self.outbox.confirm(op.op_id, evidence=self._evidence())
         else:
-            self.outbox.doubt(op.op_id, WHY, evidence=self._evidence())
+            self.outbox.mark_in_doubt(op.op_id, WHY, evidence=self._evidence())
 
     def _doubtful(self, op: Operation) -> None:
         how = self._random.randrange(5)
         if how < 2:
-            several = len(op.body if op.operation == MOVEMENT else op.body.get("storeproductlog", ())) > 1
-            as_sent = update(op.body["orders"]["order_number"], {1: 4}).body if op.operation == UPDATE else None
-            self.outbox.send_again(op.op_id, WHY, {}, (0,) if several else (), as_sent)
+            several = len(op.body if op.operation == CREATE_MOVEMENT else op.body.get("storeproductlog", ())) > 1
+            as_sent = update(op.body["orders"]["order_number"], {1: 4}).body if op.operation == UPDATE_ORDER else None
+            self.outbox.requeue(op.op_id, WHY, {}, (0,) if several else (), as_sent)
         elif how == 2:
-            self.outbox.looked(op.op_id, self._evidence() or {}, 0)
+            self.outbox.record_lookup(op.op_id, self._evidence() or {}, 0)
         elif how == 3:
             self.outbox.ask_person(op.op_id, WHY, evidence=self._evidence())
         else:
             self.outbox.confirm(op.op_id)
 
     def _asked(self, op: Operation) -> None:
-        how = self._random.choice((ARRIVED, AGAIN, AGAIN, BY_HAND, DIFFERENCE, OVERAGE))
+        how = self._random.choice((ARRIVED, RESEND, RESEND, CLOSED_BY_HAND, DIFFERENCE, OVERAGE))
         with transaction(self._db):
-            self.outbox.settle(Settle(op.op_id, how, "so it is"), "U2")
+            self.outbox.resolve(Resolve(op.op_id, how, "so it is"), "U2")
 
     def _done(self, op: Operation) -> None:
         how = self._random.randrange(8)
         if how == 0:
-            self.outbox.deny(op.op_id, WHY, self._evidence() or {}, settle_s=0, look_s=0)
+            self.outbox.mark_absent(op.op_id, WHY, self._evidence() or {}, settling_s=0, lookup_after_s=0)
         elif how == 1:
             self.outbox.replay([op.op_id], "noticed")
         else:
-            self.outbox.read_back(op.op_id)
+            self.outbox.mark_read_back(op.op_id)
 
     def _frozen(self, op: Operation) -> bytes:
-        lines = op.body["orders"]["order_lines"] if op.operation == UPDATE else ()
+        lines = op.body["orders"]["order_lines"] if op.operation == UPDATE_ORDER else ()
         said = [{"line_number": each["line_number"], "picked_quantity": 2} for each in lines]
         return to_text({"orders": {"order_lines": said}}).encode()
 
@@ -147,7 +147,7 @@ class World:
         return found if self._random.random() < 0.8 else None
 
 
-def pages(reads: Reads) -> list[Any]:
+def pages(reads: CacheReader) -> list[Any]:
     """What all kinds of pages show."""
     return [
         seen(reads),
@@ -161,24 +161,24 @@ def pages(reads: Reads) -> list[Any]:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_nothing_that_becomes_of_an_operation_passes_by_who_looks_now_and_then(
-    home: Home, outbox_db: apsw.Connection, cache: Cache, reads: Reads, clock: Clock, seed: int
+    home: StoreFolder, outbox_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, clock: Clock, seed: int
 ) -> None:
     random = Random(seed)
     world = World(outbox_db, clock, random)
     fill(cache, random, clock())
     with closing(open_outbox(home.folder)) as elsewhere:
         looks = ((0.5, Overlay(elsewhere)), (0.2, Overlay(outbox_db)))
-        stays = [(often, overlay, Goods(overlay)) for often, overlay in looks]
+        stays = [(often, overlay, StockOverlay(overlay)) for often, overlay in looks]
         for step in range(STEPS):
             clock.pass_(1)
             world.turn()
             fresh = Overlay(elsewhere)
-            there = pending(fresh, Goods(fresh))
+            there = pending(fresh, StockOverlay(fresh))
             for often, overlay, goods in stays:
                 assert random.random() > often or pending(overlay, goods) == there
             if step % SELDOM == 0:
                 fill(cache, random, clock())
-                with closing(Reads(home, elsewhere)) as newcomer:
+                with closing(CacheReader(home, elsewhere)) as newcomer:
                     assert pages(reads) == pages(newcomer)
 
 

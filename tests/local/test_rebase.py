@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.jobs.base import Write
-from aisle.local.outbox.merge import fold
-from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.rebase import Now, is_picked, laid_over, rebased
-from aisle.local.reads.overlay import lay_over
+from aisle.cache.order_overlay import apply_to_order
+from aisle.jobs.job import Write
+from aisle.outbox.merge import merge_batch
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.rebase import RebasedLine, is_picked, merge_line_updates, rebase_line
 from tests.local.kit import update
 
 
@@ -49,8 +49,8 @@ def test_a_share_is_done_to_the_line_as_it_stands(
     found: tuple[int, int, int, int, int], comes: tuple[int, int]
 ) -> None:
     base, picked, *stands = found
-    now = rebased(line(base, picked), *map(Decimal, stands))
-    assert now == Now(*map(Decimal, comes))
+    now = rebase_line(line(base, picked), *map(Decimal, stands))
+    assert now == RebasedLine(*map(Decimal, comes))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_share_is_done_to_the_line_as_it_stands(
     ],
 )
 def test_a_line_is_closed_short_by_who_knows_that_it_is_short(said: dict[str, Any], now: int, picked: bool) -> None:
-    assert is_picked(said, Now(Decimal(now), Decimal(0)), Decimal(3)) is picked
+    assert is_picked(said, RebasedLine(Decimal(now), Decimal(0)), Decimal(3)) is picked
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_line_is_closed_short_by_who_knows_that_it_is_short(said: dict[str, An
     ],
 )
 def test_two_updates_of_a_line_are_one(earlier: dict[str, Any], later: dict[str, Any], both: dict[str, Any]) -> None:
-    assert laid_over(earlier, later) == both
+    assert merge_line_updates(earlier, later) == both
 
 
 SHARES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8)
@@ -90,7 +90,7 @@ SHARES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, m
 
 @given(SHARES)
 def test_folding_keeps_the_sum_of_what_was_done(shares: list[tuple[int, int]]) -> None:
-    (write,), _ = fold([based(base, picked) for base, picked in shares])
+    (write,), _ = merge_batch([based(base, picked) for base, picked in shares])
     (said,) = write.body["orders"]["order_lines"]
     assert said["picked_quantity"] - said["base_picked_quantity"] == sum(picked - base for base, picked in shares)
     assert said["base_picked_quantity"] >= 0
@@ -108,7 +108,7 @@ def laid(stands: int, *operations: Operation, of: int = 5) -> tuple[int, bool]:
     """What line 1 of A shows with these operations over it, and whether the order counts as picked."""
     header: dict[str, Any] = {"order_number": "A", "is_picked": False}
     lines: list[dict[str, Any]] = [{"line_number": 1, "quantity": of, "picked_quantity": stands}]
-    lay_over(header, lines, operations, 1.0)
+    apply_to_order(header, lines, operations, 1.0)
     return int(lines[0]["picked_quantity"]), header["is_picked"]
 
 
@@ -135,11 +135,11 @@ def test_an_order_called_picked_by_somebody_who_did_not_know_is_not() -> None:
 def test_a_claim_on_its_way_says_whose_it_is_unless_a_later_one_is_known() -> None:
     header: dict[str, Any] = {"order_number": "A", "claimed_by": "U2", "claimed_name": "Ben", "claimed_on": "1"}
     mine = operation(update("A", {}, is_claimed=True))
-    lay_over(header, [], [mine], None)
+    apply_to_order(header, [], [mine], None)
     assert header["is_claimed"] is True
     assert (header["claimed_by"], header["claimed_terminal"], header.get("claimed_name")) == ("U1", "T1", None)
     later: dict[str, Any] = {"order_number": "A", "is_claimed": True, "claimed_by": "U2", "claimed_on": "3"}
-    lay_over(later, [], [mine], None)
+    apply_to_order(later, [], [mine], None)
     assert later["claimed_by"] == "U2"
 
 
@@ -157,5 +157,5 @@ def test_who_let_go_before_somebody_claimed_lets_that_claim_stand(
 ) -> None:
     said = {"is_claimed": True, "claimed_by": who, "claimed_terminal": terminal, "claimed_on": "2026-05-28T20:10:00Z"}
     header: dict[str, Any] = {"order_number": "A", **said}
-    lay_over(header, [], [operation(update("A", {}, is_claimed=False), occurred_at=let_go_on)], None)
+    apply_to_order(header, [], [operation(update("A", {}, is_claimed=False), occurred_at=let_go_on)], None)
     assert header == {"order_number": "A", **(said if stands else {"is_claimed": False})}

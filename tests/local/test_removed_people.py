@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from aisle.cache.writer import CacheWriter
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import WRONG
-from aisle.local.cache.writer import Cache
-from aisle.local.host.home import Home
-from aisle.local.session.session import Session
+from aisle.session.session import Session
 from tests.local import goods
 from tests.local.test_session import _writer, at, home, say, told
 
 __all__ = ["home"]
 
 
-def remove(cache: Cache, *left: str) -> None:
+def remove(cache: CacheWriter, *left: str) -> None:
     """The store's people are these."""
-    cache.put_people([{**goods.person(user, user), "badge": f"BADGE-{user}"} for user in left])
+    cache.write_people([{**goods.person(user, user), "badge": f"BADGE-{user}"} for user in left])
 
 
 def look(session: Session) -> tuple[str, str, tuple[str, str]]:
@@ -24,7 +24,7 @@ def look(session: Session) -> tuple[str, str, tuple[str, str]]:
     return frame.user, frame.view.name, told(frame)
 
 
-def test_who_is_removed_is_signed_out_and_the_work_is_kept(home: Home) -> None:
+def test_who_is_removed_is_signed_out_and_the_work_is_kept(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "BADGE-U1", "4101")
         assert look(session)[0] == "Anna Kovac"
@@ -39,13 +39,13 @@ def test_who_is_removed_is_signed_out_and_the_work_is_kept(home: Home) -> None:
         assert say(session, "BADGE-U1").view.name.startswith("pick."), "the work is where it was left"
 
 
-def test_who_goes_on_under_a_name_of_his_own_stays(home: Home) -> None:
+def test_who_goes_on_under_a_name_of_his_own_stays(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "zzz", "1")
         assert look(session)[0] == "zzz"
 
 
-def test_only_known_people_sign_in_where_that_is_set(home: Home) -> None:
+def test_only_known_people_sign_in_where_that_is_set(home: StoreFolder) -> None:
     with at(home, known_people_only=True) as session:
         frame = say(session, "zzz")
         assert (told(frame), frame.view.choices) == ((WRONG, "sign_in.only_known"), ())

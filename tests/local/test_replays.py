@@ -7,10 +7,9 @@ from unittest.mock import patch
 
 import pytest
 
-from aisle.local.db import transaction
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.replays import Replays
-from aisle.local.outbox.restores import NOTICED, restores
+from aisle.host.database import transaction
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.service_restore import DETECTED, RestoreReplay, list_restores
 from tests.local.kit import ANNA, Clock, intents, seeded, update
 
 
@@ -20,21 +19,23 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def outbox(aisle_home: Path, clock: Clock) -> Outbox:
+def outbox(aisle_home: Path, clock: Clock) -> OperationQueue:
     """An empty one."""
-    return Outbox(open_outbox(aisle_home), clock=clock, random=seeded())
+    return OperationQueue(open_outbox(aisle_home), clock=clock, random=seeded())
 
 
-def sent(outbox: Outbox, count: int) -> list[str]:
+def sent(outbox: OperationQueue, count: int) -> list[str]:
     """So many updates of different orders, on their way under their keys."""
     with transaction(outbox._db):
         ids = outbox.enqueue(intents(*(update(f"O{n}", {1: 1}) for n in range(count))), ANNA)
     for op_id in ids:
-        outbox.begin_sending(op_id, b"{}", keyed=True)
+        outbox.begin_sending(op_id, b"{}", has_key=True)
     return list(ids)
 
 
-def test_the_youngest_key_is_named_though_older_ones_were_confirmed_after_it(outbox: Outbox, clock: Clock) -> None:
+def test_the_youngest_key_is_named_though_older_ones_were_confirmed_after_it(
+    outbox: OperationQueue, clock: Clock
+) -> None:
     *older, youngest = sent(outbox, 30)
     for op_id in (youngest, *older):
         clock.now += 1
@@ -44,26 +45,26 @@ def test_the_youngest_key_is_named_though_older_ones_were_confirmed_after_it(out
     assert len(known) == len(set(known)) <= 8
 
 
-def test_what_goes_again_is_noted_with_it(outbox: Outbox) -> None:
+def test_what_goes_again_is_noted_with_it(outbox: OperationQueue) -> None:
     ids = sent(outbox, 150)
     for op_id in ids:
         outbox.confirm(op_id, "{}")
-    begin_again, begun = Replays._begin_again, []
+    begin_again, begun = RestoreReplay._reset_operation, []
 
-    def ends(self: Replays, *args: object, **more: object) -> None:
+    def ends(self: RestoreReplay, *args: object, **more: object) -> None:
         begun.append(args)
         if len(begun) == 120:
             raise KeyboardInterrupt
         begin_again(self, *args, **more)  # type: ignore[arg-type]
 
-    with patch.object(Replays, "_begin_again", ends), pytest.raises(KeyboardInterrupt):
-        outbox.replay(ids, NOTICED)
+    with patch.object(RestoreReplay, "_reset_operation", ends), pytest.raises(KeyboardInterrupt):
+        outbox.replay(ids, DETECTED)
     assert len(outbox.unfinished()) == 100
-    assert [note.again for note in restores(outbox._db)] == [100]
-    assert outbox.replay(ids, NOTICED) == 50
-    assert [note.again for note in restores(outbox._db)] == [50, 100]
+    assert [note.again for note in list_restores(outbox._db)] == [100]
+    assert outbox.replay(ids, DETECTED) == 50
+    assert [note.again for note in list_restores(outbox._db)] == [50, 100]
 
 
-def test_a_restore_that_has_lost_nothing_is_noted_too(outbox: Outbox) -> None:
-    assert outbox.replay([], NOTICED) == 0
-    assert [(note.again, note.looked_for) for note in restores(outbox._db)] == [(0, 0)]
+def test_a_restore_that_has_lost_nothing_is_noted_too(outbox: OperationQueue) -> None:
+    assert outbox.replay([], DETECTED) == 0
+    assert [(note.again, note.looked_for) for note in list_restores(outbox._db)] == [(0, 0)]

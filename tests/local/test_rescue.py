@@ -11,14 +11,14 @@ from threading import Thread
 import pytest
 
 from aisle.errors import StorageError
+from aisle.host import file_recovery
+from aisle.host.database import FileReplaced, fetch, transaction
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, msg
-from aisle.local.db import Gone, fetch, transaction
-from aisle.local.host import rescue
-from aisle.local.host.home import Home
-from aisle.local.outbox.journal import Journal
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.session.session import Session
-from aisle.local.told import outside
+from aisle.outbox.journal import Journal
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.outcome_reasons import store_text
+from aisle.session.session import Session
 from tests.local import goods
 from tests.local.kit import ANNA, intents, update
 from tests.local.test_session import BARCODES, _writer, at, home, say, sent, told
@@ -26,7 +26,7 @@ from tests.local.test_session import BARCODES, _writer, at, home, say, sent, tol
 __all__ = ["home"]
 
 
-def deleted(home: Home, *parts: str) -> None:
+def deleted(home: StoreFolder, *parts: str) -> None:
     """Somebody tidies up."""
     for part in parts or ("", "-wal", "-shm"):
         home.outbox.with_name(f"outbox.db{part}").unlink(missing_ok=bool(part))
@@ -38,7 +38,7 @@ def polled(session: Session) -> Frame:
     return frame
 
 
-def noted(home: Home) -> list[str]:
+def noted(home: StoreFolder) -> list[str]:
     """The inputs in the journal that is at its place."""
     with closing(open_outbox(home.folder)) as db:
         return [event.raw for event in Journal(db).last_events(100) if event.raw]
@@ -55,7 +55,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
-def test_what_is_deleted_is_put_back_by_whoever_has_it_open(home: Home, parts: tuple[str, ...]) -> None:
+def test_what_is_deleted_is_put_back_by_whoever_has_it_open(home: StoreFolder, parts: tuple[str, ...]) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         deleted(home, *parts)
@@ -67,11 +67,11 @@ def test_what_is_deleted_is_put_back_by_whoever_has_it_open(home: Home, parts: t
     assert sent(home) == {1: 1, 2: 1}
     with closing(open_outbox(home.folder)) as db:
         assert fetch(db, "PRAGMA integrity_check") == [("ok",)]
-        assert not Journal(db).running(), "the session has said goodbye in the file that is there"
+        assert not Journal(db).running_sessions(), "the session has said goodbye in the file that is there"
     assert home.outbox.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_scan_that_comes_first_is_not_taken_and_said_to_be_done_again(home: Home) -> None:
+def test_a_scan_that_comes_first_is_not_taken_and_said_to_be_done_again(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101")
         deleted(home)
@@ -85,7 +85,7 @@ def test_a_scan_that_comes_first_is_not_taken_and_said_to_be_done_again(home: Ho
     assert sent(home) == {1: 1, 2: 1}
 
 
-def test_all_sessions_go_on_with_one_file(home: Home) -> None:
+def test_all_sessions_go_on_with_one_file(home: StoreFolder) -> None:
     with at(home, user="U1") as one, at(home) as other:
         say(other, "BADGE-U2", "4102", BARCODES[1])
         say(one, "4101", BARCODES[0])
@@ -95,15 +95,17 @@ def test_all_sessions_go_on_with_one_file(home: Home) -> None:
         say(one, BARCODES[1])
         say(other, BARCODES[1])
     assert noted(home) == ["BADGE-U2", "4102", BARCODES[1], "4101", BARCODES[0], BARCODES[1], BARCODES[1]]
-    assert not rescue.copies(home.folder)
+    assert not file_recovery.list_copies(home.folder)
 
 
-def test_what_changed_before_it_was_put_back_is_seen_at_the_next_look(home: Home) -> None:
+def test_what_changed_before_it_was_put_back_is_seen_at_the_next_look(home: StoreFolder) -> None:
     with at(home, user="U1") as one, at(home, user="U2") as other:
         say(one, "4101")
         shown = polled(other).view
         with _writer(home) as cache:
-            cache.put_orders([goods.order("4101", goods.line(1, "P1", 6, picked=1))], lines_known=True, read_began=2.0)
+            cache.write_orders(
+                [goods.order("4101", goods.line(1, "P1", 6, picked=1))], lines_known=True, read_began=2.0
+            )
         deleted(home)
         for session in (one, other):
             assert told(polled(session)) == (INFO, "told.put_back")
@@ -111,7 +113,7 @@ def test_what_changed_before_it_was_put_back_is_seen_at_the_next_look(home: Home
         assert polled(other).view != shown
 
 
-def test_it_can_be_deleted_twice(home: Home) -> None:
+def test_it_can_be_deleted_twice(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101")
         for code in BARCODES[:2]:
@@ -121,14 +123,14 @@ def test_it_can_be_deleted_twice(home: Home) -> None:
     assert noted(home) == ["4101", *BARCODES[:2]]
 
 
-def test_where_another_is_in_its_place_what_was_noted_is_kept_beside_it(home: Home) -> None:
+def test_where_another_is_in_its_place_what_was_noted_is_kept_beside_it(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         deleted(home)
         open_outbox(home.folder).close()
         frame = polled(session)
         assert (told(frame), frame.view.name) == ((WRONG, "session.other_file"), "home")
-        (kept,) = rescue.copies(home.folder)
+        (kept,) = file_recovery.list_copies(home.folder)
         assert kept.name in str(dict(frame.verdict.text.args)["why"]) if frame.verdict else False
         assert told(say(session, "4102")) == (GOOD, "pick.opened")
     assert noted(home) == ["4102"]
@@ -138,7 +140,7 @@ def test_where_another_is_in_its_place_what_was_noted_is_kept_beside_it(home: Ho
     assert noted(home) == ["4101", BARCODES[0]], "it can be put in place by hand"
 
 
-def test_an_older_copy_put_in_its_place_is_worked_with_from_there(home: Home, tmp_path: Path) -> None:
+def test_an_older_copy_put_in_its_place_is_worked_with_from_there(home: StoreFolder, tmp_path: Path) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         with closing(open_outbox(home.folder)) as db:
@@ -153,7 +155,7 @@ def test_an_older_copy_put_in_its_place_is_worked_with_from_there(home: Home, tm
     assert noted(home) == ["4101", BARCODES[0], BARCODES[2]]
 
 
-def test_as_long_as_it_cannot_be_put_back_nothing_is_taken(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_long_as_it_cannot_be_put_back_nothing_is_taken(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -161,7 +163,7 @@ def test_as_long_as_it_cannot_be_put_back_nothing_is_taken(home: Home, monkeypat
         say(session, "4101")
         deleted(home)
         with monkeypatch.context() as patch:
-            patch.setattr(rescue, "_write", no_room)
+            patch.setattr(file_recovery, "_write_durably", no_room)
             assert told(polled(session)) == (WRONG, "session.no_file")
             assert told(say(session, BARCODES[0])) == (WRONG, "session.not_saved")
             assert not home.outbox.exists()
@@ -170,7 +172,7 @@ def test_as_long_as_it_cannot_be_put_back_nothing_is_taken(home: Home, monkeypat
     assert noted(home) == ["4101", BARCODES[0]]
 
 
-def test_a_home_that_is_gone_as_a_whole_is_made_again(home: Home) -> None:
+def test_a_home_that_is_gone_as_a_whole_is_made_again(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         shutil.rmtree(home.folder)
@@ -178,7 +180,7 @@ def test_a_home_that_is_gone_as_a_whole_is_made_again(home: Home) -> None:
     assert noted(home) == ["4101", BARCODES[0]]
 
 
-def test_a_log_in_the_place_of_the_one_that_is_open_is_noticed(home: Home) -> None:
+def test_a_log_in_the_place_of_the_one_that_is_open_is_noticed(home: StoreFolder) -> None:
     log = home.outbox.with_name("outbox.db-wal")
     with at(home, user="U1") as session, at(home) as other:
         say(session, "4101", BARCODES[0])
@@ -191,7 +193,7 @@ def test_a_log_in_the_place_of_the_one_that_is_open_is_noticed(home: Home) -> No
     assert sent(home) == {1: 1, 2: 1}
 
 
-def test_who_comes_while_a_log_is_missing_waits_until_it_is_put_back(home: Home) -> None:
+def test_who_comes_while_a_log_is_missing_waits_until_it_is_put_back(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         deleted(home, "-wal")
@@ -205,10 +207,10 @@ def test_who_comes_while_a_log_is_missing_waits_until_it_is_put_back(home: Home)
     assert newcomer == [["4101", BARCODES[0]]]
 
 
-def test_who_waits_for_nobody_is_told_so(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_waits_for_nobody_is_told_so(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     with at(home, user="U1") as session:
         say(session, "4101")
-        monkeypatch.setattr("aisle.local.db.RESCUE_S", 0.0)
+        monkeypatch.setattr("aisle.host.database.RECOVERY_TIMEOUT_S", 0.0)
         deleted(home, "-wal")
         with pytest.raises(StorageError, match="none of them has put it back"):
             open_outbox(home.folder)
@@ -216,17 +218,17 @@ def test_who_waits_for_nobody_is_told_so(home: Home, monkeypatch: pytest.MonkeyP
     assert noted(home) == ["4101"]
 
 
-def test_nobody_writes_to_a_file_that_nobody_will_read(home: Home) -> None:
+def test_nobody_writes_to_a_file_that_nobody_will_read(home: StoreFolder) -> None:
     first, second = open_outbox(home.folder), open_outbox(home.folder)
     with transaction(first):
-        (op_id,) = Outbox(first).enqueue(intents(update("4101", {1: 1})), ANNA)
+        (op_id,) = OperationQueue(first).enqueue(intents(update("4101", {1: 1})), ANNA)
     deleted(home)
-    with pytest.raises(Gone), transaction(first):
-        Outbox(first).enqueue(intents(update("4102", {1: 1})), ANNA)
-    assert rescue.put_back(first).whole
-    assert rescue.put_back(second).whole, "it has been done"
-    with pytest.raises(Gone):
-        Outbox(second).reject(op_id, outside("no"))
+    with pytest.raises(FileReplaced), transaction(first):
+        OperationQueue(first).enqueue(intents(update("4102", {1: 1})), ANNA)
+    assert file_recovery.recover_file(first).is_complete
+    assert file_recovery.recover_file(second).is_complete, "it has been done"
+    with pytest.raises(FileReplaced):
+        OperationQueue(second).refuse(op_id, store_text("no"))
     deleted(home)
     with pytest.raises(StorageError, match="deleted again"):
-        rescue.put_back(second)
+        file_recovery.recover_file(second)

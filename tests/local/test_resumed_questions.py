@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
-from aisle.local.host.home import Home
-from aisle.local.session.keeper import REPLAY
-from aisle.local.session.open_line import meant_for
+from aisle.session.typed_line import page_identity
+from aisle.session.unit_of_work import MAX_REPLAYED
 from tests.local import goods
 from tests.local.detours import WAYS, lasts, stand
 from tests.local.test_detour import begin, headers_only, way
@@ -27,12 +27,12 @@ UNKNOWN = "4000000000006"
 
 
 @pytest.mark.parametrize("way", LASTING, indirect=True)
-def test_a_question_stands_as_it_was(home: Home, way: str) -> None:
+def test_a_question_stands_as_it_was(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
         stand(home, session, way)
-        before = session._frame()
+        before = session._build_frame()
     with begin(home, way) as session:
-        after = session._frame()
+        after = session._build_frame()
     assert after.view == before.view
     assert before.verdict is None or before.verdict.kind != ASK or after.verdict == before.verdict
     if way in ASKED:
@@ -42,18 +42,20 @@ def test_a_question_stands_as_it_was(home: Home, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["count.missing", "count.recount", "short.ways"], indirect=True)
-def test_what_was_not_taken_since_hides_no_question(home: Home, way: str) -> None:
+def test_what_was_not_taken_since_hides_no_question(home: StoreFolder, way: str) -> None:
     """The screen said last why the scan was not taken; after a start it says what is asked."""
     with begin(home, way) as session:
         stand(home, session, way)
-        asked = session._frame().verdict
+        asked = session._build_frame().verdict
         assert told(say(session, UNKNOWN))[0] == WRONG
     with begin(home, way) as session:
-        assert session._frame().verdict == asked
+        assert session._build_frame().verdict == asked
 
 
-@pytest.mark.parametrize("scans", [REPLAY - 2, REPLAY - 1, REPLAY, REPLAY + 1, 3 * REPLAY])
-def test_a_question_stands_however_much_was_scanned_before_it(home: Home, scans: int) -> None:
+@pytest.mark.parametrize(
+    "scans", [MAX_REPLAYED - 2, MAX_REPLAYED - 1, MAX_REPLAYED, MAX_REPLAYED + 1, 3 * MAX_REPLAYED]
+)
+def test_a_question_stands_however_much_was_scanned_before_it(home: StoreFolder, scans: int) -> None:
     with begin(home, "pick.product") as session:
         say(session, "4101", BARCODES[2])
         for _ in range(scans):
@@ -62,17 +64,17 @@ def test_a_question_stands_however_much_was_scanned_before_it(home: Home, scans:
         assert before.verdict is not None
         assert before.verdict.kind == ASK
     with begin(home, "pick.product") as session:
-        assert (session._frame().view, session._frame().verdict) == (before.view, before.verdict)
+        assert (session._build_frame().view, session._build_frame().verdict) == (before.view, before.verdict)
 
 
-def test_a_question_that_was_answered_is_not_asked_again(home: Home) -> None:
+def test_a_question_that_was_answered_is_not_asked_again(home: StoreFolder) -> None:
     with begin(home, "pick.product/asked") as session:
         stand(home, session, "pick.product/asked")
-        page = meant_for(session._stack.levels)
+        page = page_identity(session._stack.jobs)
         say(session, "0")
-        assert meant_for(session._stack.levels) != page
+        assert page_identity(session._stack.jobs) != page
     with begin(home, "pick.product/asked") as session:
-        assert told(session._frame()) == (INFO, "session.resumed")
+        assert told(session._build_frame()) == (INFO, "session.resumed")
 
 
 @pytest.mark.parametrize(
@@ -83,22 +85,22 @@ def test_a_question_that_was_answered_is_not_asked_again(home: Home) -> None:
     ],
     indirect=["way"],
 )
-def test_what_the_session_itself_asks_stands_too(home: Home, way: str, text: str) -> None:
+def test_what_the_session_itself_asks_stands_too(home: StoreFolder, way: str, text: str) -> None:
     """Which of two products with one code is meant, and how many of what is scanned next."""
     with _writer(home) as cache:
-        cache.put_products([goods.product("P77", "Its twin", "96385074")])
+        cache.write_products([goods.product("P77", "Its twin", "96385074")])
     with begin(home, way) as session:
         stand(home, session, way)
         before = say(session, text)
         assert told(before)[1] in ("session.times", "session.either")
     with begin(home, way) as session:
-        after = session._frame()
+        after = session._build_frame()
         assert (after.view, after.verdict, after.typed) == (before.view, before.verdict, before.typed)
     with begin(home, way) as session:
-        assert session._frame() == after, "it stands until it is answered"
+        assert session._build_frame() == after, "it stands until it is answered"
         say(session, "b")
     with begin(home, way) as session:
-        assert session._frame().verdict != before.verdict
+        assert session._build_frame().verdict != before.verdict
 
 
 HAPPENS: dict[str, tuple[str, ...]] = {
@@ -115,7 +117,7 @@ HAPPENS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("happens", HAPPENS)
 @pytest.mark.parametrize("way", ["pick.product", "count.product"], indirect=True)
-def test_a_multiplier_that_is_kept_stands_after_an_end_in_mid_work(home: Home, way: str, happens: str) -> None:
+def test_a_multiplier_that_is_kept_stands_after_an_end_in_mid_work(home: StoreFolder, way: str, happens: str) -> None:
     with begin(home, way) as session:
         stand(home, session, way)
         say(session, "12*")
@@ -124,27 +126,27 @@ def test_a_multiplier_that_is_kept_stands_after_an_end_in_mid_work(home: Home, w
                 say(session, text)
                 continue
             with _writer(home) as cache:
-                cache.put_stock([goods.stock("P1", 9, places={"A-1": 9})], read_began=5.0)
-            session.poll(rung=False)
-        before = session._asking
+                cache.write_stock([goods.stock("P1", 9, places={"A-1": 9})], read_began=5.0)
+            session.poll(notified=False)
+        before = session._question
     with begin(home, way) as session:
-        assert session._asking == before, "kept or not, the same after an end in mid-work"
+        assert session._question == before, "kept or not, the same after an end in mid-work"
         if happens != "goods that are not wanted":
-            assert before.times == "12"
+            assert before.multiplier == "12"
 
 
-def test_how_much_is_on_a_label_is_asked_again_after_an_end_in_mid_work(home: Home) -> None:
+def test_how_much_is_on_a_label_is_asked_again_after_an_end_in_mid_work(home: StoreFolder) -> None:
     label = "01095200011005123202000275"
     with _writer(home) as cache:
-        cache.put_products([goods.product("P5", "Leek", "9520001100512", allow_decimal=True, base_unit_name="bunch")])
+        cache.write_products([goods.product("P5", "Leek", "9520001100512", allow_decimal=True, base_unit_name="bunch")])
     for more in ((), (UNKNOWN,), ("4101",), ("BADGE-U1",)):
         with begin(home, "count.product") as session:
             stand(home, session, "count.product")
             say(session, label)
             for text in more:
                 say(session, text)
-            asked = session._asking.label
+            asked = session._question.measured_scan
         with begin(home, "count.product") as session:
-            assert session._asking.label == asked, more
+            assert session._question.measured_scan == asked, more
             assert (asked is None) == (more == (UNKNOWN,))
             say(session, "b", "b", "b")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
-from aisle.local.host.home import Home
-from aisle.local.session.session import Session
 from aisle.scan.inputs import Line
-from aisle.tui.catalogue import Voice
+from aisle.session.session import Session
+from aisle.tui.message_text import MessageWriter
 from tests.local.detours import announced, claimed
 from tests.local.test_session import BARCODES, at, home, say, told
 from tests.local.test_session_care import opened
@@ -28,7 +28,7 @@ __all__ = ["home"]
         ("receive", ()),
     ],
 )
-def test_ones_own_badge_changes_nothing_in_a_job(home: Home, job: str, scans: tuple[str, ...]) -> None:
+def test_ones_own_badge_changes_nothing_in_a_job(home: StoreFolder, job: str, scans: tuple[str, ...]) -> None:
     with at(home, user="U1") as session:
         before = say(session, *scans) if job == "pick" else opened(session, job, *scans)
         frame = say(session, "BADGE-U1")
@@ -37,7 +37,7 @@ def test_ones_own_badge_changes_nothing_in_a_job(home: Home, job: str, scans: tu
         assert told(say(session, "BADGE-U2"))[0] == WRONG, "somebody else's is no sign-in in the middle of work"
 
 
-def test_ones_own_badge_is_taken_where_badges_are(home: Home) -> None:
+def test_ones_own_badge_is_taken_where_badges_are(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "BADGE-U1")) == (GOOD, "sign_in.done")
         assert told(say(session, "4101", "?BADGE-U1")) == (INFO, "lookup.is_person")
@@ -54,12 +54,12 @@ def test_ones_own_badge_is_taken_where_badges_are(home: Home) -> None:
     ],
 )
 def test_so_many_of_a_code_that_nobody_knows_are_no_quantity(
-    home: Home, job: str, scans: tuple[str, ...], code: str
+    home: StoreFolder, job: str, scans: tuple[str, ...], code: str
 ) -> None:
     with at(home, user="U1") as session:
         before = say(session, *scans) if job == "pick" else opened(session, job, *scans)
         top = session._stack.top
-        assert top.job.open(top.state).quantity
+        assert top.job.accepts(top.state).quantity
         frame = say(session, code)
         kind, id_ = told(frame)
         assert (kind, id_.split(".")[1], frame.view) == (WRONG, "unknown", before.view)
@@ -79,7 +79,7 @@ def test_so_many_of_a_code_that_nobody_knows_are_no_quantity(
     ],
 )
 def test_what_was_scanned_is_said_where_a_page_has_no_use_for_it(
-    home: Home, job: str, scans: tuple[str, ...], code: str, why: str, what: str
+    home: StoreFolder, job: str, scans: tuple[str, ...], code: str, why: str, what: str
 ) -> None:
     announced(home)
     with at(home, user="U1") as session:
@@ -87,11 +87,11 @@ def test_what_was_scanned_is_said_where_a_page_has_no_use_for_it(
         frame = say(session, code)
         assert (frame.view, told(frame)) == (before, (WRONG, why))
         assert frame.verdict
-        said = Voice().say(frame.verdict.text, 1)
+        said = MessageWriter().write(frame.verdict.text, 1)
         assert said.startswith(f"That is {what}; ")
 
 
-def test_ones_own_badge_is_no_mistake_on_the_page_of_an_order(home: Home) -> None:
+def test_ones_own_badge_is_no_mistake_on_the_page_of_an_order(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         assert opened(session, "orders", "1").view.name == "order"
         assert told(say(session, "BADGE-U1")) == (INFO, "sign_in.already")
@@ -99,7 +99,7 @@ def test_ones_own_badge_is_no_mistake_on_the_page_of_an_order(home: Home) -> Non
         assert told(say(session, "BADGE-U2")) == (WRONG, "orders.person")
 
 
-def test_an_order_that_was_never_opened_does_not_go_on_from_anywhere(home: Home) -> None:
+def test_an_order_that_was_never_opened_does_not_go_on_from_anywhere(home: StoreFolder) -> None:
     claimed(home)
     with at(home, user="U1") as session:
         assert told(say(session, "4101")) == (ASK, "pick.claimed_plain")
@@ -111,14 +111,14 @@ def test_an_order_that_was_never_opened_does_not_go_on_from_anywhere(home: Home)
 
 @pytest.mark.parametrize("code", ["\x04", "\x1d\x1e", "\u200b"])
 @pytest.mark.parametrize("scans", [(), ("4101",), ("3",), ("4101", f"?{BARCODES[2]}")])
-def test_a_scan_of_nothing_that_can_be_read_says_so(home: Home, scans: tuple[str, ...], code: str) -> None:
+def test_a_scan_of_nothing_that_can_be_read_says_so(home: StoreFolder, scans: tuple[str, ...], code: str) -> None:
     with at(home, user="U1") as session:
         before = say(session, *scans).view
         frame = say(session, code)
         assert (frame.view, told(frame)) == (before, (WRONG, "input.nothing"))
 
 
-def test_a_delivery_that_is_scanned_in_a_pick_is_not_unknown(home: Home) -> None:
+def test_a_delivery_that_is_scanned_in_a_pick_is_not_unknown(home: StoreFolder) -> None:
     announced(home)
     with at(home, user="U1") as session:
         before = say(session, "4101").view
@@ -128,24 +128,24 @@ def test_a_delivery_that_is_scanned_in_a_pick_is_not_unknown(home: Home) -> None
 
 def left(session: Session, text: str, apart: int) -> Frame:
     """A line of which so many characters were typed a while before the rest was scanned."""
-    return session.take([Line(text, "cr", 0.0, 1.5, 1.0, pace=0.001, apart=apart)], 1.5)
+    return session.take([Line(text, "cr", 0.0, 1.5, 1.0, median_pause=0.001, before_pause=apart)], 1.5)
 
 
-def test_a_letter_that_was_left_on_the_line_is_none_of_the_scan_behind_it(home: Home) -> None:
+def test_a_letter_that_was_left_on_the_line_is_none_of_the_scan_behind_it(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101")
         frame = left(session, f"n{BARCODES[0]}", 1)
         assert told(frame) == (GOOD, "session.typed_before")
         assert frame.verdict
-        assert "“n” was typed before: not taken" in Voice().say(frame.verdict.text)
-        assert session._stack.top.state.takes[0].picked == 1
+        assert "“n” was typed before: not taken" in MessageWriter().write(frame.verdict.text)
+        assert session._stack.top.state.lines[0].picked == 1
         assert told(left(session, f"n{BARCODES[0]}", 0)) == (WRONG, "pick.unknown"), "a scan of that is another code"
         assert told(left(session, "n123456789", 1)) == (WRONG, "pick.unknown")
         assert told(left(session, f"nothing{BARCODES[0]}", 7)) == (WRONG, "pick.unknown")
-        assert session._stack.top.state.takes[0].picked == 1
+        assert session._stack.top.state.lines[0].picked == 1
 
 
-def test_what_is_known_as_a_whole_is_that_whatever_pause_was_in_it(home: Home) -> None:
+def test_what_is_known_as_a_whole_is_that_whatever_pause_was_in_it(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101")
         assert told(left(session, "BADGE-U1", 2)) == (INFO, "sign_in.already")

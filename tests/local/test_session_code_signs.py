@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.session.session import Session
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import Escape
+from aisle.scan.inputs import EscapeInput
+from aisle.session.session import Session
 from tests.local import goods
 from tests.local.test_session_codes import (
     EAN,
@@ -50,7 +50,7 @@ __all__ = ["home"]
         (f"12\u3000*\u3000{EAN}", 12),
     ],
 )
-def test_a_multiplier_counts_however_its_sign_is_written(home: Home, ms: int, code: str, many: int) -> None:
+def test_a_multiplier_counts_however_its_sign_is_written(home: StoreFolder, ms: int, code: str, many: int) -> None:
     with at(home) as session:
         scan = Scanner(session, ms)
         open_count(session, scan)
@@ -81,7 +81,7 @@ def test_a_multiplier_counts_however_its_sign_is_written(home: Home, ms: int, co
         f"０＊{EAN}",
     ],
 )
-def test_what_no_form_explains_is_refused(home: Home, ms: int, code: str) -> None:
+def test_what_no_form_explains_is_refused(home: StoreFolder, ms: int, code: str) -> None:
     with at(home) as session:
         scan = Scanner(session, ms)
         open_count(session, scan)
@@ -95,7 +95,7 @@ def test_what_no_form_explains_is_refused(home: Home, ms: int, code: str) -> Non
 
 
 @pytest.mark.parametrize("code", [f"{EAN} 12", f"{EAN};12", f"12 {EAN}", f"3*{EAN} 12"])
-def test_a_code_and_a_number_are_told_how_to_multiply(home: Home, code: str) -> None:
+def test_a_code_and_a_number_are_told_how_to_multiply(home: StoreFolder, code: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
         open_count(session, scan)
@@ -105,7 +105,7 @@ def test_a_code_and_a_number_are_told_how_to_multiply(home: Home, code: str) -> 
 
 
 @pytest.mark.parametrize("factors", ["0x10", "10x0", "0*3", "3*0", "0×10", "０x１０", "2*0*3", "0,0x5"])
-def test_no_multiplication_sets_a_count_to_zero(home: Home, factors: str) -> None:
+def test_no_multiplication_sets_a_count_to_zero(home: StoreFolder, factors: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
         open_count(session, scan)
@@ -114,7 +114,7 @@ def test_no_multiplication_sets_a_count_to_zero(home: Home, factors: str) -> Non
         assert counted(scan(EAN)) == 2
 
 
-def test_full_width_numbers_are_quantities_and_choices(home: Home) -> None:
+def test_full_width_numbers_are_quantities_and_choices(home: StoreFolder) -> None:
     with at(home) as session:
         scan = Scanner(session)
         open_count(session, scan)
@@ -127,9 +127,9 @@ def test_full_width_numbers_are_quantities_and_choices(home: Home) -> None:
             assert counted(scan(EAN)) == before + 12
 
 
-def test_a_full_width_number_chooses(home: Home) -> None:
+def test_a_full_width_number_chooses(home: StoreFolder) -> None:
     with at(home) as session:
-        first = session._frame().view.name
+        first = session._build_frame().view.name
         assert Scanner(session)("１").view.name != first
 
 
@@ -157,7 +157,7 @@ def test_a_full_width_number_chooses(home: Home) -> None:
 )
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("job", ["count", "pick"])
-def test_a_label_without_a_net_quantity_is_asked(home: Home, job: str, label: str) -> None:
+def test_a_label_without_a_net_quantity_is_asked(home: StoreFolder, job: str, label: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
         if job == "count":
@@ -176,7 +176,7 @@ def test_a_label_without_a_net_quantity_is_asked(home: Home, job: str, label: st
 
 
 @pytest.mark.parametrize("label", ["3302005000", "3953001299", "8005000599", "3102000500"])
-def test_goods_by_the_piece_are_counted_whatever_they_weigh(home: Home, label: str) -> None:
+def test_goods_by_the_piece_are_counted_whatever_they_weigh(home: StoreFolder, label: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
         open_count(session, scan)
@@ -187,7 +187,7 @@ def test_goods_by_the_piece_are_counted_whatever_they_weigh(home: Home, label: s
     "tail",
     ["3109000500", "8008261301", "80082611", "17261301", "10L1\x1d3109000500", "3109", "7003"],
 )
-def test_a_wrong_label_is_not_put_on_the_scanner(home: Home, tail: str) -> None:
+def test_a_wrong_label_is_not_put_on_the_scanner(home: StoreFolder, tail: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
         open_count(session, scan)
@@ -197,7 +197,7 @@ def test_a_wrong_label_is_not_put_on_the_scanner(home: Home, tail: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["1234-5679", "ISSN 1234-5679", "12345679", "issn1234-5679"])
-def test_an_issn_is_found_as_it_is_printed(home: Home, form: str) -> None:
+def test_an_issn_is_found_as_it_is_printed(home: StoreFolder, form: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
@@ -205,10 +205,10 @@ def test_an_issn_is_found_as_it_is_printed(home: Home, form: str) -> None:
         assert picked(home) == {2: 1}
 
 
-def test_a_guess_of_what_was_typed_at_an_open_quantity_is_asked(home: Home, aisle_home: Path) -> None:
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_products([goods.product("P9", "Other", "01234565")])
-    cache.put_stock([goods.stock("P9", 5, places={"A-1": 5})])
+def test_a_guess_of_what_was_typed_at_an_open_quantity_is_asked(home: StoreFolder, aisle_home: Path) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([goods.product("P9", "Other", "01234565")])
+    cache.write_stock([goods.stock("P9", 5, places={"A-1": 5})])
     with at(home) as session:
         scan = Scanner(session, 120)
         open_count(session, scan)
@@ -221,8 +221,8 @@ def test_a_guess_of_what_was_typed_at_an_open_quantity_is_asked(home: Home, aisl
         assert counted(scan(EAN)) == 2
 
 
-def test_the_same_is_asked_for_a_pick_of_other_goods(home: Home) -> None:
-    Cache(open_cache(home.folder, writer=True), "0001").put_products([goods.product("P9", "Other", "01234565")])
+def test_the_same_is_asked_for_a_pick_of_other_goods(home: StoreFolder) -> None:
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_products([goods.product("P9", "Other", "01234565")])
     with at(home) as session:
         scan = Scanner(session, 120)
         scan("4101", EAN)
@@ -257,9 +257,9 @@ KEYS = {
 def sent(session: Session, data: bytes, ms: float) -> Frame:
     """The frame after bytes that came at this pace, in one read for 0."""
     decoder, at_ = Decoder(), 1.0
-    frame = session._frame()
+    frame = session._build_frame()
     for piece in [bytes([byte]) for byte in data] if ms else [data]:
-        frame = session.take([each for each in decoder.feed(piece, at_) if not isinstance(each, Escape)], at_)
+        frame = session.take([each for each in decoder.feed(piece, at_) if not isinstance(each, EscapeInput)], at_)
         at_ += ms / 1000
     return frame
 
@@ -267,7 +267,7 @@ def sent(session: Session, data: bytes, ms: float) -> Frame:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 @pytest.mark.parametrize("key", KEYS)
-def test_a_key_inside_gs1_data_is_a_separator_or_refused(home: Home, key: str, ms: int) -> None:
+def test_a_key_inside_gs1_data_is_a_separator_or_refused(home: StoreFolder, key: str, ms: int) -> None:
     with at(home) as session:
         open_count(session, Scanner(session))
         begin = f"010{WEIGHED}10L1".encode() + KEYS[key]
@@ -282,7 +282,7 @@ def test_a_key_inside_gs1_data_is_a_separator_or_refused(home: Home, key: str, m
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 @pytest.mark.parametrize("key", [key for key in KEYS if key not in ("NUL", "C1")])
-def test_a_key_inside_another_code_makes_it_unknown(home: Home, key: str, ms: int) -> None:
+def test_a_key_inside_another_code_makes_it_unknown(home: StoreFolder, key: str, ms: int) -> None:
     with at(home) as session:
         open_count(session, Scanner(session))
         for place in (8, 10, 12):
@@ -290,7 +290,7 @@ def test_a_key_inside_another_code_makes_it_unknown(home: Home, key: str, ms: in
             assert told(frame)[0] == WRONG, (key, place)
 
 
-def test_a_backspace_of_a_person_erases(home: Home) -> None:
+def test_a_backspace_of_a_person_erases(home: StoreFolder) -> None:
     with at(home) as session:
         open_count(session, Scanner(session))
         assert counted(sent(session, EAN[:9].encode() + b"7\x7f" + EAN[9:].encode() + b"\r", 120)) == 1
@@ -298,7 +298,7 @@ def test_a_backspace_of_a_person_erases(home: Home) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"\x1b[I", b"\x1b[O", b"\x1b[?62;4c", b"\x1b[<0;1;1M", b"\x1b]11;rgb:0/0/0\x07"])
-def test_an_answer_of_the_terminal_inside_a_code_is_none_of_it(home: Home, answer: bytes) -> None:
+def test_an_answer_of_the_terminal_inside_a_code_is_none_of_it(home: StoreFolder, answer: bytes) -> None:
     with at(home) as session:
         open_count(session, Scanner(session))
         for ms in PACES:
@@ -312,20 +312,22 @@ CONTROLS = "\x01\x05\x06\x07\x0b\x0c\x0e\x11\x13\x15\x1a\x1c\x1f"
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("ms", [0, 6])
 @pytest.mark.parametrize("control", CONTROLS)
-def test_a_control_in_a_plain_code_is_refused_and_around_it_is_padding(home: Home, ms: int, control: str) -> None:
+def test_a_control_in_a_plain_code_is_refused_and_around_it_is_padding(
+    home: StoreFolder, ms: int, control: str
+) -> None:
     with at(home) as session:
         scan = Scanner(session, ms)
         open_count(session, scan)
         for cut in (1, 4, len(EAN) - 1):
             frame = scan(f"{EAN[:cut]}{control}{EAN[cut:]}")
             assert told(frame) == (WRONG, "input.control"), cut
-            assert not session._stack.top.state.counted
+            assert not session._stack.top.state.counted_lines
         assert counted(scan(f"{control}{EAN}{control}{control}")) == 1
         assert told(scan(f"1{control}2"))[0] == WRONG, "nor is it a quantity"
         assert counted(scan(EAN)) == 2
 
 
-def test_a_control_that_a_person_types_is_none_of_the_number(home: Home) -> None:
+def test_a_control_that_a_person_types_is_none_of_the_number(home: StoreFolder) -> None:
     with at(home) as session:
         open_count(session, Scanner(session))
         Scanner(session)(EAN)

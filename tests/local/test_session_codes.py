@@ -10,18 +10,17 @@ from typing import Any
 
 import pytest
 
-from aisle.code_forms import upc_e_expanded
-from aisle.courier.pull import progress
+from aisle.barcode_keys import expand_upc_e
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, msg
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import Line
+from aisle.session.session import Session, open_session
 from aisle.settings import Settings
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 from tests.local import goods
 
 EAN, ISSN, UPC_E, UPC_A, WEIGHED = "9520001100024", "9771234567898", "04252614", "042100005264", "9520001100505"
@@ -30,12 +29,12 @@ PACES = (0, 1, 3, 6, 12)
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """A store with one place, one order and one delivery of six products."""
-    home = Home(aisle_home, "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     by_weight = {"allow_decimal": True, "base_unit_name": "kg"}
-    cache.put_products(
+    cache.write_products(
         [
             goods.product("P1", "Honey", EAN),
             goods.product("P2", "Weekly", ISSN),
@@ -45,16 +44,16 @@ def home(aisle_home: Path) -> Home:
             goods.product("P6", "Ham", "212345", price=5, **by_weight),
         ]
     )
-    cache.put_stock([goods.stock(f"P{n}", 60, places={"A-1": 60}) for n in range(1, 7)])
-    cache.put_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
+    cache.write_stock([goods.stock(f"P{n}", 60, places={"A-1": 60}) for n in range(1, 7)])
+    cache.write_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
     lines = [goods.line(n, f"P{n}", 60, preferred_location_code="A-1") for n in range(1, 7)]
-    cache.put_orders([goods.order("4101", *lines)], lines_known=True, read_began=1.0)
-    progress.save(cache, progress.Progress(completed=1.0))
+    cache.write_orders([goods.order("4101", *lines)], lines_known=True, read_began=1.0)
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
     return home
 
 
 @contextmanager
-def at(home: Home, **settings: Any) -> Iterator[Session]:
+def at(home: StoreFolder, **settings: Any) -> Iterator[Session]:
     """A session of terminal `dock`, signed in."""
     given = {"restricted_codes": ("2IIIIIXPPPPC:2",), **settings}
     session = open_session(home, Settings(terminal="dock", user="U1", **given))
@@ -72,7 +71,7 @@ class Scanner:
         self._session, self._pause, self._decoder, self._at = session, ms / 1000, Decoder(), 1.0
 
     def __call__(self, *codes: str) -> Frame:
-        frame = self._session._frame()
+        frame = self._session._build_frame()
         for code in codes:
             sent = code.encode() + b"\r"
             for piece in [bytes([byte]) for byte in sent] if self._pause else [sent]:
@@ -88,13 +87,13 @@ def told(frame: Frame) -> tuple[str, str]:
 
 
 def said(frame: Frame) -> str:
-    return Voice().say(frame.verdict.text) if frame.verdict else ""
+    return MessageWriter().write(frame.verdict.text) if frame.verdict else ""
 
 
 def open_job(session: Session, scan: Scanner, job: str) -> None:
     """Opens a job from home, by its number in the menu or behind it."""
     for wanted in (f"home.{job}", "home.more", f"home.{job}"):
-        choices = [choice.id for choice in session._frame().view.choices]
+        choices = [choice.id for choice in session._build_frame().view.choices]
         if wanted in choices:
             scan(str(choices.index(wanted) + 1))
             if wanted != "home.more":
@@ -116,10 +115,10 @@ def counted(frame: Frame) -> Decimal:
     return number
 
 
-def picked(home: Home) -> dict[int, Decimal]:
+def picked(home: StoreFolder) -> dict[int, Decimal]:
     """What was picked of each line of the order."""
     found: dict[int, Decimal] = {}
-    for operation in Outbox(open_outbox(home.folder)).unfinished():
+    for operation in OperationQueue(open_outbox(home.folder)).unfinished():
         for line in operation.body["orders"].get("order_lines", ()):
             found[line["line_number"]] = line["picked_quantity"]
     return found
@@ -151,7 +150,7 @@ FORMS = [
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
-def test_a_pick_takes_every_form_of_a_code(home: Home, ms: int) -> None:
+def test_a_pick_takes_every_form_of_a_code(home: StoreFolder, ms: int) -> None:
     with at(home) as session:
         scan = Scanner(session, ms)
         scan("4101")
@@ -165,7 +164,7 @@ def test_a_pick_takes_every_form_of_a_code(home: Home, ms: int) -> None:
 
 
 @pytest.mark.parametrize("code", ["425261", "0425261", EAN[:-1], f"{EAN}05", UPC_A[1:-1]])
-def test_what_was_guessed_is_said_once(home: Home, code: str) -> None:
+def test_what_was_guessed_is_said_once(home: StoreFolder, code: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
@@ -177,8 +176,8 @@ def test_what_was_guessed_is_said_once(home: Home, code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["425261", EAN[:-1]])
-def test_nothing_is_guessed_before_the_store_was_read_whole(home: Home, code: str) -> None:
-    progress.save(Cache(open_cache(home.folder, writer=True), "0001"), progress.Progress())
+def test_nothing_is_guessed_before_the_store_was_read_whole(home: StoreFolder, code: str) -> None:
+    sync_progress.save_progress(CacheWriter(open_cache(home.folder, writer=True), "0001"), sync_progress.SyncProgress())
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
@@ -188,12 +187,12 @@ def test_nothing_is_guessed_before_the_store_was_read_whole(home: Home, code: st
 
 
 @pytest.mark.parametrize("place", [False, True])
-def test_a_guess_that_fits_another_thing_of_the_store_too_is_asked(home: Home, place: bool) -> None:
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
+def test_a_guess_that_fits_another_thing_of_the_store_too_is_asked(home: StoreFolder, place: bool) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     if place:
-        cache.put_locations([goods.location("14252611", 9)])
+        cache.write_locations([goods.location("14252611", 9)])
     else:
-        cache.put_products([goods.product("P9", "Not on any order", upc_e_expanded("1425261"))])
+        cache.write_products([goods.product("P9", "Not on any order", expand_upc_e("1425261"))])
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
@@ -202,7 +201,7 @@ def test_a_guess_that_fits_another_thing_of_the_store_too_is_asked(home: Home, p
 
 
 @pytest.mark.parametrize("code", [code for code, _ in FORMS])
-def test_home_and_look_find_what_the_jobs_find(home: Home, code: str) -> None:
+def test_home_and_look_find_what_the_jobs_find(home: StoreFolder, code: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
         assert scan(code).view.name.startswith("lookup")
@@ -212,7 +211,7 @@ def test_home_and_look_find_what_the_jobs_find(home: Home, code: str) -> None:
 
 @pytest.mark.parametrize("job", ["count", "move", "receive"])
 @pytest.mark.parametrize("code", [code for code, line in FORMS if line == 1])
-def test_every_job_knows_every_form(home: Home, job: str, code: str) -> None:
+def test_every_job_knows_every_form(home: StoreFolder, job: str, code: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
         open_job(session, scan, job)
@@ -227,7 +226,7 @@ def test_every_job_knows_every_form(home: Home, job: str, code: str) -> None:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 @pytest.mark.parametrize("sign", ["~", "|", "\x1b[19~", "^]", "{GS}", "<GS>", "\\x1d", "␝", "\x1d"])
-def test_a_count_takes_twelve_whatever_a_scanner_sends_for_fnc1(home: Home, sign: str, ms: int) -> None:
+def test_a_count_takes_twelve_whatever_a_scanner_sends_for_fnc1(home: StoreFolder, sign: str, ms: int) -> None:
     with at(home) as session:
         scan = Scanner(session, ms)
         open_count(session, scan)
@@ -237,7 +236,7 @@ def test_a_count_takes_twelve_whatever_a_scanner_sends_for_fnc1(home: Home, sign
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
-def test_where_no_separator_comes_nothing_is_counted(home: Home, ms: int) -> None:
+def test_where_no_separator_comes_nothing_is_counted(home: StoreFolder, ms: int) -> None:
     with at(home) as session:
         scan = Scanner(session, ms)
         open_count(session, scan)
@@ -251,7 +250,7 @@ def test_where_no_separator_comes_nothing_is_counted(home: Home, ms: int) -> Non
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
-def test_pounds_are_kilograms(home: Home, ms: int) -> None:
+def test_pounds_are_kilograms(home: StoreFolder, ms: int) -> None:
     with at(home) as session:
         scan = Scanner(session, ms)
         open_count(session, scan)
@@ -269,7 +268,7 @@ def test_pounds_are_kilograms(home: Home, ms: int) -> None:
         ("010" + WEIGHED + "3152000300", "3 l"),
     ],
 )
-def test_a_label_that_says_no_quantity_is_asked(home: Home, job: str, code: str, label: str) -> None:
+def test_a_label_that_says_no_quantity_is_asked(home: StoreFolder, job: str, code: str, label: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
         if job == "count":
@@ -289,15 +288,15 @@ def test_a_label_that_says_no_quantity_is_asked(home: Home, job: str, code: str,
 
 
 @pytest.mark.parametrize("what", ["an order", "a location"])
-def test_a_label_is_asked_about_though_its_code_means_something_else_too(home: Home, what: str) -> None:
+def test_a_label_is_asked_about_though_its_code_means_something_else_too(home: StoreFolder, what: str) -> None:
     """The product is what a count takes; that an order or a location has the same name changes nothing."""
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     if what == "an order":
-        cache.put_orders(
+        cache.write_orders(
             [goods.order("4102", goods.line(1, "P1", 2), reference=WEIGHED)], lines_known=True, read_began=2.0
         )
     else:
-        cache.put_locations([goods.location(WEIGHED, 3)])
+        cache.write_locations([goods.location(WEIGHED, 3)])
     with at(home) as session:
         scan = Scanner(session)
         open_count(session, scan)
@@ -306,7 +305,7 @@ def test_a_label_is_asked_about_though_its_code_means_something_else_too(home: H
         assert counted(scan("1.5")) == Decimal("1.5")
 
 
-def test_a_label_that_is_asked_about_can_be_dropped(home: Home) -> None:
+def test_a_label_that_is_asked_about_can_be_dropped(home: StoreFolder) -> None:
     with at(home) as session:
         scan = Scanner(session)
         open_count(session, scan)
@@ -321,7 +320,7 @@ def test_a_label_that_is_asked_about_can_be_dropped(home: Home) -> None:
         assert counted(scan("3*0109520001100505" + "3103000500")) == Decimal("1.5")
 
 
-def test_a_number_of_the_store_is_a_weight_with_y_alone(home: Home) -> None:
+def test_a_number_of_the_store_is_a_weight_with_y_alone(home: StoreFolder) -> None:
     with at(home) as session:
         scan = Scanner(session)
         open_count(session, scan)
@@ -337,14 +336,14 @@ def test_a_number_of_the_store_is_a_weight_with_y_alone(home: Home) -> None:
         assert "not taken" in said(frame)
 
 
-def test_a_number_of_the_store_is_no_weight_after_all(home: Home) -> None:
+def test_a_number_of_the_store_is_no_weight_after_all(home: StoreFolder) -> None:
     with at(home) as session:
         scan = Scanner(session)
         open_count(session, scan)
         for key in ("x", "u"):
             scan("01095200011005123202000275")
             view = scan("4101").view
-            assert (view.keys, [way.id for way in view.choices]) == (  # type: ignore[union-attr]
+            assert (view.choice_letters, [way.id for way in view.choices]) == (  # type: ignore[union-attr]
                 "yx",
                 ["count.way_quantity", "count.way_order"],
             )
@@ -352,16 +351,16 @@ def test_a_number_of_the_store_is_no_weight_after_all(home: Home) -> None:
             assert told(scan("u")) == (INFO, "session.dropped")
         scan("01095200011005123202000275")
         session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in ("4101", "y")], 0.0)
-        assert not session._stack.top.state.counted, "what came with the question does not answer it"
+        assert not session._stack.top.state.counted_lines, "what came with the question does not answer it"
         frame = scan("01095200011005123202000275")
         assert told(frame)[0] == ASK, "another label asks for itself"
         scan("b")
         assert told(scan("0109520001100512" + "3202000275", "2000"))[1] == "count.so_many"
         assert told(scan("x"))[0] == INFO
-        assert not session._stack.top.state.counted
+        assert not session._stack.top.state.counted_lines
 
 
-def test_a_batch_of_an_in_store_code_is_kept_beside_its_price(home: Home) -> None:
+def test_a_batch_of_an_in_store_code_is_kept_beside_its_price(home: StoreFolder) -> None:
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
@@ -370,7 +369,7 @@ def test_a_batch_of_an_in_store_code_is_kept_beside_its_price(home: Home) -> Non
         assert picked(home) == {6: 2}
 
 
-def test_an_in_store_code_is_taken_in_every_form(home: Home) -> None:
+def test_an_in_store_code_is_taken_in_every_form(home: StoreFolder) -> None:
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
@@ -384,7 +383,7 @@ STORE_MADE = ("2812345015001", "0212345806753", "212345806753", "00212345806753"
 
 @pytest.mark.parametrize("job", ["4101", "c", "?"])
 @pytest.mark.parametrize("code", STORE_MADE)
-def test_a_label_of_a_store_that_no_setting_describes_is_told_apart(home: Home, job: str, code: str) -> None:
+def test_a_label_of_a_store_that_no_setting_describes_is_told_apart(home: StoreFolder, job: str, code: str) -> None:
     hint = msg("session.store_label")
     with at(home, restricted_codes=()) as session:
         scan = Scanner(session)
@@ -394,33 +393,33 @@ def test_a_label_of_a_store_that_no_setting_describes_is_told_apart(home: Home, 
             scan(job)
         frame = scan(code)
         assert frame.verdict is not None
-        assert hint in (frame.verdict.text, frame.verdict.more), frame.verdict
+        assert hint in (frame.verdict.text, frame.verdict.detail), frame.verdict
         if job == "4101":
             assert told(frame) == (WRONG, "pick.unknown")
             assert said(frame).startswith("Nothing here is called")
         for other in (EAN[:-1] + "0", "4006381333931", "2812345015002", "20000004", "2811", "X28123450150", "0"):
             verdict = scan(other).verdict
-            assert verdict is None or hint not in (verdict.text, verdict.more), other
+            assert verdict is None or hint not in (verdict.text, verdict.detail), other
     with at(home, restricted_codes=("28IIIIIWWWWWC", "2IIIIIXPPPPC:2", "20IIIIIWWWWWC")) as session:
         scan = Scanner(session)
         scan("4101")
         for label in STORE_MADE:
             verdict = scan(label).verdict
             assert verdict is not None
-            assert verdict.more is None, "it is described, and its product is none of the store's"
+            assert verdict.detail is None, "it is described, and its product is none of the store's"
 
 
-def test_a_label_of_a_store_is_nothing_to_the_sign_in(home: Home) -> None:
+def test_a_label_of_a_store_is_nothing_to_the_sign_in(home: StoreFolder) -> None:
     session = open_session(home, Settings(terminal="dock"))
     try:
         session.start()
         verdict = Scanner(session)("2812345015001").verdict
-        assert verdict is None or verdict.more is None
+        assert verdict is None or verdict.detail is None
     finally:
         session.close()
 
 
-def test_a_keyboard_layout_is_told_once(home: Home) -> None:
+def test_a_keyboard_layout_is_told_once(home: StoreFolder) -> None:
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
@@ -433,9 +432,9 @@ def test_a_keyboard_layout_is_told_once(home: Home) -> None:
         assert picked(home) == {1: 2}
 
 
-def test_a_guess_that_fits_two_products_is_asked_in_a_job(home: Home) -> None:
-    other = "1425261" + upc_e_expanded("1425261")[-1]
-    Cache(open_cache(home.folder, writer=True), "0001").put_products([goods.product("P7", "Other", other)])
+def test_a_guess_that_fits_two_products_is_asked_in_a_job(home: StoreFolder) -> None:
+    other = "1425261" + expand_upc_e("1425261")[-1]
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_products([goods.product("P7", "Other", other)])
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
@@ -444,12 +443,14 @@ def test_a_guess_that_fits_two_products_is_asked_in_a_job(home: Home) -> None:
         assert picked(home) == {}
 
 
-def with_numbers(home: Home) -> None:
+def with_numbers(home: StoreFolder) -> None:
     """Things of the store that are called by digits alone, as all kinds of stores do."""
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_products([goods.product(number, f"Product {number}", number) for number in ("7", "301", "0088", "11702")])
-    cache.put_locations([goods.location(code, 3) for code in ("8", "12", "404")])
-    cache.put_orders([goods.order("52", total_lines=0)], lines_known=False, read_began=1.0)
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products(
+        [goods.product(number, f"Product {number}", number) for number in ("7", "301", "0088", "11702")]
+    )
+    cache.write_locations([goods.location(code, 3) for code in ("8", "12", "404")])
+    cache.write_orders([goods.order("52", total_lines=0)], lines_known=False, read_began=1.0)
 
 
 @pytest.mark.parametrize(
@@ -459,7 +460,9 @@ def with_numbers(home: Home) -> None:
         *[(number, False) for number in ("7", "9", "88", "300", "30.1", "301.5", "1")],
     ],
 )
-def test_a_weight_that_is_the_number_of_something_is_asked_about(home: Home, typed: str, is_number: bool) -> None:
+def test_a_weight_that_is_the_number_of_something_is_asked_about(
+    home: StoreFolder, typed: str, is_number: bool
+) -> None:
     """A product of one digit is none: nobody types that for it."""
     with_numbers(home)
     with at(home) as session:
@@ -472,7 +475,7 @@ def test_a_weight_that_is_the_number_of_something_is_asked_about(home: Home, typ
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("ms", PACES)
 @pytest.mark.parametrize("form", ["AISLE:R", "aisle:r", "]C0AISLE:R"])
-def test_a_printed_letter_answers(home: Home, ms: int, form: str) -> None:
+def test_a_printed_letter_answers(home: StoreFolder, ms: int, form: str) -> None:
     with at(home) as session:
         scan = Scanner(session, ms)
         scan("4101")
@@ -483,10 +486,10 @@ def test_a_printed_letter_answers(home: Home, ms: int, form: str) -> None:
 
 
 @pytest.mark.parametrize(("count", "found"), [(0, []), (1, ["G0"]), (2, []), (12, [])])
-def test_beside_a_quantity_a_guess_counts_where_one_thing_fits(home: Home, count: int, found: list[str]) -> None:
+def test_beside_a_quantity_a_guess_counts_where_one_thing_fits(home: StoreFolder, count: int, found: list[str]) -> None:
     """The middle of a UPC-E of number system 1, without that and the check digit."""
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_products([goods.product(f"G{n}", f"Guess {n}", "165100004324") for n in range(count)])
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([goods.product(f"G{n}", f"Guess {n}", "165100004324") for n in range(count)])
     with at(home) as session:
-        rows, _ = session._rooms.reads.query("named", {"code": "654321"})
+        rows, _ = session._store.reader.query("named", {"code": "654321"})
         assert [row["key"] for row in rows] == found

@@ -6,25 +6,25 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.view import Detail, Frame, Msg
-from aisle.local.host.home import Home
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import DetailView, Frame, Msg
 from tests.local.test_session import BARCODES, _writer, at, home, say
 
 __all__ = ["home"]
 
 
-def delivered(home: Home, received: int = 0) -> None:
+def delivered(home: StoreFolder, received: int = 0) -> None:
     """A delivery of the second product of the order, of which so many have come."""
     line = {"line_number": 1, "product_number": "P2", "quantity": 6, "received_quantity": received}
     with _writer(home) as cache:
         row = {"order_number": "7005", "status": "open", "datetime_expected": "2026-11-26T08:00:00Z"}
-        cache.put_deliveries([row | {"order_lines": [line]}], 1.0 + received)
+        cache.write_deliveries([row | {"order_lines": [line]}], 1.0 + received)
 
 
 def coming(frame: Frame | None) -> list[dict[str, Any]]:
     """What the page says of it."""
     assert frame is not None
-    assert isinstance(frame.view, Detail)
+    assert isinstance(frame.view, DetailView)
     cells = [cell for block in frame.view.blocks for row in block.rows for cell in row]
     cells += [part for line in frame.view.lines for _, part in line.text.args if isinstance(part, Msg)]
     cells += [line.text for line in frame.view.lines]
@@ -36,9 +36,9 @@ def coming(frame: Frame | None) -> list[dict[str, Any]]:
     [(f"?{BARCODES[1]}",), (f"?{BARCODES[1]}", "e"), ("4102", "s")],
     ids=["product", "in this store", "short"],
 )
-def test_the_next_delivery_that_brings_it_is_on_the_page_and_lives(home: Home, way: tuple[str, ...]) -> None:
+def test_the_next_delivery_that_brings_it_is_on_the_page_and_lives(home: StoreFolder, way: tuple[str, ...]) -> None:
     with _writer(home) as cache:
-        cache.put_stock([{"product_number": "P2", "store_number": "0001", "most_likely_quantity": 3}])
+        cache.write_stock([{"product_number": "P2", "store_number": "0001", "most_likely_quantity": 3}])
     delivered(home)
     with at(home, user="U1") as session:
         found = coming(say(session, *way))

@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
-from aisle.code_forms import check_digit
+from aisle.barcode_keys import check_digit
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Operation
 from aisle.scan.inputs import Line
+from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.local import goods
 
@@ -28,26 +27,26 @@ CASE = "14006381333938"
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """A home with a place of five products in its cache."""
-    home = Home(aisle_home, "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     unit = {"units": [{"unit_barcode": CASE, "unit_quantity": 12}]}
     cheese = {"allow_decimal": True, "base_unit_name": "kg"}
-    cache.put_products(
+    cache.write_products(
         [
             goods.product(f"P{n}", f"Product {n}", code, price=2, **(unit if n == 1 else cheese if n == 5 else {}))
             for n, code in enumerate(CODES, 1)
         ]
     )
-    cache.put_stock([goods.stock(f"P{n}", 10 * n, places={"A-1": 10 * n}) for n in range(1, 6)])
-    cache.put_locations([goods.location("A-1", 1, default_stock_pool="1"), goods.location("A-2", 2)])
-    cache.put_stores([{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Shop", "storeStockPool3": "Web"}])
+    cache.write_stock([goods.stock(f"P{n}", 10 * n, places={"A-1": 10 * n}) for n in range(1, 6)])
+    cache.write_locations([goods.location("A-1", 1, default_stock_pool="1"), goods.location("A-2", 2)])
+    cache.write_stores([{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Shop", "storeStockPool3": "Web"}])
     return home
 
 
 @contextmanager
-def at(home: Home, **settings: Any) -> Iterator[Session]:
+def at(home: StoreFolder, **settings: Any) -> Iterator[Session]:
     """A session of terminal `dock`, signed in."""
     session = open_session(home, Settings(terminal="dock", user="U1", **settings))
     try:
@@ -69,16 +68,16 @@ def told(frame: Frame) -> tuple[str, str]:
 
 def open_count(session: Session) -> Frame:
     """From home, by its number in the menu."""
-    choices = [choice.id for choice in session._frame().view.choices]
+    choices = [choice.id for choice in session._build_frame().view.choices]
     return say(session, str(choices.index("home.count") + 1))
 
 
-def sent(home: Home) -> list[Operation]:
+def sent(home: StoreFolder) -> list[Operation]:
     """The operations that wait."""
-    return Outbox(open_outbox(home.folder)).unfinished()
+    return OperationQueue(open_outbox(home.folder)).unfinished()
 
 
-def test_a_place_of_five_products_in_the_hands_it_may_take(home: Home) -> None:
+def test_a_place_of_five_products_in_the_hands_it_may_take(home: StoreFolder) -> None:
     with at(home) as session:
         assert open_count(session).view.name == "count.start"
         lines = ["A-1", *(each for n, code in enumerate(CODES, 1) for each in (code, str(10 * n))), "d"]
@@ -91,41 +90,41 @@ def test_a_place_of_five_products_in_the_hands_it_may_take(home: Home) -> None:
     assert (first["counted_quantity"], first["expected_quantity"], first["app_user_name"]) == (10, 10, "U1")
 
 
-def test_cases_stars_weights_and_fractions_are_counted_as_what_they_are(home: Home) -> None:
+def test_cases_stars_weights_and_fractions_are_counted_as_what_they_are(home: StoreFolder) -> None:
     with at(home, recount_value=Decimal(0), restricted_codes=("28IIIIIWWWWWC",)) as session:
         open_count(session)
         say(session, "A-1", CASE, f"3*{CODES[0]}")
         say(session, f"12*{CODES[1]}", "]C10109780201379624307", WEIGHED)
-        weight = session._stack.top.state.item.counted
+        weight = session._stack.top.state.current_line.counted
         assert told(say(session, "2,5")) == (GOOD, "count.counted_of")
         assert told(say(session, CODES[3], "2.5")) == (WRONG, "input.decimal")
         assert weight == Decimal("1.234")
-        items = {item.product: item.counted for item in session._stack.top.state.items}
+        items = {item.product: item.counted for item in session._stack.top.state.lines}
     assert items == {"P1": 15, "P2": 12, "P3": 7, "P4": 1, "P5": Decimal("2.5")}
 
 
-def test_a_quantity_prompt_never_takes_a_barcode_for_a_quantity(home: Home) -> None:
+def test_a_quantity_prompt_never_takes_a_barcode_for_a_quantity(home: StoreFolder) -> None:
     with at(home) as session:
         open_count(session)
         say(session, "A-1", CODES[0])
         assert told(say(session, "96385074"))[0] == WRONG
-        assert session._stack.top.state.item.counted == 1
+        assert session._stack.top.state.current_line.counted == 1
 
 
 @pytest.mark.parametrize("lines", [1, 20, 70])
-def test_counts_in_hand_are_there_after_an_end_in_mid_work(home: Home, lines: int) -> None:
+def test_counts_in_hand_are_there_after_an_end_in_mid_work(home: StoreFolder, lines: int) -> None:
     with at(home) as session:
         open_count(session)
         before = say(session, "A-1", *[CODES[0]] * lines)
     with at(home) as session:
-        frame = session._frame()
+        frame = session._build_frame()
         assert (frame.view, told(frame)) == (before.view, (INFO, "session.resumed"))
         assert told(say(session, CODES[0])) == (GOOD, "count.counted_of")
-        assert session._stack.top.state.item.counted == lines + 1
+        assert session._stack.top.state.current_line.counted == lines + 1
         assert not sent(home)
 
 
-def test_each_question_stands_after_an_end_in_mid_work(home: Home) -> None:
+def test_each_question_stands_after_an_end_in_mid_work(home: StoreFolder) -> None:
     steps = [
         (("A-1", CODES[0], "99", "k"), "count.pool"),
         (("b", "b"), "count.leave"),
@@ -140,19 +139,19 @@ def test_each_question_stands_after_an_end_in_mid_work(home: Home) -> None:
             before = say(session, *lines)
             assert before.view.name == step
         with at(home) as session:
-            assert session._frame().view == before.view
+            assert session._build_frame().view == before.view
     with at(home) as session:
         assert told(say(session, "1")) == (GOOD, "count.sent_differing")
     assert [entry["product_number"] for entry in sent(home)[0].body["storeproductlog"]] == ["P1"]
 
 
-def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: Home) -> None:
+def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: StoreFolder) -> None:
     with at(home) as session:
         open_count(session)
         say(session, "A-1", CODES[1])
         assert say(session, "l").view.name == "loss.quantity"
     with at(home) as session:
-        assert session._frame().view.name == "loss.quantity"
+        assert session._build_frame().view.name == "loss.quantity"
         assert told(say(session, "2")) == (ASK, "loss.why")
         frame = say(session, "1")
         assert (frame.view.name, told(frame)) == ("count.product", (GOOD, "loss.lost"))
@@ -162,7 +161,7 @@ def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: Home) -> None:
     assert operation.query == {"appUserName": "U1", "is_counted_quantity": False}
 
 
-def test_the_log_shows_what_was_counted_a_moment_ago(home: Home) -> None:
+def test_the_log_shows_what_was_counted_a_moment_ago(home: StoreFolder) -> None:
     with at(home) as session:
         open_count(session)
         say(session, "A-1", CODES[0], "9", "d")
@@ -175,24 +174,24 @@ def test_the_log_shows_what_was_counted_a_moment_ago(home: Home) -> None:
         frame = say(session, "1")
         assert frame.view.name == "count_log.entry"
     with at(home) as session:
-        assert session._frame().view.name == "count_log.entry"
+        assert session._build_frame().view.name == "count_log.entry"
 
 
-def test_settings_make_counts_blind_and_thresholds_strict(home: Home) -> None:
+def test_settings_make_counts_blind_and_thresholds_strict(home: StoreFolder) -> None:
     with at(home, blind=True, recount_units=Decimal(1), recount_value=Decimal(0)) as session:
         open_count(session)
         frame = say(session, "A-1", CODES[0], "8")
         assert told(frame) == (GOOD, "count.counted")
         say(session, "d")
         say(session, "a")
-        assert session._frame().view.name == "count.recount"
+        assert session._build_frame().view.name == "count.recount"
 
 
 def test_a_store_that_keeps_no_places_and_says_no_more_than_it_must_is_counted_as_a_whole(aisle_home: Path) -> None:
-    home = Home(aisle_home, "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_products([goods.product("P1", "Product 1", CODES[0])])
-    cache.put_stock([goods.stock("P1", 7), goods.stock("P2", 3, CODES[1])])
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([goods.product("P1", "Product 1", CODES[0])])
+    cache.write_stock([goods.stock("P1", 7), goods.stock("P2", 3, CODES[1])])
     with at(home) as session:
         open_count(session)
         assert say(session, CODES[0]).view.name == "count.product"
@@ -205,13 +204,13 @@ def test_a_store_that_keeps_no_places_and_says_no_more_than_it_must_is_counted_a
     assert not any("location_code" in entry for entry in entries)
 
 
-def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: Home) -> None:
+def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: StoreFolder) -> None:
     with at(home) as session:
         page = say(session, CODES[0]).view
         assert page.name == "lookup.product"
         assert say(session, "c").view.name == "count.stop"
         assert told(say(session, "10", "d"))[1] == "count.sent"
-        assert session._frame().view.name == "lookup.product"
+        assert session._build_frame().view.name == "lookup.product"
         assert say(session, "t").view.name == "move.take"
         frame = say(session, "b")
         assert (frame.view.name, told(frame)) == ("move.leave", (ASK, "move.leave"))
@@ -220,7 +219,7 @@ def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: 
         assert page.name == "browse.place"
         assert say(session, "c").view.name == "count.product"
     with at(home) as session:
-        assert session._frame().view.name == "count.product"
+        assert session._build_frame().view.name == "count.product"
         assert say(session, "b").view == page
         assert say(session, "t").view.name == "move.take"
         assert told(say(session, CODES[0], "A-2"))[1] == "move.moved"

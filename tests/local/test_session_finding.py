@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.jobs.view import ASK, INFO, WRONG, Frame, ListWindow
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.session.session import Session
-from aisle.scan.inputs import Typed
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import ASK, INFO, WRONG, Frame, ListView
+from aisle.scan.inputs import OpenLine
+from aisle.session.session import Session
 from tests.local import goods
 from tests.local.test_session import at, home, say, told
 
@@ -16,27 +16,27 @@ __all__ = ["home"]
 
 
 @pytest.fixture(autouse=True)
-def shelves(home: Home) -> None:
+def shelves(home: StoreFolder) -> None:
     """More teas than a page has."""
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_products(
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products(
         [*(goods.product(f"T{n:03d}", f"Tea tin {n}") for n in range(140)), goods.product("W", "Wax extra")]
     )
 
 
-def listed(frame: Frame) -> ListWindow:
+def listed(frame: Frame) -> ListView:
     """The list on the page."""
-    assert isinstance(frame.view, ListWindow)
+    assert isinstance(frame.view, ListView)
     return frame.view
 
 
 def typed(session: Session, text: str) -> Frame:
     """What is on the line, not ended with Enter."""
-    return session.take([Typed(text)], 0.0)
+    return session.take([OpenLine(text)], 0.0)
 
 
 @pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
-def test_a_letter_is_a_search_whose_pages_are_turned(home: Home, way: tuple[str, ...]) -> None:
+def test_a_letter_is_a_search_whose_pages_are_turned(home: StoreFolder, way: tuple[str, ...]) -> None:
     with at(home, user="U1") as session:
         session.resize(40, 20)
         say(session, *way)
@@ -50,18 +50,18 @@ def test_a_letter_is_a_search_whose_pages_are_turned(home: Home, way: tuple[str,
         assert listed(say(session, "p")).rows == kept.rows
 
 
-def test_digits_that_are_no_number_of_a_row_are_a_search(home: Home) -> None:
+def test_digits_that_are_no_number_of_a_row_are_a_search(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         session.resize(40, 20)
         say(session, "2", "tin")
         assert told(say(session, "38")) == (INFO, "lookup.found")
-        assert {"T038", "T138"} <= {row.key for row in listed(session._frame()).rows}
+        assert {"T038", "T138"} <= {row.key for row in listed(session._build_frame()).rows}
 
 
 @pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
-def test_digits_that_are_typed_on_keep_their_list(home: Home, way: tuple[str, ...]) -> None:
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_products([goods.product(f"95200017{n:05d}", f"Nail {n}") for n in range(15)])
+def test_digits_that_are_typed_on_keep_their_list(home: StoreFolder, way: tuple[str, ...]) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([goods.product(f"95200017{n:05d}", f"Nail {n}") for n in range(15)])
     with at(home, user="U1") as session:
         session.resize(40, 20)
         say(session, *way)
@@ -70,67 +70,67 @@ def test_digits_that_are_typed_on_keep_their_list(home: Home, way: tuple[str, ..
         assert listed(typed(session, "")).total != 1
 
 
-def test_a_letter_at_home_finds_and_opens_nothing_by_itself(home: Home) -> None:
+def test_a_letter_at_home_finds_and_opens_nothing_by_itself(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "k")) == (ASK, "home.found_one")
-        assert session._frame().view.name == "home"
+        assert session._build_frame().view.name == "home"
         assert say(session, "x").view.name == "lookup.product"
 
 
-def put(home: Home, first: int, *names: str) -> None:
+def put(home: StoreFolder, first: int, *names: str) -> None:
     """So many products more as there are names."""
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_products([goods.product(f"Z{first + n}", name) for n, name in enumerate(names)])
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([goods.product(f"Z{first + n}", name) for n, name in enumerate(names)])
 
 
-def test_what_has_three_short_words_is_found_among_what_has_two_of_them(home: Home) -> None:
+def test_what_has_three_short_words_is_found_among_what_has_two_of_them(home: StoreFolder) -> None:
     put(home, 1000, *["Cd ef", "Ab cd", "Ab ef"] * 120, *["Ab cd ef"] * 3)
     with at(home, user="U1") as session:
         assert told(say(session, "2", "ab cd ef")) == (INFO, "lookup.found")
-        view = listed(session._frame())
-        assert (view.total, view.more) == (3, False)
+        view = listed(session._build_frame())
+        assert (view.total, view.may_have_more) == (3, False)
 
 
-def test_a_letter_is_looked_for_in_what_has_the_long_and_the_short_words(home: Home) -> None:
+def test_a_letter_is_looked_for_in_what_has_the_long_and_the_short_words(home: StoreFolder) -> None:
     put(home, 1000, *["Tea lemon"] * 20, *["Quinoa"] * 120, *["Tea aqua cl"] * 3)
     with at(home, user="U1") as session:
         assert told(say(session, "2", "tea q cl")) == (INFO, "lookup.found")
-        view = listed(session._frame())
-        assert (view.total, view.more) == (3, False)
+        view = listed(session._build_frame())
+        assert (view.total, view.may_have_more) == (3, False)
 
 
-def test_what_goes_on_in_another_script_is_not_passed_over(home: Home) -> None:
+def test_what_goes_on_in_another_script_is_not_passed_over(home: StoreFolder) -> None:
     put(home, 1000, *["Cd茶 ef"] * 3, "Cd ef")
     with at(home, user="U1") as session:
         assert told(say(session, "2", "cd ef")) == (INFO, "lookup.found_more")
-        assert listed(session._frame()).name == "lookup.list"
+        assert listed(session._build_frame()).name == "lookup.list"
 
 
 @pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
-def test_a_hit_that_may_not_be_the_only_one_is_listed_and_not_opened(home: Home, way: tuple[str, ...]) -> None:
+def test_a_hit_that_may_not_be_the_only_one_is_listed_and_not_opened(home: StoreFolder, way: tuple[str, ...]) -> None:
     put(home, 1000, *["Mix"] * 120, "Tea xo", *["Tea maxi"] * 3)
     with at(home, user="U1") as session:
         say(session, *way, "tea x")
-        view = listed(session._frame())
-        assert (view.total, view.more) == (1, True)
+        view = listed(session._build_frame())
+        assert (view.total, view.may_have_more) == (1, True)
 
 
 @pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
-def test_a_slip_leaves_the_list_as_it_is(home: Home, way: tuple[str, ...]) -> None:
+def test_a_slip_leaves_the_list_as_it_is(home: StoreFolder, way: tuple[str, ...]) -> None:
     put(home, 1000, "Mixed soap", "Mixed salt")
     with at(home, user="U1") as session:
         say(session, *way, "mixed")
-        before = listed(session._frame())
+        before = listed(session._build_frame())
         assert before.total == 2
         for slip, why in (("3", "input.choice"), ("n", "input.page"), ("P", "input.page")):
             assert told(say(session, slip)) == (WRONG, why)
-            assert listed(session._frame()).rows == before.rows
+            assert listed(session._build_frame()).rows == before.rows
 
 
 @pytest.mark.parametrize("text", ["tea x", "tea z x"])
 @pytest.mark.parametrize("way", [(), ("2",)])
 def test_what_was_not_looked_for_everywhere_is_not_said_to_be_nowhere(
-    home: Home, text: str, way: tuple[str, ...]
+    home: StoreFolder, text: str, way: tuple[str, ...]
 ) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, *way, text)) == (WRONG, f"{'lookup' if way else 'home'}.not_found")

@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Step
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.db import transaction
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.state import SEND
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.operation_state import SEND
 from aisle.scan.inputs import Line
+from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.local import goods
 
@@ -27,23 +26,23 @@ CASE = "14006381333938"
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """A home with two shelves and an order in its cache."""
-    home = Home(aisle_home, "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     units = {"units": [{"unit_barcode": CASE, "unit_quantity": 12}]}
-    cache.put_products(
+    cache.write_products(
         [goods.product(f"P{n}", f"Product {n}", code, **(units if n == 1 else {})) for n, code in enumerate(CODES, 1)]
     )
-    cache.put_stock([goods.stock(f"P{n}", 10 * n + 5, places={"A-1": 10 * n, "B-1": 5}) for n in (1, 2, 3)])
-    cache.put_locations([goods.location("A-1", 1), goods.location("A-2", 2), goods.location("B-1", 3)])
-    cache.put_stores([{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Shop", "storeStockPool3": "Web"}])
-    cache.put_orders([goods.order("4101", goods.line(1, "P1", 4))], lines_known=True, read_began=1.0)
+    cache.write_stock([goods.stock(f"P{n}", 10 * n + 5, places={"A-1": 10 * n, "B-1": 5}) for n in (1, 2, 3)])
+    cache.write_locations([goods.location("A-1", 1), goods.location("A-2", 2), goods.location("B-1", 3)])
+    cache.write_stores([{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Shop", "storeStockPool3": "Web"}])
+    cache.write_orders([goods.order("4101", goods.line(1, "P1", 4))], lines_known=True, read_began=1.0)
     return home
 
 
 @contextmanager
-def at(home: Home) -> Iterator[Session]:
+def at(home: StoreFolder) -> Iterator[Session]:
     """A session of terminal `dock`, signed in, with the move job open."""
     session = open_session(home, Settings(terminal="dock", user="U1"))
     try:
@@ -70,19 +69,19 @@ def told(frame: Frame) -> tuple[str, str]:
     return (frame.verdict.kind, frame.verdict.text.id) if frame.verdict else ("", "")
 
 
-def operations(home: Home) -> list[Operation]:
+def operations(home: StoreFolder) -> list[Operation]:
     """All that was enqueued."""
     with closing(open_outbox(home.folder)) as connection:
-        return Outbox(connection).recent()[::-1]
+        return OperationQueue(connection).recent()[::-1]
 
 
 def quantity(frame: Frame) -> dict[str, Decimal]:
     """What lies here, or what else is in hand, as the screen says."""
     assert isinstance(frame.view, Step)
-    return {stop.label: stop.quantity for stop in frame.view.coming if stop.quantity is not None}
+    return {stop.label: stop.quantity for stop in frame.view.upcoming if stop.quantity is not None}
 
 
-def test_three_scans_are_a_movement_and_both_places_know(home: Home) -> None:
+def test_three_scans_are_a_movement_and_both_places_know(home: StoreFolder) -> None:
     with at(home) as session:
         assert told(say(session, "A-1", CODES[0])) == (GOOD, "move.taken")
         assert told(say(session, "B-1")) == (GOOD, "move.moved")
@@ -106,7 +105,7 @@ def test_three_scans_are_a_movement_and_both_places_know(home: Home) -> None:
 
 @pytest.mark.parametrize("place", ["A-2", "B-1"], ids=["none there before", "less there before"])
 @pytest.mark.parametrize("times", [1, 3])
-def test_what_one_read_moved_and_took_back_is_taken_back(home: Home, place: str, times: int) -> None:
+def test_what_one_read_moved_and_took_back_is_taken_back(home: StoreFolder, place: str, times: int) -> None:
     """The books hear of all of it at once, at the end of that read: in the middle of it they have nothing there."""
     with at(home) as session:
         words = [*["A-1", CODES[1], "6", place] * times, "u"]
@@ -122,7 +121,7 @@ def test_what_one_read_moved_and_took_back_is_taken_back(home: Home, place: str,
     )
 
 
-def test_cases_and_times_count_as_what_they_hold(home: Home) -> None:
+def test_cases_and_times_count_as_what_they_hold(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1")
         assert told(say(session, CASE)) == (ASK, "move.over")
@@ -134,7 +133,7 @@ def test_cases_and_times_count_as_what_they_hold(home: Home) -> None:
 
 
 def test_what_is_asked_about_goods_grows_by_scans_outlives_a_session_and_is_answered_before_any_other(
-    home: Home,
+    home: StoreFolder,
 ) -> None:
     with at(home) as session:
         say(session, "A-1", f"11*{CODES[0]}")
@@ -148,7 +147,7 @@ def test_what_is_asked_about_goods_grows_by_scans_outlives_a_session_and_is_answ
     assert [(item["quantity"], item["to_location"]["location_code"]) for item in operation.body] == [(24, "B-1")]
 
 
-def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: Home) -> None:
+def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: StoreFolder) -> None:
     for time in range(6):
         session = open_session(home, Settings(terminal="dock", user="U1"))
         frame = session.start()
@@ -172,14 +171,14 @@ def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: Home)
     assert {each.body[0]["to_location"]["location_code"] for each in operations(home)} == {"A-2"}
 
 
-def test_a_movement_that_is_refused_once_one_is_home_is_told_there_and_no_other(home: Home) -> None:
+def test_a_movement_that_is_refused_once_one_is_home_is_told_there_and_no_other(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1", CODES[0], "B-1", CODES[1], "A-2")
         for operation, back in zip(operations(home), (True, False), strict=True):
             with closing(open_outbox(home.folder)) as connection, transaction(connection):
-                courier = Outbox(connection)
-                courier._apply(operation.op_id, SEND, frozen=b"[]", sent=1)
-                courier._apply(operation.op_id, "reject", why="Only 0 can be moved from there.")
+                courier = OperationQueue(connection)
+                courier._apply_event(operation.op_id, SEND, frozen=b"[]", sent=1)
+                courier._apply_event(operation.op_id, "reject", why="Only 0 can be moved from there.")
             frame = session.poll()
             assert frame is not None
             assert told(frame) == (WRONG, "move.refused")
@@ -192,16 +191,16 @@ def test_a_movement_that_is_refused_once_one_is_home_is_told_there_and_no_other(
 @pytest.mark.parametrize(
     "where", ["?A-1", f"?{CODES[1]}", "."], ids=["at a place", "at a product", "among the commands"]
 )
-def test_a_movement_that_is_refused_later_is_told_wherever_its_person_stands(home: Home, where: str) -> None:
+def test_a_movement_that_is_refused_later_is_told_wherever_its_person_stands(home: StoreFolder, where: str) -> None:
     with at(home) as session:
         say(session, "A-1", CODES[0], "B-1", "b", "b")
         page = say(session, where).view.name
         assert page not in ("home", "move.from")
         (operation,) = operations(home)
         with closing(open_outbox(home.folder)) as connection, transaction(connection):
-            courier = Outbox(connection)
-            courier._apply(operation.op_id, SEND, frozen=b"[]", sent=1)
-            courier._apply(operation.op_id, "reject", why="Only 0 can be moved from there.")
+            courier = OperationQueue(connection)
+            courier._apply_event(operation.op_id, SEND, frozen=b"[]", sent=1)
+            courier._apply_event(operation.op_id, "reject", why="Only 0 can be moved from there.")
         frame = session.poll()
         assert frame is not None
         assert (frame.view.name, told(frame)) == (page, (WRONG, "move.refused"))
@@ -209,24 +208,24 @@ def test_a_movement_that_is_refused_later_is_told_wherever_its_person_stands(hom
             assert told(say(session, key)) != (WRONG, "move.refused"), "once"
 
 
-def test_a_refused_movement_is_told_and_lies_over_nothing(home: Home) -> None:
+def test_a_refused_movement_is_told_and_lies_over_nothing(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1", CODES[0], "4", "B-1")
         (operation,) = operations(home)
         with closing(open_outbox(home.folder)) as connection, transaction(connection):
-            courier = Outbox(connection)
-            courier._apply(operation.op_id, SEND, frozen=b"[]", sent=1)
-            courier._apply(operation.op_id, "reject", why="Only 3 of P1 can be moved from there.")
+            courier = OperationQueue(connection)
+            courier._apply_event(operation.op_id, SEND, frozen=b"[]", sent=1)
+            courier._apply_event(operation.op_id, "reject", why="Only 3 of P1 can be moved from there.")
         frame = session.poll()
         assert frame is not None
         assert told(frame) == (WRONG, "move.refused")
-        assert frame.link.doubtful == 1
+        assert frame.link.needs_person == 1
         assert quantity(frame)["Product 1"] == 10
         assert told(say(session, "u")) == (WRONG, "pick.nothing_to_undo")
         assert quantity(say(session, "B-1"))["Product 1"] == 5
 
 
-def test_a_lookup_in_the_middle_comes_back_to_the_same_step(home: Home) -> None:
+def test_a_lookup_in_the_middle_comes_back_to_the_same_step(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1", CODES[0])
         assert say(session, f"?{CODES[1]}").view.name == "lookup.product"
@@ -235,12 +234,12 @@ def test_a_lookup_in_the_middle_comes_back_to_the_same_step(home: Home) -> None:
         assert told(say(session, "B-1")) == (GOOD, "move.moved")
 
 
-def test_goods_go_to_an_order_and_its_line_stands_higher_at_once(home: Home) -> None:
+def test_goods_go_to_an_order_and_its_line_stands_higher_at_once(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1", CODES[0], "3", "4101")
         assert told(say(session, "B-1")) == (GOOD, "move.moved")
     with at(home) as session:
-        rows, _ = session._rooms.reads.query("order", {"order_number": "4101"})
+        rows, _ = session._store.reader.query("order", {"order_number": "4101"})
         assert (rows[0]["lines"][0]["picked_quantity"], rows[0]["lines"][0]["moved_quantity"]) == (3, 3)
     (operation,) = operations(home)
     assert operation.lanes == ("order/4101", "product/P1")

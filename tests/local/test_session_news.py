@@ -8,20 +8,19 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from aisle.jobs.base import Export, Query, Rows
-from aisle.jobs.view import GOOD, Frame, ListWindow
-from aisle.local.cache.writer import Sync
-from aisle.local.db import transaction
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election, Holder
-from aisle.local.host.signals import CourierSocket, concerning
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.restores import NOTICED, note_restore
-from aisle.local.session.lookout import LOOK_S
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
+from aisle.cache.writer import LinkRow
+from aisle.host.database import transaction
+from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.notify_sockets import CourierSocket, matching_topics
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Export, Query, Rows
+from aisle.jobs.view import GOOD, Frame, ListView
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.service_restore import DETECTED, record_restore
+from aisle.session.notifications import FULL_CHECK_S
+from aisle.session.session import Session, open_session
 from aisle.settings import Settings
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 from tests.local import goods
 from tests.local.kit import ANNA, Clock, intents, update
 from tests.local.test_session import BARCODES, ORDER, _writer, home, say, told
@@ -30,7 +29,7 @@ __all__ = ["home"]
 
 
 @contextmanager
-def at(home: Home, terminal: str = "dock", user: str = "U1") -> Iterator[tuple[Session, Clock]]:
+def at(home: StoreFolder, terminal: str = "dock", user: str = "U1") -> Iterator[tuple[Session, Clock]]:
     """A session that has just looked at everything, and its clock."""
     session, clock = open_session(home, Settings(terminal=terminal, user=user)), Clock(1_800_000_000.0)
     session._clock = clock
@@ -41,32 +40,32 @@ def at(home: Home, terminal: str = "dock", user: str = "U1") -> Iterator[tuple[S
 
 
 @pytest.fixture
-def socket(home: Home) -> Iterator[CourierSocket]:
+def socket(home: StoreFolder) -> Iterator[CourierSocket]:
     """The courier's doorbell, with a courier in office."""
-    election = Election(home.lock)
-    assert election.try_win(Holder(1, "1", 0.0))
+    election = LeaderLock(home.lock)
+    assert election.try_acquire(Leader(1, "1", 0.0))
     with closing(CourierSocket(home)) as made:
         yield made
-    election.resign()
+    election.release()
 
 
 def ring(socket: CourierSocket, *topics: str) -> int:
     """As the courier does; at how many sessions."""
     socket.drain()
-    concerned = {name: concerning(topics, shown)[0] for name, shown in socket.shown().items()}
-    return sum(socket.ring(name, found) for name, found in concerned.items() if found)
+    concerned = {name: matching_topics(topics, shown)[0] for name, shown in socket.subscriptions().items()}
+    return sum(socket.notify(name, found) for name, found in concerned.items() if found)
 
 
-def picked(home: Home, order: str, quantity: float = 1.0, began: float = 2.0) -> None:
+def picked(home: StoreFolder, order: str, quantity: float = 1.0, began: float = 2.0) -> None:
     """The service says that the first line of an order stands at so many now."""
     line = goods.line(1, "P1", 6, picked=quantity)
     with _writer(home) as cache:
-        cache.put_orders([goods.order(order, line)], lines_known=True, read_began=began)
+        cache.write_orders([goods.order(order, line)], lines_known=True, read_began=began)
 
 
 def rung(session: Session) -> Frame | None:
     """What the app does when the doorbell is readable."""
-    return session.poll(rung=True)
+    return session.poll(notified=True)
 
 
 def statements(session: Session) -> list[str]:
@@ -76,15 +75,15 @@ def statements(session: Session) -> list[str]:
     def note(statement: str, _took: int) -> None:
         asked.append(statement)
 
-    for connection in (session._rooms.reads._cache, session._rooms.reads._outbox):
+    for connection in (session._store.reader._cache, session._store.reader._outbox):
         connection.set_profile(note)
     return asked
 
 
-def test_a_session_says_what_it_shows_page_by_page(home: Home, socket: CourierSocket) -> None:
+def test_a_session_says_what_it_shows_page_by_page(home: StoreFolder, socket: CourierSocket) -> None:
     def shown() -> set[str]:
         socket.drain()
-        (page,) = socket.shown().values()
+        (page,) = socket.subscriptions().values()
         assert page is not None
         return set(page)
 
@@ -100,7 +99,7 @@ def test_a_session_says_what_it_shows_page_by_page(home: Home, socket: CourierSo
         assert shown() == {"order/4101", "refusal", "store"}
 
 
-def test_who_is_concerned_hears_and_who_is_not_does_not(home: Home, socket: CourierSocket) -> None:
+def test_who_is_concerned_hears_and_who_is_not_does_not(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (anna, _), at(home, "t2", "U2") as (ben, _):
         say(anna, "4101")
         say(ben, "4102")
@@ -115,12 +114,12 @@ def test_who_is_concerned_hears_and_who_is_not_does_not(home: Home, socket: Cour
 
 
 def test_a_ring_for_what_is_not_shown_any_more_changes_nothing_and_is_said_again(
-    home: Home, socket: CourierSocket
+    home: StoreFolder, socket: CourierSocket
 ) -> None:
     with at(home) as (session, _):
         say(session, "4101")
         socket.drain()
-        socket._shown.clear()  # another courier
+        socket._subscriptions.clear()  # another courier
         picked(home, "4102")
         assert ring(socket, "order/4102") == 1, "what it does not know it rings for"
         assert rung(session) is None
@@ -128,7 +127,7 @@ def test_a_ring_for_what_is_not_shown_any_more_changes_nothing_and_is_said_again
         assert ring(socket, "order/4101") == 1
 
 
-def test_a_ring_after_which_nothing_differs_draws_nothing(home: Home, socket: CourierSocket) -> None:
+def test_a_ring_after_which_nothing_differs_draws_nothing(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, clock):
         say(session, "4101")
         clock.pass_(2)
@@ -137,19 +136,19 @@ def test_a_ring_after_which_nothing_differs_draws_nothing(home: Home, socket: Co
         ring(socket, "sync")
         assert rung(session) is None
         with _writer(home) as cache:
-            cache.set_link(Sync(state="syncing", done=20, total=100))
+            cache.set_link(LinkRow(state="syncing", done=20, total=100))
         ring(socket, "sync")
         frame = rung(session)
         assert frame is not None
         assert (frame.link.done, frame.link.total) == (20, 100)
 
 
-def test_nothing_that_was_not_rung_for_is_older_than_five_seconds(home: Home, socket: CourierSocket) -> None:
+def test_nothing_that_was_not_rung_for_is_older_than_five_seconds(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, clock):
         say(session, "4101")
         session.poll()
         picked(home, "4101")
-        clock.pass_(LOOK_S - 0.1)
+        clock.pass_(FULL_CHECK_S - 0.1)
         assert ring(socket, "sync") == 1
         frame = rung(session)
         assert frame is None or told(frame)[1] != "pick.changed"
@@ -164,39 +163,39 @@ def test_nothing_that_was_not_rung_for_is_older_than_five_seconds(home: Home, so
         assert told(frame)[1] == "pick.changed", "who looks without a ring looks at everything"
 
 
-def test_what_was_not_told_on_one_page_is_there_on_the_next(home: Home, socket: CourierSocket) -> None:
+def test_what_was_not_told_on_one_page_is_there_on_the_next(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, _):
         say(session, "4101")
         picked(home, "4102", 6.0)
-        for name in socket.shown():
-            socket.ring(name, ["order/4102"])
+        for name in socket.subscriptions():
+            socket.notify(name, ["order/4102"])
         assert rung(session) is None
         say(session, "b")
         assert told(say(session, "4102"))[1] == "pick.already"
 
 
 @pytest.mark.parametrize("topic", ["link", "outbox", "refusal", "ask"])
-def test_what_no_page_can_tell_is_looked_for_everywhere(home: Home, socket: CourierSocket, topic: str) -> None:
+def test_what_no_page_can_tell_is_looked_for_everywhere(home: StoreFolder, socket: CourierSocket, topic: str) -> None:
     with at(home) as (session, _):
         say(session, "4101")
         picked(home, "4101")
-        for name in socket.shown():
-            socket.ring(name, [topic])
+        for name in socket.subscriptions():
+            socket.notify(name, [topic])
         frame = rung(session)
         assert frame is not None
         assert told(frame)[1] == "pick.changed"
 
 
-def test_the_link_is_right_on_a_page_that_shows_nothing(home: Home, socket: CourierSocket) -> None:
+def test_the_link_is_right_on_a_page_that_shows_nothing(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, clock):
         with _writer(home) as cache:
-            cache.set_link(Sync(state="live", last_ok=clock.now))
+            cache.set_link(LinkRow(state="live", last_ok=clock.now))
         assert ring(socket, "link") == 1
         frame = rung(session)
         assert frame is not None
         assert frame.link.state == "live"
         with _writer(home) as cache:
-            cache.set_link(Sync(state="offline"))
+            cache.set_link(LinkRow(state="offline"))
         assert ring(socket, "link") == 1
         frame = rung(session)
         assert frame is not None
@@ -204,77 +203,79 @@ def test_the_link_is_right_on_a_page_that_shows_nothing(home: Home, socket: Cour
 
 
 def test_that_nothing_waits_any_more_is_seen_at_once_by_who_wrote_and_by_who_saw_it(
-    home: Home, socket: CourierSocket
+    home: StoreFolder, socket: CourierSocket
 ) -> None:
     with at(home) as (anna, _), at(home, "t2", "U2") as (ben, clock):
         say(anna, "4101")
         frame = say(anna, BARCODES[0])
         assert told(frame) == (GOOD, "pick.taken")
         assert frame.link.waiting
-        clock.pass_(LOOK_S)
+        clock.pass_(FULL_CHECK_S)
         seen = ben.poll()
         assert seen is not None
         assert seen.link.waiting == frame.link.waiting
         socket.drain()
         with closing(open_outbox(home.folder)) as connection:
-            outbox = Outbox(connection)
-            while outbox.counts()[0]:
+            outbox = OperationQueue(connection)
+            while outbox.pending_counts()[0]:
                 for op in outbox.sendable():
                     outbox.begin_sending(op.op_id, b"{}")
                     outbox.confirm(op.op_id)
-        waiting = socket.take_waiting()
+        waiting = socket.take_waiting_sessions()
         assert len(waiting) == 2
         for name in waiting:
-            socket.ring(name, ["waiting"])
+            socket.notify(name, ["waiting"])
         for session in (anna, ben):
             shown = rung(session)
             assert shown is not None
             assert shown.link.waiting == 0
 
 
-def test_a_scan_is_answered_without_a_look_at_anybody_elses_news(home: Home, socket: CourierSocket) -> None:
+def test_a_scan_is_answered_without_a_look_at_anybody_elses_news(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, _):
         say(session, "4101")
         for _ in range(5):
-            for name in socket.shown():
-                socket.ring(name, ["order/4102", "product/P9"])
+            for name in socket.subscriptions():
+                socket.notify(name, ["order/4102", "product/P9"])
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
         assert ORDER["order_number"] == "4101"
         assert rung(session) is None
 
 
-def test_several_changes_that_lead_to_the_same_questions_ask_them_once(home: Home, socket: CourierSocket) -> None:
+def test_several_changes_that_lead_to_the_same_questions_ask_them_once(
+    home: StoreFolder, socket: CourierSocket
+) -> None:
     with at(home) as (session, _):
         asked: list[str] = []
-        answer = session._stack.answer
+        answer = session._stack.answer_query
 
         def note(query: Query | Export) -> Rows:
             asked.append(query.name if isinstance(query, Query) else "")
             return answer(query)
 
-        session._stack.answer = note
+        session._stack.answer_query = note
         for order in ("4101", "4102"):
             picked(home, order)
         with closing(open_outbox(home.folder)) as connection, transaction(connection):
-            Outbox(connection).enqueue(intents(update("4102", {1: 2})), ANNA)
+            OperationQueue(connection).enqueue(intents(update("4102", {1: 2})), ANNA)
         frame = session.poll()
         assert frame is not None
-        assert isinstance(frame.view, ListWindow)
+        assert isinstance(frame.view, ListView)
         assert {"orders", "trouble", "refusals"} <= set(asked)
         assert len(asked) == len(set(asked)), "the orders twice, the outbox once: all of it is asked for once"
         assert [dict(row.cells[3].args)["done"] for row in frame.view.rows] == [1, 2]
 
 
-def noted(home: Home, at: float, count: int) -> None:
+def noted(home: StoreFolder, at: float, count: int) -> None:
     """The courier has found out that the service was put back from an earlier copy."""
     with closing(open_outbox(home.folder)) as connection, transaction(connection):
-        note_restore(connection, at, NOTICED, count)
+        record_restore(connection, at, DETECTED, count)
 
 
-def test_a_restore_of_the_service_is_said_once_on_every_screen(home: Home, socket: CourierSocket) -> None:
+def test_a_restore_of_the_service_is_said_once_on_every_screen(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, clock), at(home, "desk", "U2") as (other, _):
         noted(home, clock.now, 3)
-        clock.pass_(LOOK_S)
+        clock.pass_(FULL_CHECK_S)
         for one in (session, other):
             frame = one.poll()
             assert frame is not None
@@ -286,29 +287,31 @@ def test_a_restore_of_the_service_is_said_once_on_every_screen(home: Home, socke
         assert again is None or told(again)[1] != "session.restored", "once"
 
 
-def test_of_a_restore_that_lost_nothing_of_this_host_no_number_is_said(home: Home, socket: CourierSocket) -> None:
+def test_of_a_restore_that_lost_nothing_of_this_host_no_number_is_said(
+    home: StoreFolder, socket: CourierSocket
+) -> None:
     with at(home) as (session, clock):
         noted(home, clock.now, 0)
-        clock.pass_(LOOK_S)
+        clock.pass_(FULL_CHECK_S)
         frame = session.poll()
         assert frame is not None
         assert told(frame) == ("info", "session.restored_whole")
         assert frame.verdict is not None
-        assert not re.search(r"\d", Voice().say(frame.verdict.text))
+        assert not re.search(r"\d", MessageWriter().write(frame.verdict.text))
 
 
 def test_who_comes_after_a_restore_is_told_and_who_comes_long_after_it_is_not(
-    home: Home, socket: CourierSocket
+    home: StoreFolder, socket: CourierSocket
 ) -> None:
     now = 1_800_000_000.0
     noted(home, now - 86400, 5)
     with at(home) as (session, clock):
-        clock.pass_(LOOK_S)
+        clock.pass_(FULL_CHECK_S)
         frame = session.poll()
         assert frame is None or told(frame)[1] != "session.restored"
     noted(home, now - 30, 7)
     with at(home, "late", "U2") as (session, clock):
-        clock.pass_(LOOK_S)
+        clock.pass_(FULL_CHECK_S)
         frame = session.poll()
         assert frame is not None
         assert told(frame) == ("info", "session.restored")

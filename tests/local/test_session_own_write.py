@@ -6,14 +6,14 @@ from contextlib import closing
 
 import pytest
 
+from aisle.cache.cache_file import open_cache
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, Frame
-from aisle.local.cache.file import open_cache
-from aisle.local.cache.writer import Cache
-from aisle.local.db import transaction
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import Intent
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.session.session import Session
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Intent
+from aisle.session.session import Session
 from tests.local import goods
 from tests.local.kit import ANNA, movement
 from tests.local.test_session_walk import CODES, at, home, say, told
@@ -21,14 +21,14 @@ from tests.local.test_session_walk import CODES, at, home, say, told
 __all__ = ["home"]
 
 
-def read_back(home: Home, session: Session, picked: float, at_: float, **line: object) -> Frame | None:
+def read_back(home: StoreFolder, session: Session, picked: float, at_: float, **line: object) -> Frame | None:
     """The courier reads the order, of whose first line so much is picked by then; the session looks."""
     with closing(open_cache(home.folder, writer=True)) as connection:
         lines = [
             goods.line(1, "P1", 3, picked, preferred_location_code="A-1", store_walking_order=1, **line),
             goods.line(2, "P2", 1, preferred_location_code="A-2", store_walking_order=2),
         ]
-        Cache(connection, "0001").put_orders([goods.order("4101", *lines)], lines_known=True, read_began=at_)
+        CacheWriter(connection, "0001").write_orders([goods.order("4101", *lines)], lines_known=True, read_began=at_)
     return session.poll()
 
 
@@ -38,12 +38,12 @@ def changed(frame: Frame | None) -> bool:
 
 
 @pytest.mark.parametrize("halfway", [1.0, 2.0])
-def test_a_write_of_ones_own_that_is_read_back_halfway_is_no_news(home: Home, halfway: float) -> None:
+def test_a_write_of_ones_own_that_is_read_back_halfway_is_no_news(home: StoreFolder, halfway: float) -> None:
     """Two pieces are picked in two writes. One or both have arrived, and no answer has."""
     with at(home) as session, closing(open_outbox(home.folder)) as db:
         say(session, "4101", CODES["P1"])
         say(session, CODES["P1"])
-        outbox = Outbox(db)
+        outbox = OperationQueue(db)
         for op in outbox.unfinished():
             outbox.begin_sending(op.op_id, b"[]")
         assert not changed(read_back(home, session, halfway, 2.0))
@@ -55,12 +55,12 @@ def test_a_write_of_ones_own_that_is_read_back_halfway_is_no_news(home: Home, ha
         assert changed(read_back(home, session, 3.0, 4e9 + 1)), "now it is somebody else"
 
 
-def test_goods_put_down_here_that_are_read_back_before_the_answer_are_no_news(home: Home) -> None:
+def test_goods_put_down_here_that_are_read_back_before_the_answer_are_no_news(home: StoreFolder) -> None:
     """Of what is in hand one piece was put down: on its way it counts beside what was read back of it."""
     with at(home) as session, closing(open_outbox(home.folder)) as db:
         say(session, "4101", CODES["P1"])
         say(session, CODES["P1"])
-        outbox = Outbox(db)
+        outbox = OperationQueue(db)
         for op in outbox.unfinished():
             outbox.begin_sending(op.op_id, b"[]")
             outbox.confirm(op.op_id)

@@ -11,22 +11,20 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.jobs.base import BY_HAND, Settle, SignIn
-from aisle.jobs.pin import TYPED_MS
-from aisle.jobs.view import ASK, GOOD, WRONG, Frame, ListWindow, Msg, msg
-from aisle.local.cache.writer import Cache, Sync, open_cache
-from aisle.local.db import fetch, migrate, transaction
-from aisle.local.host.home import Home
-from aisle.local.host.signals import CONFIDE, CourierSocket, passed_by
-from aisle.local.outbox import asks, passes
-from aisle.local.outbox.operation import Author, Intent, principal_of
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.remarks import remarks
-from aisle.local.outbox.schema import OUTBOX
-from aisle.local.session.bound import BoundSession
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
-from aisle.scan.inputs import Line, Typed
+from aisle.cache.writer import CacheWriter, LinkRow, open_cache
+from aisle.host.database import fetch, migrate, transaction
+from aisle.host.notify_sockets import SECRET_PREFIX, CourierSocket, user_token_name
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import CLOSED_BY_HAND, Resolve, SignIn
+from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS
+from aisle.jobs.view import ASK, GOOD, WRONG, Frame, ListView, Msg, msg
+from aisle.outbox import session_requests, user_tokens
+from aisle.outbox.local_notes import notes_of_topic
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Author, Intent, principal_of
+from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
+from aisle.scan.inputs import Line, OpenLine
+from aisle.session.session import Session, SingleUserSession, open_session
 from aisle.settings import Settings
 from tests.local import goods
 from tests.local.kit import rested, update
@@ -38,9 +36,9 @@ FEATURES = "idempotency=30d, people, sign-in"
 class Desk:
     """A terminal of Fred, a courier's doorbell, and the courier's hands at the files."""
 
-    def __init__(self, home: Home, trace: str = "") -> None:
+    def __init__(self, home: StoreFolder, trace: str = "") -> None:
         self.home = home
-        self.cache = Cache(open_cache(home.folder, writer=True), "0001")
+        self.cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
         self.outbox: apsw.Connection = open_outbox(home.folder)
         self.session: Session = open_session(home, Settings(terminal="desk", user="U6", trace=trace))
         self.session.start()
@@ -49,7 +47,7 @@ class Desk:
     def says(self, *texts: str) -> Frame:
         """As a person types it."""
         for text in texts:
-            frame = self.session.take([Line(text, "cr", 0.0, 1.0, 0.5, pace=2 * TYPED_MS / 1000)], 1.0)
+            frame = self.session.take([Line(text, "cr", 0.0, 1.0, 0.5, median_pause=2 * MIN_TYPED_PACE_MS / 1000)], 1.0)
         return frame
 
     def opened(self, page: str) -> Frame:
@@ -66,15 +64,21 @@ class Desk:
 
     def link(self, state: str) -> None:
         """The link as the courier keeps it."""
-        self.cache.set_link(Sync(state=state, last_ok=time.time(), features=FEATURES))
+        self.cache.set_link(LinkRow(state=state, last_ok=time.time(), features=FEATURES))
 
     def answers(self, how: str, until: float = 0.0) -> Frame:
         """A courier answers; the frame that follows."""
         ((name,),) = fetch(self.outbox, "SELECT ask_id FROM ask WHERE state = 'asked'")
-        assert asks.begin(self.outbox, str(name), time.time())
+        assert session_requests.start_request(self.outbox, str(name), time.time())
         if how == "done":
-            passes.grant(self.outbox, "U6", until)
-        asks.end(self.outbox, str(name), asks.ANSWERED, {"how": how, "why": "Wrong.", "until": until}, time.time())
+            user_tokens.record_token(self.outbox, "U6", until)
+        session_requests.finish_request(
+            self.outbox,
+            str(name),
+            session_requests.ANSWERED,
+            {"how": how, "why": "Wrong.", "until": until},
+            time.time(),
+        )
         return self.polled()
 
     def polled(self) -> Frame:
@@ -91,20 +95,20 @@ class Desk:
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Iterator[Home]:
+def home(aisle_home: Path) -> Iterator[StoreFolder]:
     """Three orders, a supervisor with a PIN, and the link to a service that knows it."""
-    home = Home(aisle_home, "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_people([{**goods.person("U6", "Fred Harper", "supervisor"), "has_pin": True}])
-    cache.put_products([goods.product("P1", "Oat drink")])
-    cache.put_orders([goods.order(f"410{n}", goods.line(1, "P1", 3)) for n in (1, 2, 3)], True, 1.0)
-    cache.set_link(Sync(state="live", last_ok=time.time(), features=FEATURES))
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([{**goods.person("U6", "Fred Harper", "supervisor"), "has_pin": True}])
+    cache.write_products([goods.product("P1", "Oat drink")])
+    cache.write_orders([goods.order(f"410{n}", goods.line(1, "P1", 3)) for n in (1, 2, 3)], True, 1.0)
+    cache.set_link(LinkRow(state="live", last_ok=time.time(), features=FEATURES))
     with closing(CourierSocket(home)):
         yield home
 
 
 @pytest.fixture
-def desk(home: Home, tmp_path: Path) -> Iterator[Desk]:
+def desk(home: StoreFolder, tmp_path: Path) -> Iterator[Desk]:
     with closing(Desk(home, str(tmp_path / "trace.jsonl"))) as desk:
         yield desk
 
@@ -117,7 +121,7 @@ def written(desk: Desk, trace: Path) -> bytes:
 def test_it_is_asked_once_before_anything_is_noted_and_then_not_again(desk: Desk, tmp_path: Path) -> None:
     frame = desk.rejects("4101")
     assert (frame.view.name, desk.rows()) == ("pin", [])
-    assert desk.session.take([Typed(PIN)], 1.0).typed == "*" * len(PIN)
+    assert desk.session.take([OpenLine(PIN)], 1.0).typed == "*" * len(PIN)
     assert desk.says(PIN).view.name == "pin.wait"
     frame = desk.answers("pin")
     assert frame.verdict is not None
@@ -173,7 +177,7 @@ def test_a_remark_alone_is_asked_for_too_and_leaving_does_nothing(desk: Desk, li
         "act.what" if frame.view.name == "act.what" else "order",
         "session.dropped",
     )
-    assert (desk.rows(), remarks(desk.outbox, "urgent")) == ([], {})
+    assert (desk.rows(), notes_of_topic(desk.outbox, "urgent")) == ([], {})
 
 
 @pytest.mark.parametrize("end", ["until", "courier", "sign-out"])
@@ -183,7 +187,7 @@ def test_it_is_asked_again_when_the_token_or_the_sign_in_has_ended(desk: Desk, e
     frame = desk.answers("done", time.time() + (0.0 if end == "until" else 900))
     assert frame.view.name == "home"
     if end == "courier":
-        passes.forget(desk.outbox)
+        user_tokens.delete_all_tokens(desk.outbox)
     elif end == "sign-out":
         desk.says("o")
         desk.says("U6")
@@ -203,7 +207,7 @@ def test_a_pin_that_looks_like_a_scan_in_pieces_is_kept_nowhere(desk: Desk, tmp_
     """It comes in one read right after a key, while help lies over the page that asks for it."""
     desk.rejects("4101")
     assert desk.says("h").view.name == "help"
-    frame = desk.session.take([Line(PIN, "cr", 0.0, 1.0, 0.0, lead="[B")], 1.0)
+    frame = desk.session.take([Line(PIN, "cr", 0.0, 1.0, 0.0, possible_prefix="[B")], 1.0)
     assert frame.verdict is not None
     assert frame.verdict.text.id == "input.cut"
     desk.session.on_painted((), 1.0)
@@ -221,7 +225,7 @@ def test_typed_on_a_page_of_a_supervisor_that_does_not_ask_for_it_it_is_kept_now
 @pytest.mark.parametrize("typed", [PIN, "2468"])
 @pytest.mark.parametrize("before", ["", "fr", "1"])
 def test_typed_before_anybody_has_signed_in_it_is_kept_nowhere(
-    home: Home, tmp_path: Path, typed: str, before: str
+    home: StoreFolder, tmp_path: Path, typed: str, before: str
 ) -> None:
     trace = tmp_path / "trace.jsonl"
     with closing(Desk(home, str(trace))) as desk:
@@ -232,22 +236,22 @@ def test_typed_before_anybody_has_signed_in_it_is_kept_nowhere(
         frame = desk.says(*[before] * bool(before), typed)
         desk.session.on_painted((), 1.0)
         if before == "fr":
-            assert desk.session._who.user == ""
+            assert desk.session._user.user == ""
         assert frame.verdict is not None
         assert frame.verdict.text.id == "pin.early"
         assert typed.encode() not in written(desk, trace)
 
 
-def test_a_number_that_is_somebody_s_name_signs_in(home: Home, tmp_path: Path) -> None:
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_people([goods.person("100234", "Gil")])
+def test_a_number_that_is_somebody_s_name_signs_in(home: StoreFolder, tmp_path: Path) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([goods.person("100234", "Gil")])
     with closing(Desk(home)) as desk:
         desk.session.close()
         desk.session = open_session(home, Settings(terminal="desk"))
         desk.session.start()
         desk.session.resize(80, 24)
         desk.says("100234")
-        assert desk.session._who.user == "100234"
+        assert desk.session._user.user == "100234"
 
 
 @pytest.mark.parametrize("link", ["live", "offline"])
@@ -259,10 +263,10 @@ def test_a_remark_alone_waits_for_no_pin_where_none_is_answered_for(desk: Desk, 
     frame = desk.answers("not_sent")
     assert (frame.view.name, [choice.id for choice in frame.view.choices]) == ("pin.late", ["pin.again"])
     desk.says("2")
-    assert remarks(desk.outbox, "urgent") == {}
+    assert notes_of_topic(desk.outbox, "urgent") == {}
     desk.says("1", PIN)
     assert desk.answers("done", time.time() + 900).view.name == "order"
-    assert list(remarks(desk.outbox, "urgent")) == ["4101"]
+    assert list(notes_of_topic(desk.outbox, "urgent")) == ["4101"]
 
 
 @pytest.mark.parametrize(("letter", "noted"), [("e", "review-logs"), ("r", "write-recounts")])
@@ -270,13 +274,13 @@ def test_what_the_service_is_told_waits_and_takes_nothing_along_that_this_host_k
     desk: Desk, letter: str, noted: str
 ) -> None:
     """Two differences; the second has no number at the service: it would be settled at once, without a PIN."""
-    desk.cache.set_link(Sync(state="offline", last_ok=time.time(), features=f"{FEATURES}, reviews, recounts"))
+    desk.cache.set_link(LinkRow(state="offline", last_ok=time.time(), features=f"{FEATURES}, reviews, recounts"))
     entry = {"product_number": "P1", "store_number": "0001", "created_on": "2026-11-20T09:00:00Z", "quantity": -4}
     entry |= {"counted_quantity": 3, "expected_quantity": 7, "app_user_name": "U1", "review_status": "1"}
-    desk.cache.put_logs([{**entry, "id": 1}, entry], "2020-01-01")
+    desk.cache.write_logs([{**entry, "id": 1}, entry], "2020-01-01")
 
     def done() -> tuple[list[Any], int]:
-        return fetch(desk.outbox, "SELECT operation FROM operation"), len(remarks(desk.outbox, "review"))
+        return fetch(desk.outbox, "SELECT operation FROM operation"), len(notes_of_topic(desk.outbox, "review"))
 
     desk.opened("home.exceptions")
     assert desk.says("2", "a", letter, "1").view.name == "pin"
@@ -287,7 +291,7 @@ def test_what_the_service_is_told_waits_and_takes_nothing_along_that_this_host_k
     assert done() == ([], 0)
     desk.says("b", "b", "b")
     listed = desk.says("2").view
-    assert isinstance(listed, ListWindow)
+    assert isinstance(listed, ListView)
     frame = desk.says(str([row.key for row in listed.rows].index("1") + 1), {"e": "1", "r": "2"}[letter])
     assert frame.verdict is not None
     assert (frame.verdict.text.id, done()) == ("pin.noted", ([(noted,)], 1))
@@ -320,27 +324,27 @@ def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_lin
     frame = desk.answers("done", time.time() + 900)
     assert frame.verdict is not None
     assert frame.verdict.text.id == "pin.done"
-    assert passes.waiting(desk.outbox, time.time()) == ()
+    assert user_tokens.operations_waiting_for_tokens(desk.outbox, time.time()) == ()
 
 
 def test_what_waits_is_told_with_whose_pin_and_can_be_given_up(desk: Desk) -> None:
     desk.link("offline")
     desk.rejects("4101")
-    ((row,), _) = desk.session._rooms.reads.query("doubts", {})
-    assert (row["principal"], row["pin"], row["ways"]) == ("Fred Harper", "Fred Harper", [BY_HAND])
+    ((row,), _) = desk.session._store.reader.query("doubts", {})
+    assert (row["principal"], row["pin"], row["ways"]) == ("Fred Harper", "Fred Harper", [CLOSED_BY_HAND])
     desk.says("b", "b")
     listed = desk.opened("home.doubts").view
-    assert isinstance(listed, ListWindow)
+    assert isinstance(listed, ListView)
     assert listed.rows[0].cells[2].id == "doubts.who_pin", "the list says what it waits for"
-    outbox = Outbox(desk.outbox)
-    (op,) = outbox.unsettled()
+    outbox = OperationQueue(desk.outbox)
+    (op,) = outbox.live_operations()
     with transaction(desk.outbox):
         (staff,) = outbox.enqueue([Intent(update("4102", {1: 1}))], Author("0001", "U1"))
-        assert not outbox.settle(Settle(staff, BY_HAND), "U6"), "it goes by itself"
+        assert not outbox.resolve(Resolve(staff, CLOSED_BY_HAND), "U6"), "it goes by itself"
         desk.outbox.execute("INSERT INTO pass VALUES (?, ?)", (principal_of("U6"), time.time() + 900))
-        assert not outbox.settle(Settle(op.op_id, BY_HAND), "U6"), "it can be sent"
+        assert not outbox.resolve(Resolve(op.op_id, CLOSED_BY_HAND), "U6"), "it can be sent"
         desk.outbox.execute("DELETE FROM pass")
-        assert outbox.settle(Settle(op.op_id, BY_HAND), "U6")
+        assert outbox.resolve(Resolve(op.op_id, CLOSED_BY_HAND), "U6")
     assert outbox.get(op.op_id).state == "closed"
     assert [each.op_id for each in outbox.sendable()] == [staff]
 
@@ -371,8 +375,8 @@ def test_what_gets_no_answer_can_be_noted_and_loses_nothing(desk: Desk) -> None:
 def test_where_nobody_gives_a_token_for_a_pin_all_goes_as_ever(
     desk: Desk, features: str, person: dict[str, Any]
 ) -> None:
-    desk.cache.put_people([{**goods.person("U6", "Fred Harper"), **person}])
-    desk.cache.set_link(Sync(state="live", last_ok=time.time(), features=features))
+    desk.cache.write_people([{**goods.person("U6", "Fred Harper"), **person}])
+    desk.cache.set_link(LinkRow(state="live", last_ok=time.time(), features=features))
     assert desk.rejects("4101").view.name == "order"
     assert desk.rows() == [("store", "U6", "4101")]
     desk.says("b", "b")
@@ -381,15 +385,15 @@ def test_where_nobody_gives_a_token_for_a_pin_all_goes_as_ever(
     assert (frame.view.name, frame.verdict.text.id) == ("home", "pin.unwanted")
 
 
-def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: Home) -> None:
+def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: StoreFolder) -> None:
     with closing(CourierSocket(home)) as courier, closing(open_outbox(home.folder)) as outbox:
         session = open_session(home, Settings(terminal="web"), person=SignIn("U6", "Fred Harper"))
-        assert isinstance(session, BoundSession)
+        assert isinstance(session, SingleUserSession)
         session.start()
         session.resize(80, 24)
         until = time.time() + 900
-        session.passed("freds", until)
-        assert courier.drain() == {f"{CONFIDE}{passed_by('U6')} {until} freds"}
+        session.confirm_pin("freds", until)
+        assert courier.drain() == {f"{SECRET_PREFIX}{user_token_name('U6')} {until} freds"}
         choices = [choice.id for choice in session.take([Line("7", "cr", 1.0, 1.0, 0.1)], 1.0).view.choices]
         for text in (str(choices.index("home.orders") + 1), "4101", "3", "damp all over", "1"):
             frame = session.take([Line(text, "cr", 1.0, 1.0, 0.1)], 1.0)
@@ -398,7 +402,7 @@ def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: Home
         courier.drain()
         session.poll()
         assert any("freds" in word for word in courier.drain()), "until the courier has it"
-        passes.grant(outbox, "U6", until)
+        user_tokens.record_token(outbox, "U6", until)
         session.poll()
         session.poll()
         assert not any("freds" in word for word in courier.drain())
@@ -407,7 +411,7 @@ def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: Home
 
 def test_a_scan_is_no_try(desk: Desk) -> None:
     desk.rejects("4101")
-    frame = desk.session.take([Line("4006381333931", "cr", 0.0, 0.01, 0.5, pace=0.001)], 1.0)
+    frame = desk.session.take([Line("4006381333931", "cr", 0.0, 0.01, 0.5, median_pause=0.001)], 1.0)
     assert frame.verdict is not None
     assert frame.verdict.text.id == "pin.scanned"
     assert fetch(desk.outbox, "SELECT 1 FROM ask") == []
@@ -415,15 +419,20 @@ def test_a_scan_is_no_try(desk: Desk) -> None:
 
 def test_rows_of_the_version_before_go_with_the_stores_token(tmp_path: Path) -> None:
     with closing(apsw.Connection(str(tmp_path / "outbox.db"))) as old:
-        migrate(old, OUTBOX[:8])
+        migrate(old, OUTBOX_MIGRATIONS[:8])
         with transaction(old):
-            Outbox(old).enqueue([Intent(update("A", {1: 1})._replace(supervises=True))], Author("0001", "U6"))
-        migrate(old, OUTBOX)
-        (row,) = Outbox(old).sendable()
+            OperationQueue(old).enqueue(
+                [Intent(update("A", {1: 1})._replace(needs_supervisor=True))], Author("0001", "U6")
+            )
+        migrate(old, OUTBOX_MIGRATIONS)
+        (row,) = OperationQueue(old).sendable()
         assert (row.principal, row.app_user) == ("store", "U6")
         with transaction(old):
-            later = Author("0001", "U6", own=principal_of("U6"))
-            (own,) = Outbox(old).enqueue([Intent(update("B", {1: 1})._replace(supervises=True))], later)
-        assert [each.op_id for each in Outbox(old).sendable(principals=("store", "person/U6"))] == [row.op_id, own]
-        assert Outbox(old).sendable() == [row]
-        assert passes.waiting(old, 0.0) == (("U6", 1),)
+            later = Author("0001", "U6", supervisor_principal=principal_of("U6"))
+            (own,) = OperationQueue(old).enqueue([Intent(update("B", {1: 1})._replace(needs_supervisor=True))], later)
+        assert [each.op_id for each in OperationQueue(old).sendable(principals=("store", "person/U6"))] == [
+            row.op_id,
+            own,
+        ]
+        assert OperationQueue(old).sendable() == [row]
+        assert user_tokens.operations_waiting_for_tokens(old, 0.0) == (("U6", 1),)

@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from aisle.code_forms import check_digit
-from aisle.courier.pull import progress
+from aisle.barcode_keys import check_digit
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, Frame
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
+from aisle.session.session import Session, open_session
 from aisle.settings import Settings
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 from tests.local import goods
 
 
@@ -33,10 +32,10 @@ PRICED, PROMOTED, UNPRICED, PIECE = "880601", "880602", "880603", "880604"
 @pytest.fixture
 def session(aisle_home: Path) -> Iterator[Session]:
     """Anna's, in a store with an order of four products whose labels have prices."""
-    home = Home(aisle_home, "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     by_weight = {"allow_decimal": True, "base_unit_name": "kg"}
-    cache.put_products(
+    cache.write_products(
         [
             goods.product("P1", "Cheese", label(PRICED, "0000"), price=10, **by_weight),
             goods.product("P2", "Ham", label(PROMOTED, "0000"), price=10, promotion_price=8, **by_weight),
@@ -44,11 +43,11 @@ def session(aisle_home: Path) -> Iterator[Session]:
             goods.product("P4", "Pie", label(PIECE, "0000"), price=10),
         ]
     )
-    cache.put_stock([goods.stock(f"P{n}", 20) for n in range(1, 5)] + [goods.stock("P5", 1)])
-    cache.put_orders(
+    cache.write_stock([goods.stock(f"P{n}", 20) for n in range(1, 5)] + [goods.stock("P5", 1)])
+    cache.write_orders(
         [goods.order("4101", *(goods.line(n, f"P{n}", 2) for n in range(1, 5)))], lines_known=True, read_began=1.0
     )
-    progress.save(cache, progress.Progress(completed=1.0))
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
     session = open_session(home, Settings(terminal="dock", user="U1", restricted_codes=("20IIIIIIPPPPC",)))
     session.start()
     say(session, "4101")
@@ -62,11 +61,11 @@ def say(session: Session, *texts: str) -> Frame:
 
 def told(frame: Frame) -> tuple[str, str]:
     assert frame.verdict
-    return frame.verdict.kind, Voice().say(frame.verdict.text)
+    return frame.verdict.kind, MessageWriter().write(frame.verdict.text)
 
 
 def picked(session: Session) -> dict[int, Decimal]:
-    (operation,) = Outbox(open_outbox(session._rooms.reads._home.folder)).unfinished()
+    (operation,) = OperationQueue(open_outbox(session._store.reader._store_folder.folder)).unfinished()
     return {line["line_number"]: line["picked_quantity"] for line in operation.body["orders"]["order_lines"]}
 
 
@@ -97,8 +96,8 @@ def test_what_is_sold_by_the_piece_is_one_and_its_price_is_said(session: Session
 
 
 def test_the_price_of_the_store_comes_before_that_of_the_catalogue(session: Session) -> None:
-    home = session._rooms.reads._home
-    Cache(open_cache(home.folder, writer=True), "0001").put_stock([goods.stock("P1", 20, price=5)])
+    home = session._store.reader._store_folder
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_stock([goods.stock("P1", 20, price=5)])
     say(session, label(PRICED, "0432"))
     assert picked(session) == {1: Decimal("0.864")}
 

@@ -13,113 +13,121 @@ from pathlib import Path
 import pytest
 
 from aisle.errors import StorageError
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election, Holder
-from aisle.local.host.signals import Bell, CourierSocket, ask_to_leave, concerning, socket_folder
+from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.notify_sockets import CourierSocket, SessionSocket, ask_to_step_down, matching_topics, socket_folder
+from aisle.host.store_folder import StoreFolder
 
-ME = Holder(os.getpid(), "1", 0.0)
+ME = Leader(os.getpid(), "1", 0.0)
 
 
 @pytest.fixture
-def home(aisle_home: Path) -> Home:
+def home(aisle_home: Path) -> StoreFolder:
     """A home whose path may well be too long for a socket."""
-    return Home(aisle_home, "embedded", "0001")
+    return StoreFolder(aisle_home, "embedded", "0001")
 
 
 def ring(courier: CourierSocket, *topics: str) -> None:
     """At every session."""
-    for name in courier.shown():
-        courier.ring(name, topics)
+    for name in courier.subscriptions():
+        courier.notify(name, topics)
 
 
-def test_rings_reach_every_session_and_the_courier(home: Home) -> None:
-    courier, first, second = CourierSocket(home), Bell(home), Bell(home)
-    assert sorted(courier.ring(name, ["order", "product/P/1"]) for name in courier.shown()) == [True, True]
+def test_rings_reach_every_session_and_the_courier(home: StoreFolder) -> None:
+    courier, first, second = CourierSocket(home), SessionSocket(home), SessionSocket(home)
+    assert sorted(courier.notify(name, ["order", "product/P/1"]) for name in courier.subscriptions()) == [True, True]
     poll = select.poll()
     poll.register(first.fileno(), select.POLLIN)
     assert poll.poll(5000)
     assert first.drain() == {"order", "product/P/1"}
     assert second.drain() == {"order", "product/P/1"}
     assert first.drain() == set()
-    second.ring_courier()
+    second.wake_courier()
     assert courier.drain() == {"work"}
     for each in (courier, first, second, second):
         each.close()
     assert list(socket_folder(home).iterdir()) == []
 
 
-def test_the_doorbells_of_the_dead_are_taken_down(home: Home) -> None:
-    bell, courier = Bell(home), CourierSocket(home)
+def test_the_doorbells_of_the_dead_are_taken_down(home: StoreFolder) -> None:
+    bell, courier = SessionSocket(home), CourierSocket(home)
     bell._socket.close()
-    assert courier.sessions() == 1
-    (name,) = courier.shown()
-    assert not courier.ring(name, ["order"])
-    assert courier.sessions() == 0
-    other, living = Bell(home), Bell(home)
+    assert courier.count_sessions() == 1
+    (name,) = courier.subscriptions()
+    assert not courier.notify(name, ["order"])
+    assert courier.count_sessions() == 0
+    other, living = SessionSocket(home), SessionSocket(home)
     other._socket.close()
-    courier.take_down_dead()
-    assert courier.sessions() == 1
+    courier.remove_dead_sockets()
+    assert courier.count_sessions() == 1
     assert living.drain() == set(), "nobody is woken for it"
     living.close()
     courier.close()
 
 
-def test_a_session_leaves_the_couriers_doorbell_alone(home: Home) -> None:
-    bell, dead = Bell(home), CourierSocket(home)
+def test_a_session_leaves_the_couriers_doorbell_alone(home: StoreFolder) -> None:
+    bell, dead = SessionSocket(home), CourierSocket(home)
     dead._socket.close()
-    bell.ring_courier()
-    ask_to_leave(home, "9")
-    assert not bell.courier_there()
+    bell.wake_courier()
+    ask_to_step_down(home, "9")
+    assert not bell.is_courier_listening()
     assert (socket_folder(home) / "courier.sock").is_socket(), "it may be the next courier's by now"
     with closing(CourierSocket(home)) as courier:
-        bell.ring_courier()
+        bell.wake_courier()
         assert courier.drain() == {"work"}
     bell.close()
 
 
-def test_a_courier_knows_its_own_doorbell(home: Home) -> None:
-    with closing(CourierSocket(home)) as courier, closing(Bell(home)) as bell:
-        assert courier.hangs
+def test_a_courier_knows_its_own_doorbell(home: StoreFolder) -> None:
+    with closing(CourierSocket(home)) as courier, closing(SessionSocket(home)) as bell:
+        assert courier.is_bound
         (socket_folder(home) / "courier.sock").unlink()
-        assert not courier.hangs
-        courier.hang_again()
-        assert courier.hangs
-        bell.ring_courier()
+        assert not courier.is_bound
+        courier.rebind()
+        assert courier.is_bound
+        bell.wake_courier()
         assert courier.drain() == {"work"}
         ring(courier, "order")
         assert bell.drain() == {"order"}
 
 
-def test_what_a_session_shows_is_noted_and_wakes_nobody_for_work(home: Home) -> None:
-    with closing(CourierSocket(home)) as courier, closing(Bell(home)) as bell, closing(Bell(home)) as silent:
-        assert bell.show({"order/4101", "refusal"})
+def test_what_a_session_shows_is_noted_and_wakes_nobody_for_work(home: StoreFolder) -> None:
+    with (
+        closing(CourierSocket(home)) as courier,
+        closing(SessionSocket(home)) as bell,
+        closing(SessionSocket(home)) as silent,
+    ):
+        assert bell.subscribe({"order/4101", "refusal"})
         assert courier.drain() == set()
-        known = list(courier.shown().values())
+        known = list(courier.subscriptions().values())
         assert sorted(known, key=str) == sorted([frozenset({"order/4101", "refusal"}), None], key=str)
-        assert bell.show(())
+        assert bell.subscribe(())
         assert courier.drain() == set()
-        assert frozenset() in courier.shown().values()
-        silent.ring_courier()
+        assert frozenset() in courier.subscriptions().values()
+        silent.wake_courier()
         assert courier.drain() == {"work"}
-    with closing(Bell(home)) as bell:
-        assert not bell.show({"order"}), "nobody hears it"
+    with closing(SessionSocket(home)) as bell:
+        assert not bell.subscribe({"order"}), "nobody hears it"
 
 
-def test_what_waits_is_shown_by_whoever_wrote_or_says_so_until_the_next_ring(home: Home) -> None:
-    with closing(CourierSocket(home)) as courier, closing(Bell(home)) as writes, closing(Bell(home)) as shows:
-        writes.ring_courier()
-        shows.show({"order", "waiting"})
+def test_what_waits_is_shown_by_whoever_wrote_or_says_so_until_the_next_ring(home: StoreFolder) -> None:
+    with (
+        closing(CourierSocket(home)) as courier,
+        closing(SessionSocket(home)) as writes,
+        closing(SessionSocket(home)) as shows,
+    ):
+        writes.wake_courier()
+        shows.subscribe({"order", "waiting"})
         courier.drain()
-        assert len(courier.take_waiting()) == 2
-        assert courier.take_waiting() == set()
-        assert frozenset({"order"}) in courier.shown().values()
+        assert len(courier.take_waiting_sessions()) == 2
+        assert courier.take_waiting_sessions() == set()
+        assert frozenset({"order"}) in courier.subscriptions().values()
 
 
-def test_more_names_than_a_letter_holds_are_told_by_their_topics(home: Home) -> None:
-    with closing(CourierSocket(home)) as courier, closing(Bell(home)) as bell:
-        bell.show([f"order/{number:06}" for number in range(2000)])
+def test_more_names_than_a_letter_holds_are_told_by_their_topics(home: StoreFolder) -> None:
+    with closing(CourierSocket(home)) as courier, closing(SessionSocket(home)) as bell:
+        bell.subscribe([f"order/{number:06}" for number in range(2000)])
         courier.drain()
-        assert list(courier.shown().values()) == [frozenset({"order"})]
+        assert list(courier.subscriptions().values()) == [frozenset({"order"})]
         ring(courier, *(f"product/{number:06}" for number in range(2000)), "link")
         assert bell.drain() == {"product", "link"}
 
@@ -142,52 +150,52 @@ def test_more_names_than_a_letter_holds_are_told_by_their_topics(home: Home) -> 
     ],
 )
 def test_who_is_concerned(shown: set[str] | None, rung: list[str], found: list[str], named: bool) -> None:
-    assert concerning(rung, shown) == (found, named)
+    assert matching_topics(rung, shown) == (found, named)
 
 
-def test_a_full_queue_and_a_missing_courier_stop_nobody(home: Home) -> None:
-    bell, courier = Bell(home), CourierSocket(home)
+def test_a_full_queue_and_a_missing_courier_stop_nobody(home: StoreFolder) -> None:
+    bell, courier = SessionSocket(home), CourierSocket(home)
     for _ in range(2000):
         ring(courier, "order")
     courier.close()
-    bell.ring_courier()
+    bell.wake_courier()
     assert bell.drain() == {"order", "link"}, "nobody knows what found no room: all is looked at"
     bell.close()
 
 
-def test_a_ring_that_finds_no_room_between_others_letters_is_not_missed(home: Home) -> None:
-    with closing(CourierSocket(home)) as courier, closing(Bell(home)) as bell:
-        while bell.show(("order",)):
+def test_a_ring_that_finds_no_room_between_others_letters_is_not_missed(home: StoreFolder) -> None:
+    with closing(CourierSocket(home)) as courier, closing(SessionSocket(home)) as bell:
+        while bell.subscribe(("order",)):
             pass
-        bell.ring_courier()
+        bell.wake_courier()
         assert courier.drain() == {"work"}
-        bell.show(("order",))
+        bell.subscribe(("order",))
         assert courier.drain() == set()
 
 
 def test_a_path_too_long_for_a_socket_gets_a_folder_elsewhere(tmp_path: Path) -> None:
-    home = Home(tmp_path / ("x" * 120), "embedded", "1")
+    home = StoreFolder(tmp_path / ("x" * 120), "embedded", "1")
     folder = socket_folder(home)
     assert len(os.fsencode(folder)) < 75
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.rmdir()
 
 
-def test_a_folder_that_others_can_use_is_refused(home: Home) -> None:
+def test_a_folder_that_others_can_use_is_refused(home: StoreFolder) -> None:
     folder = socket_folder(home)
     folder.chmod(0o755)
     with pytest.raises(StorageError, match="only this account"):
-        Bell(home)
+        SessionSocket(home)
     folder.chmod(0o700)
 
 
-def test_one_wins_and_the_lock_of_a_killed_holder_is_free_at_once(home: Home) -> None:
+def test_one_wins_and_the_lock_of_a_killed_holder_is_free_at_once(home: StoreFolder) -> None:
     program = (
         "import sys, pathlib\n"
-        "from aisle.local.host.lock import Election, Holder\n"
+        "from aisle.host.leader_lock import LeaderLock, Leader\n"
         "import os, time\n"
-        "election = Election(pathlib.Path(sys.argv[1]))\n"
-        "assert election.try_win(Holder(os.getpid(), '1', 0.0))\n"
+        "election = LeaderLock(pathlib.Path(sys.argv[1]))\n"
+        "assert election.try_acquire(Leader(os.getpid(), '1', 0.0))\n"
         "print('won', flush=True)\n"
         "sys.stdin.read()\n"
     )
@@ -195,16 +203,16 @@ def test_one_wins_and_the_lock_of_a_killed_holder_is_free_at_once(home: Home) ->
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "won\n"
-        election = Election(home.lock)
-        assert not election.try_win(ME)
-        assert not election.won
-        holder = election.holder()
+        election = LeaderLock(home.lock)
+        assert not election.try_acquire(ME)
+        assert not election.is_held
+        holder = election.read_leader()
         assert holder is not None
         assert holder.pid == other.pid
         other.send_signal(signal.SIGKILL)
         other.wait()
-    assert election.try_win(ME)
-    assert election.holder() == ME
-    election.resign()
-    election.resign()
-    assert not election.won
+    assert election.try_acquire(ME)
+    assert election.read_leader() == ME
+    election.release()
+    election.release()
+    assert not election.is_held

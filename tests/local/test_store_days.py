@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from aisle.cache.log_queries import week_starts
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
 from aisle.jobs import store_time
-from aisle.local.cache.writer import Cache
-from aisle.local.reads.logbook import weeks
-from aisle.local.reads.reads import Reads
 from tests.local import goods
 
 ZONES = ["America/Los_Angeles", "Europe/Amsterdam", "Pacific/Auckland", "Pacific/Kiritimati", "UTC"]
@@ -28,7 +28,7 @@ def utc(day: date, hour: int, minute: int, zone: str) -> str:
 @pytest.mark.parametrize("day", DAYS, ids=str)
 @pytest.mark.parametrize("of_line", [False, True], ids=["order", "line"])
 def test_orders_are_late_by_the_clock_of_the_store(
-    zone: str, day: date, of_line: bool, in_zone: InZone, reads: Reads, cache: Cache
+    zone: str, day: date, of_line: bool, in_zone: InZone, reads: CacheReader, cache: CacheWriter
 ) -> None:
     in_zone(zone)
     text, yesterday = day.isoformat(), (day - timedelta(days=1)).isoformat()
@@ -44,7 +44,7 @@ def test_orders_are_late_by_the_clock_of_the_store(
     for number, when in said.items():
         line = goods.line(1, "P1", 3) | ({"pickup_date": when} if of_line else {})
         orders.append(goods.order(number, line, **({"pickup_date": ""} if of_line else {"pickup_date": when})))
-    cache.put_orders(orders, lines_known=True, read_began=1000.0)
+    cache.write_orders(orders, lines_known=True, read_began=1000.0)
 
     def late(hour: int, minute: int) -> set[str]:
         rows, _ = reads.query("board", {"late": True, "now": utc(day, hour, minute, zone), "size": 50})
@@ -60,16 +60,16 @@ def test_orders_are_late_by_the_clock_of_the_store(
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("midnight", ["2026-11-27T00:00Z", "2026-11-27T00:00:00.000Z", "2026-11-27 00:00:00+00:00"])
 def test_a_day_that_a_service_says_by_a_midnight_of_utc_is_that_day(
-    zone: str, midnight: str, in_zone: InZone, reads: Reads, cache: Cache
+    zone: str, midnight: str, in_zone: InZone, reads: CacheReader, cache: CacheWriter
 ) -> None:
     in_zone(zone)
     line = {"line_number": 1, "product_number": "P1", "quantity": 1}
     said = {"D1": "2026-11-26T23:30:00", "D2": midnight, "D3": "2026-11-27T00:30:00"}
     rows = [{"order_number": name, "datetime_expected": when, "order_lines": [line]} for name, when in said.items()]
-    cache.put_deliveries(rows[::-1], 1000.0)
+    cache.write_deliveries(rows[::-1], 1000.0)
     rows, _ = reads.query("deliveries", {"size": 20})
     assert [str(row["order_number"]) for row in rows] == sorted(said)
-    cache.put_orders([goods.order("1", pickup_date=midnight)], lines_known=True, read_began=1000.0)
+    cache.write_orders([goods.order("1", pickup_date=midnight)], lines_known=True, read_began=1000.0)
     for hour, late in ((0, 0), (23, 0), (24, 1)):
         now = utc(date(2026, 11, 27) + timedelta(days=hour // 24), hour % 24, 30, zone)
         assert reads.query("board", {"late": True, "now": now, "size": 50})[1] == late
@@ -77,7 +77,7 @@ def test_a_day_that_a_service_says_by_a_midnight_of_utc_is_that_day(
 
 @pytest.mark.parametrize("zone", ZONES)
 def test_deliveries_stand_in_the_order_in_which_the_store_expects_them(
-    zone: str, in_zone: InZone, reads: Reads, cache: Cache
+    zone: str, in_zone: InZone, reads: CacheReader, cache: CacheWriter
 ) -> None:
     in_zone(zone)
     day, line = date(2026, 11, 27), {"line_number": 1, "product_number": "P1", "quantity": 1}
@@ -92,7 +92,7 @@ def test_deliveries_stand_in_the_order_in_which_the_store_expects_them(
     deliveries = [
         {"order_number": name, "datetime_expected": when, "order_lines": [line]} for name, when in said.items()
     ]
-    cache.put_deliveries(deliveries[::-1], 1000.0)
+    cache.write_deliveries(deliveries[::-1], 1000.0)
     rows, _ = reads.query("deliveries", {"size": 20})
     assert [str(row["order_number"]) for row in rows] == sorted(said)
 
@@ -102,9 +102,9 @@ def test_deliveries_stand_in_the_order_in_which_the_store_expects_them(
 def test_days_and_weeks_begin_at_midnight_also_where_the_clocks_change(zone: str, day: date, in_zone: InZone) -> None:
     in_zone(zone)
     for hour in (0, 6, 23):
-        assert store_time.midnight(utc(day, hour, 30, zone)) == datetime(
+        assert store_time.start_of_today(utc(day, hour, 30, zone)) == datetime(
             day.year, day.month, day.day, tzinfo=ZoneInfo(zone)
         )
-    begins = [one.astimezone(ZoneInfo(zone)) for one in weeks(utc(day, 12, 0, zone))]
+    begins = [one.astimezone(ZoneInfo(zone)) for one in week_starts(utc(day, 12, 0, zone))]
     assert {(one.isoweekday(), one.hour, one.minute) for one in begins} == {(1, 0, 0)}
     assert {(later.date() - earlier.date()).days for earlier, later in pairwise(begins)} == {7}

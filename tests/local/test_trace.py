@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from aisle.errors import StorageError
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, WRONG
-from aisle.local.host.home import Home
 from aisle.scan.inputs import Line
 from tests.local.test_session_walk import CODES, at, home, say, told
 
@@ -22,7 +22,7 @@ def written(path: Path) -> list[tuple[str, str]]:
 
 
 def test_what_could_not_be_kept_is_not_said_to_be_picked(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: StoreFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "trace"
     with at(home, trace=str(path)) as session:
@@ -33,7 +33,7 @@ def test_what_could_not_be_kept_is_not_said_to_be_picked(
             raise StorageError("the disk is full")
 
         with monkeypatch.context() as broken:
-            broken.setattr(session._rooms.journal, "commit", fail)
+            broken.setattr(session._store.journal, "commit", fail)
             say(session, CODES["P1"], CODES["P1"])
             session.on_painted((), 0.0)
         assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
@@ -47,17 +47,17 @@ def test_what_could_not_be_kept_is_not_said_to_be_picked(
     ]
 
 
-def test_a_scan_that_came_in_pieces_has_its_line_too(home: Home, tmp_path: Path) -> None:
+def test_a_scan_that_came_in_pieces_has_its_line_too(home: StoreFolder, tmp_path: Path) -> None:
     path = tmp_path / "trace"
     with at(home, trace=str(path)) as session:
         say(session, "4102")
-        frame = session.take([Line("X-7-7", "cr", 0.0, 0.0, 0.0, lead="[B")], 0.0)
+        frame = session.take([Line("X-7-7", "cr", 0.0, 0.0, 0.0, possible_prefix="[B")], 0.0)
         session.on_painted((), 0.0)
     assert written(path) == [("4102", "pick.opened"), ("X-7-7", "input.cut")]
     assert told(frame) == (WRONG, "input.cut")
 
 
-def test_a_trace_that_cannot_be_written_ends_and_the_work_goes_on(home: Home) -> None:
+def test_a_trace_that_cannot_be_written_ends_and_the_work_goes_on(home: StoreFolder) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this host has no device that is always full")
@@ -66,4 +66,4 @@ def test_a_trace_that_cannot_be_written_ends_and_the_work_goes_on(home: Home) ->
             say(session, "4102", CODES["P1"])
             session.on_painted((), 0.0)
         assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
-    assert session.leaving is False
+    assert session.is_ending is False

@@ -6,12 +6,12 @@ from contextlib import closing
 
 import pytest
 
-from aisle.jobs.view import GOOD, INFO, WRONG, Frame, ListWindow
-from aisle.local.host.home import Home
-from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.session.session import Session
-from aisle.tui.catalogue import Voice
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import GOOD, INFO, WRONG, Frame, ListView
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Operation
+from aisle.session.session import Session
+from aisle.tui.message_text import MessageWriter
 from tests.local.test_session import BARCODES, at, home, told
 
 __all__ = ["home"]
@@ -37,16 +37,16 @@ def to_home(session: Session) -> None:
             return
 
 
-def operations(home: Home) -> list[Operation]:
+def operations(home: StoreFolder) -> list[Operation]:
     """What was enqueued, the last first."""
     with closing(open_outbox(home.folder)) as connection:
-        return [each for each in Outbox(connection).recent() if not each.superseded_by]
+        return [each for each in OperationQueue(connection).recent() if not each.superseded_by]
 
 
 def text(frame: Frame) -> str:
     """What the verdict says, as long as it can be."""
     assert frame.verdict is not None
-    return Voice().say(frame.verdict.text)
+    return MessageWriter().write(frame.verdict.text)
 
 
 WAYS = {
@@ -63,7 +63,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_last_thing_is_undone_in_its_job_and_named(home: Home, way: str) -> None:
+def test_the_last_thing_is_undone_in_its_job_and_named(home: StoreFolder, way: str) -> None:
     inputs, page, said = WAYS[way]
     with at(home, user="U1") as session:
         one_by_one(session, *inputs)
@@ -77,7 +77,7 @@ def test_the_last_thing_is_undone_in_its_job_and_named(home: Home, way: str) -> 
 
 
 @pytest.mark.parametrize("way", ["pick", "move", "loss"])
-def test_a_terminal_that_was_closed_meanwhile_makes_no_difference(home: Home, way: str) -> None:
+def test_a_terminal_that_was_closed_meanwhile_makes_no_difference(home: StoreFolder, way: str) -> None:
     inputs, page, said = WAYS[way]
     with at(home, user="U1") as session:
         one_by_one(session, *inputs)
@@ -88,20 +88,20 @@ def test_a_terminal_that_was_closed_meanwhile_makes_no_difference(home: Home, wa
         assert all(part in text(frame) for part in said)
 
 
-def test_undone_once_it_is_not_undone_again(home: Home) -> None:
+def test_undone_once_it_is_not_undone_again(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         one_by_one(session, "5", "A-1", f"4*{P1}", "A-2")
         to_home(session)
         one_by_one(session, "u")
         to_home(session)
-        if session._frame().view.name == "move.leave":
+        if session._build_frame().view.name == "move.leave":
             one_by_one(session, "1")
         count = len(operations(home))
         assert told(one_by_one(session, "u")) == (WRONG, "home.not_undone")
         assert len(operations(home)) == count
 
 
-def test_the_last_of_two_jobs_is_undone_first(home: Home) -> None:
+def test_the_last_of_two_jobs_is_undone_first(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         one_by_one(session, "4101", P1)
         to_home(session)
@@ -110,7 +110,7 @@ def test_the_last_of_two_jobs_is_undone_first(home: Home) -> None:
         assert one_by_one(session, "u").view.name.startswith("move.")
 
 
-def test_an_order_that_was_only_looked_at_stands_in_no_way(home: Home) -> None:
+def test_an_order_that_was_only_looked_at_stands_in_no_way(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         one_by_one(session, "5", "A-2", P2, "A-3")
         to_home(session)
@@ -119,7 +119,7 @@ def test_an_order_that_was_only_looked_at_stands_in_no_way(home: Home) -> None:
         assert one_by_one(session, "u").view.name.startswith("move.")
 
 
-def test_what_somebody_else_did_is_his(home: Home) -> None:
+def test_what_somebody_else_did_is_his(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         one_by_one(session, "5", "A-2", P2, "A-3")
         to_home(session)
@@ -128,15 +128,15 @@ def test_what_somebody_else_did_is_his(home: Home) -> None:
         assert (frame.view.name, told(frame)) == ("home", (INFO, "home.nothing_to_undo"))
 
 
-def test_nothing_was_done_yet(home: Home) -> None:
+def test_nothing_was_done_yet(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         frame = one_by_one(session, "u")
         assert (frame.view.name, told(frame)) == ("home", (INFO, "home.nothing_to_undo"))
-        assert isinstance(frame.view, ListWindow)
+        assert isinstance(frame.view, ListView)
         assert frame.view.total == 2, "it is no search"
 
 
-def test_what_no_job_can_undo_is_named(home: Home) -> None:
+def test_what_no_job_can_undo_is_named(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         one_by_one(session, "4101", P1)
         to_home(session)

@@ -10,11 +10,11 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.jobs.base import Write
-from aisle.local.cache.writer import Cache
-from aisle.local.db import transaction
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import transaction
+from aisle.jobs.job import Write
+from aisle.outbox.operation_queue import OperationQueue
 from tests.local.goods import location, product, stock
 from tests.local.kit import ANNA, Clock, intents
 from tests.local.test_overlay_goods import end, logs, move
@@ -52,25 +52,25 @@ WRITES: dict[str, Write] = {
 
 
 @pytest.fixture
-def outbox(outbox_db: apsw.Connection, cache: Cache) -> Outbox:
-    cache.put_locations([location("A-1", 1), location("B-1", 2)])
-    cache.put_products([product("P1")])
-    return Outbox(outbox_db, clock=Clock())
+def outbox(outbox_db: apsw.Connection, cache: CacheWriter) -> OperationQueue:
+    cache.write_locations([location("A-1", 1), location("B-1", 2)])
+    cache.write_products([product("P1")])
+    return OperationQueue(outbox_db, clock=Clock())
 
 
-def _page(reads: Reads) -> dict[str, Any]:
+def _page(reads: CacheReader) -> dict[str, Any]:
     (row,), _ = reads.query("product", {"product_number": "P1"})
     return row
 
 
 @pytest.mark.parametrize(("places", "pools", "write"), list(every(PLACES, POOLS, WRITES)))
 def test_no_pool_has_a_figure_that_nobody_said(
-    outbox: Outbox, cache: Cache, reads: Reads, places: str, pools: str, write: str
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader, places: str, pools: str, write: str
 ) -> None:
     row = stock("P1", TWENTY) | POOLS[pools]
     if PLACES[places] is not None:
         row["store_locations"] = PLACES[places]
-    cache.put_stock([row])
+    cache.write_stock([row])
     with transaction(outbox._db):
         outbox.enqueue(intents(WRITES[write]), ANNA)
     page = _page(reads)
@@ -89,18 +89,20 @@ def test_no_pool_has_a_figure_that_nobody_said(
 
 
 def test_the_count_of_two_pools_is_their_sum_where_nobody_keeps_pools(
-    outbox: Outbox, cache: Cache, reads: Reads
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader
 ) -> None:
-    cache.put_stock([stock("P1", TWENTY)])
+    cache.write_stock([stock("P1", TWENTY)])
     with transaction(outbox._db):
         outbox.enqueue(intents(WRITES["count of two pools"]), ANNA)
     assert _page(reads)["most_likely_quantity"] == 17
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_what_was_reported_from_the_field(outbox: Outbox, cache: Cache, reads: Reads, write: str) -> None:
+def test_what_was_reported_from_the_field(
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader, write: str
+) -> None:
     """`Pool 1 ≈ -6` stood beside `≈ 14 in stock`."""
-    cache.put_stock([stock("P1", TWENTY)])
+    cache.write_stock([stock("P1", TWENTY)])
     with transaction(outbox._db):
         outbox.enqueue(intents(WRITES[write]), ANNA)
     page = _page(reads)
@@ -109,11 +111,13 @@ def test_what_was_reported_from_the_field(outbox: Outbox, cache: Cache, reads: R
     assert page["most_likely_quantity"] == expected.get(write, 22 if write == "find of a pool" else 20)
 
 
-def test_a_stock_entry_without_a_quantity_is_no_stock_of_none(outbox: Outbox, cache: Cache, reads: Reads) -> None:
+def test_a_stock_entry_without_a_quantity_is_no_stock_of_none(
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader
+) -> None:
     row = stock("P1")
     del row["most_likely_quantity"]
-    written = cache.put_stock([row, stock("P2", 3)])
-    assert [(each.field, each.why) for each in written.skipped] == [
+    written = cache.write_stock([row, stock("P2", 3)])
+    assert [(each.field, each.reason) for each in written.skipped] == [
         ("most_likely_quantity", "most_likely_quantity is missing")
     ]
     assert _page(reads)["most_likely_quantity"] is None
@@ -121,14 +125,14 @@ def test_a_stock_entry_without_a_quantity_is_no_stock_of_none(outbox: Outbox, ca
     assert [hit["most_likely_quantity"] for hit in found] == [None]
 
 
-def test_an_order_line_without_a_quantity_is_no_line_of_none(cache: Cache, reads: Reads) -> None:
+def test_an_order_line_without_a_quantity_is_no_line_of_none(cache: CacheWriter, reads: CacheReader) -> None:
     line = {"id": 1, "line_number": 1, "product_number": "P1", "picked_quantity": 0}
-    written = cache.put_orders([{"order_number": "O1", "is_active": True, "lines": [line]}], True, 1.0)
+    written = cache.write_orders([{"order_number": "O1", "is_active": True, "lines": [line]}], True, 1.0)
     assert [each.field for each in written.skipped] == ["quantity"]
 
 
-def test_a_store_nearby_that_does_not_say_how_much_is_left_out(cache: Cache, reads: Reads) -> None:
-    cache.put_surrounding("P1", [{"store_number": "2", "is_warehouse": False}, _near("3", 4)], 1.0)
+def test_a_store_nearby_that_does_not_say_how_much_is_left_out(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_surrounding("P1", [{"store_number": "2", "is_warehouse": False}, _near("3", 4)], 1.0)
     (row,), _ = reads.query("surrounding", {"product_number": "P1"})
     assert [(each["store_number"], each["quantity"]) for each in row["stores"]] == [("3", 4)]
 
@@ -137,11 +141,11 @@ def _near(number: str, quantity: int) -> dict[str, Any]:
     return {"store_number": number, "is_warehouse": False, "most_likely_quantity": quantity}
 
 
-def test_a_store_whose_stock_was_never_read_says_so_of_its_places(cache: Cache, reads: Reads) -> None:
-    cache.put_locations([location("A-1", 1)])
+def test_a_store_whose_stock_was_never_read_says_so_of_its_places(cache: CacheWriter, reads: CacheReader) -> None:
+    cache.write_locations([location("A-1", 1)])
     (row,), _ = reads.query("place", {"location_code": "A-1"})
     assert row["unsaid"] is True
-    cache.put_stock([stock("P2", 3)])
+    cache.write_stock([stock("P2", 3)])
     (row,), _ = reads.query("place", {"location_code": "A-1"})
     assert row["unsaid"] is False
 
@@ -149,7 +153,7 @@ def test_a_store_whose_stock_was_never_read_says_so_of_its_places(cache: Cache, 
 @pytest.mark.parametrize("expected", [None, 0, 5, 14])
 @pytest.mark.parametrize("quantity", ["counted_quantity", "stock_pool_1"])
 def test_the_log_of_this_host_has_no_difference_that_nobody_said(
-    outbox: Outbox, reads: Reads, expected: int | None, quantity: str
+    outbox: OperationQueue, reads: CacheReader, expected: int | None, quantity: str
 ) -> None:
     said = {} if expected is None else {"expected_quantity": Decimal(expected)}
     with transaction(outbox._db):
@@ -174,11 +178,11 @@ LOGGED: dict[str, tuple[dict[str, Any], int | None]] = {
 
 @pytest.mark.parametrize("name", LOGGED)
 def test_the_log_of_the_service_has_no_difference_that_nobody_said(
-    outbox: Outbox, cache: Cache, reads: Reads, name: str
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader, name: str
 ) -> None:
     entry, difference = LOGGED[name]
     head = {"id": 1, "store_number": "0001", "product_number": "P1", "created_on": moment(), "reason_code": 1}
-    cache.put_logs([head | entry], "1970-01-01T00:00:00Z")
+    cache.write_logs([head | entry], "1970-01-01T00:00:00Z")
     ((row,), _) = reads.query("count_log", {"now": moment()})
     assert row["difference"] == difference
 

@@ -8,10 +8,10 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.local.cache.writer import Cache
-from aisle.local.db import transaction
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.reads.reads import Reads
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import transaction
+from aisle.outbox.operation_queue import OperationQueue
 from tests.local.goods import line, location, product, stock
 from tests.local.kit import ANNA, Clock, intents
 from tests.local.test_unsaid import WRITES
@@ -31,23 +31,25 @@ ENTRIES: dict[str, tuple[dict[str, Any], Decimal | None]] = {
 
 
 @pytest.fixture
-def outbox(outbox_db: apsw.Connection, cache: Cache) -> Outbox:
-    cache.put_locations([location("A-1", 1), location("B-1", 2)])
-    cache.put_products([product("P1"), product("P2")])
-    return Outbox(outbox_db, clock=Clock())
+def outbox(outbox_db: apsw.Connection, cache: CacheWriter) -> OperationQueue:
+    cache.write_locations([location("A-1", 1), location("B-1", 2)])
+    cache.write_products([product("P1"), product("P2")])
+    return OperationQueue(outbox_db, clock=Clock())
 
 
-def _put(cache: Cache, entry: dict[str, Any]) -> None:
-    cache.put_stock([stock("P1", 20) | {"store_locations": [{"store_location_code": "A-1", **entry}]}])
+def _put(cache: CacheWriter, entry: dict[str, Any]) -> None:
+    cache.write_stock([stock("P1", 20) | {"store_locations": [{"store_location_code": "A-1", **entry}]}])
 
 
-def _asked(reads: Reads, name: str, **args: Any) -> dict[str, Any]:
+def _asked(reads: CacheReader, name: str, **args: Any) -> dict[str, Any]:
     (row, *_), _ = reads.query(name, args)
     return row
 
 
 @pytest.mark.parametrize("known", ENTRIES)
-def test_every_read_of_a_place_says_what_was_said(outbox: Outbox, cache: Cache, reads: Reads, known: str) -> None:
+def test_every_read_of_a_place_says_what_was_said(
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader, known: str
+) -> None:
     entry, quantity = ENTRIES[known]
     _put(cache, entry)
     (place,) = _asked(reads, "product", product_number="P1")["places"]
@@ -62,24 +64,26 @@ def test_every_read_of_a_place_says_what_was_said(outbox: Outbox, cache: Cache, 
     assert (listed["products"], listed["quantity"]) == (int(lies), quantity if lies else 0)
 
 
-def test_the_sum_of_a_place_comes_back_once_it_is_said(outbox: Outbox, cache: Cache, reads: Reads) -> None:
-    cache.put_stock([stock("P2", 4, places={"A-1": 4})])
+def test_the_sum_of_a_place_comes_back_once_it_is_said(
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader
+) -> None:
+    cache.write_stock([stock("P2", 4, places={"A-1": 4})])
     _put(cache, {})
     assert _asked(reads, "places", search="A-1")["quantity"] is None
     _put(cache, {"quantity": 5})
     assert _asked(reads, "places", search="A-1")["quantity"] == 9
     _put(cache, {})
-    cache.put_stock([stock("P1", 20, places={"B-1": 20})])
+    cache.write_stock([stock("P1", 20, places={"B-1": 20})])
     assert _asked(reads, "places", search="A-1")["quantity"] == 4
 
 
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("other", [None, {"store_location_code": "C-1", "quantity": 1, "stock_pool_1": 1}])
 def test_what_waits_makes_no_figure_of_it_but_a_count(
-    outbox: Outbox, cache: Cache, reads: Reads, write: str, other: dict[str, Any] | None
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader, write: str, other: dict[str, Any] | None
 ) -> None:
     entries = [{"store_location_code": "A-1"}, *([other] if other else [])]
-    cache.put_stock([stock("P1", 20) | {"store_locations": entries}])
+    cache.write_stock([stock("P1", 20) | {"store_locations": entries}])
     with transaction(outbox._db):
         outbox.enqueue(intents(WRITES[write]), ANNA)
     places = _asked(reads, "product", product_number="P1")["places"]
@@ -90,25 +94,25 @@ def test_what_waits_makes_no_figure_of_it_but_a_count(
 
 @pytest.mark.parametrize("known", ENTRIES)
 def test_a_line_leads_to_a_place_that_does_not_say_how_much_lies_there(
-    outbox: Outbox, cache: Cache, reads: Reads, known: str
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader, known: str
 ) -> None:
     entry, quantity = ENTRIES[known]
     named = {name.replace("stock_pool", "most_likely_pool"): value for name, value in entry.items()}
     places = [{"location_order": 1, "location_code": "A-1", **named}]
     row = {"order_number": "O1", "is_active": True, "lines": [line(1, "P1", store_locations=places)]}
-    cache.put_orders([row], True, 1.0)
+    cache.write_orders([row], True, 1.0)
     (found,) = _asked(reads, "order", order_number="O1")["lines"]
     assert [(place["location_code"], place["quantity"]) for place in found["places"]] == [("A-1", quantity)]
 
 
 @pytest.mark.parametrize("moved", [None, 0, 2, 3])
 def test_what_an_order_has_at_such_a_place_is_in_no_hand_and_not_missing(
-    outbox: Outbox, cache: Cache, reads: Reads, moved: int | None
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader, moved: int | None
 ) -> None:
     places = [{"location_order": 1, "location_code": "A-1", "customer_order_number": "O1"}]
     said = line(1, "P1", 3, 3, store_locations=places) | ({} if moved is None else {"moved_quantity": moved})
-    cache.put_stock([stock("P1", 20)])
-    cache.put_orders([{"order_number": "O1", "is_active": True, "lines": [said]}], True, 1.0)
+    cache.write_stock([stock("P1", 20)])
+    cache.write_orders([{"order_number": "O1", "is_active": True, "lines": [said]}], True, 1.0)
     (found,) = _asked(reads, "order", order_number="O1")["lines"]
     assert found["kept"] == [{"location_code": "A-1", "quantity": None}]
     assert not _asked(reads, "product", product_number="P1").get("in_hand")
@@ -116,9 +120,9 @@ def test_what_an_order_has_at_such_a_place_is_in_no_hand_and_not_missing(
 
 
 def test_a_service_that_names_no_place_of_any_goods_is_told_from_a_place_with_nothing(
-    outbox: Outbox, cache: Cache, reads: Reads
+    outbox: OperationQueue, cache: CacheWriter, reads: CacheReader
 ) -> None:
-    cache.put_stock([stock("P1", 20)])
+    cache.write_stock([stock("P1", 20)])
     assert _asked(reads, "place", location_code="A-1")["unnamed"]
     _put(cache, {"quantity": 5})
     assert not _asked(reads, "place", location_code="B-1")["unnamed"]

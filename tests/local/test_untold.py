@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-from aisle.courier.pull import progress
-from aisle.jobs.receive.receiving import Entry
-from aisle.local.host.home import Home
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.receive.receive_state import ReceiptEntry
+from aisle.session.session import Session, open_session
 from aisle.settings import Settings
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import plain
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 from tests.local import goods
 from tests.local.kit import STORE
 from tests.local.test_reads_deliveries import NOON, Desk, Row, delivery, line
@@ -31,9 +30,9 @@ TEA, SALT = "4006381333931", "5901234123457"
 @pytest.fixture
 def desk(aisle_home: Path) -> Desk:
     made = Desk(aisle_home)
-    made.cache.put_products([goods.product("P1", "Tea", TEA), goods.product("P2", "Salt", SALT)])
-    made.cache.put_people([goods.person("U1", "Anna Kovac")])
-    progress.save(made.cache, progress.Progress(completed=1.0))
+    made.cache.write_products([goods.product("P1", "Tea", TEA), goods.product("P2", "Salt", SALT)])
+    made.cache.write_people([goods.person("U1", "Anna Kovac")])
+    sync_progress.save_progress(made.cache, sync_progress.SyncProgress(completed=1.0))
     return made
 
 
@@ -60,9 +59,9 @@ RECEIPTS: dict[str, tuple[tuple[Row, ...], list[int | None]]] = {
 
 
 def put(desk: Desk, lines: tuple[Row, ...], receipt: tuple[Row, ...]) -> None:
-    desk.cache.put_deliveries([delivery("D-1", *lines)], NOON)
+    desk.cache.write_deliveries([delivery("D-1", *lines)], NOON)
     if receipt:
-        desk.cache.put_receipts([{"order_number": "D-1", "store_number": STORE, "receipt_lines": list(receipt)}])
+        desk.cache.write_receipts([{"order_number": "D-1", "store_number": STORE, "receipt_lines": list(receipt)}])
 
 
 @pytest.mark.parametrize("name", RECEIPTS)
@@ -95,7 +94,7 @@ def test_a_delivery_of_which_the_receipt_has_all_is_received(desk: Desk, name: s
 
 
 @contextmanager
-def at(home: Home) -> Iterator[Session]:
+def at(home: StoreFolder) -> Iterator[Session]:
     with closing(open_session(home, Settings(terminal="dock"))) as session:
         session.start()
         yield session
@@ -103,7 +102,7 @@ def at(home: Home) -> Iterator[Session]:
 
 def shown(session: Session, *said: str) -> str:
     frame = say(session, *said)
-    return " ".join(" ".join(plain(paint(frame, 100, 30))).split())
+    return " ".join(" ".join(plain_lines(layout_screen(frame, 100, 30))).split())
 
 
 PAGES: dict[str, tuple[tuple[str, ...], str]] = {
@@ -120,7 +119,7 @@ PAGES: dict[str, tuple[tuple[str, ...], str]] = {
 def test_no_page_has_a_figure_that_nobody_said(desk: Desk, name: str) -> None:
     put(desk, LINES, ())
     keys, expected = PAGES[name]
-    with at(desk.reads._home) as session:
+    with at(desk.reads._store_folder) as session:
         text = shown(session, "BADGE-U1", *keys)
         assert re.search(expected, text), text
         assert not re.search(r"\b0 of |\b0/| -\d", text), text
@@ -128,7 +127,7 @@ def test_no_page_has_a_figure_that_nobody_said(desk: Desk, name: str) -> None:
 
 def test_what_was_booked_from_here_is_a_figure(desk: Desk) -> None:
     put(desk, LINES, ())
-    desk.receive("D-1", Entry("P2", 2, Decimal(3)))
-    with at(desk.reads._home) as session:
+    desk.receive("D-1", ReceiptEntry("P2", 2, Decimal(3)))
+    with at(desk.reads._store_folder) as session:
         text = shown(session, "BADGE-U1", "D-1", "l")
         assert re.search(r"1 Tea \? of 5 .*2 Salt 3 of 7", text), text

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.client.load.read import Left, records, tables
+from aisle.client.load.records import BadRows, open_tables, read_records
 from tests.once import shared
 from tests.realdata import lookalike, sources
 from tests.realdata.barcodes import PREFIX, check_digit, checks, restricted_ean13
@@ -67,10 +67,10 @@ def converted(request: pytest.FixtureRequest) -> Converted:
 
 
 def test_the_loader_reads_every_row(every_row: Converted) -> None:
-    found = {table.name: [0, 0] for table in tables(every_row.out)}
-    for table in tables(every_row.out):
-        for item in records(table):
-            assert not isinstance(item, Left), item
+    found = {table.name: [0, 0] for table in open_tables(every_row.out)}
+    for table in open_tables(every_row.out):
+        for item in read_records(table):
+            assert not isinstance(item, BadRows), item
             found[table.name][0] += 1
             found[table.name][1] += item.rows
     facts = every_row.facts
@@ -185,14 +185,14 @@ def test_the_report_names_counts_and_reasons(converted: Converted) -> None:
 
 def test_a_sample_is_small_and_holds_what_its_orders_need(made_up: Path, tmp_path: Path) -> None:
     facts = convert(made_up, tmp_path, sample=5)
-    orders = [row for table in tables(tmp_path) if table.name == "orders.csv" for row in records(table)]
+    orders = [row for table in open_tables(tmp_path) if table.name == "orders.csv" for row in read_records(table)]
     assert facts.orders == len(orders) == 5
     assert facts.places == lookalike.BINS
     assert 15 <= facts.products < 120
     with open(tmp_path / "products.csv", encoding="utf-8", newline="") as stream:
         products = {row["product_number"] for row in csv.DictReader(stream)}
     for order in orders:
-        assert not isinstance(order, Left)
+        assert not isinstance(order, BadRows)
         assert {line["product_number"] for line in order.body["order_lines"]} <= products
 
 

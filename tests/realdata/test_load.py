@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from aisle.client.core import Core
-from aisle.client.http import asgi_transport
+from aisle.client.base import BaseClient
 from aisle.client.load import LoadReport, load
+from aisle.client.transport import asgi_transport
 from aisle.contract.wire import encode_segment
-from aisle.service.app import App
-from aisle.service.storage.sqlite import SqliteStorage
-from aisle.service.times import moment
-from aisle.service.tokens import create_token
+from aisle.service.auth.tokens import create_token
+from aisle.service.db.sqlite import SqliteDatabase
+from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.http.app import App
 from tests.realdata import lookalike
 from tests.realdata.convert import SPARE, STORE, Facts, convert
 
@@ -27,7 +27,7 @@ Rows = list[dict[str, str]]
 class Shop:
     """A service of a test's own and the questions that the tests ask it."""
 
-    def __init__(self, storage: SqliteStorage, client: Core) -> None:
+    def __init__(self, storage: SqliteDatabase, client: BaseClient) -> None:
         self.storage = storage
         self.client = client
 
@@ -62,22 +62,22 @@ class Shop:
 
 
 @pytest.fixture
-def storage(tmp_path: Path) -> Iterator[SqliteStorage]:
-    opened = SqliteStorage(tmp_path / "service" / "service.db")
+def storage(tmp_path: Path) -> Iterator[SqliteDatabase]:
+    opened = SqliteDatabase(tmp_path / "service" / "service.db")
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def opened(storage: SqliteStorage) -> Callable[[], Any]:
+def opened(storage: SqliteDatabase) -> Callable[[], Any]:
     """Opens a client of the service; entered in the test, because it belongs to the test's loop."""
-    now = moment(time.time())
+    now = format_timestamp(time.time())
     token = create_token(storage, name="load", role="admin", store_numbers=None, now=now)
 
     @asynccontextmanager
     async def enter() -> Any:
         transport = asgi_transport(App(storage))
-        async with Core("http://localhost", token.secret, transport=transport) as client:
+        async with BaseClient("http://localhost", token.secret, transport=transport) as client:
             yield Shop(storage, client)
 
     return enter
@@ -93,7 +93,7 @@ async def assert_loaded(shop: Shop, report: LoadReport, facts: Facts, folder: Pa
     others = [line for line in report.lines() if "rows loaded" not in line and "was loaded before" not in line]
     odd = ("barcode has a wrong check digit", "barcode has more than 14 digits", "quantity is over 10000: 80995")
     assert all(any(words in line for words in odd) for line in others), others
-    assert report.ok
+    assert report.is_complete
     assert await shop.total("list-products", "total_record_count") == facts.products
     assert await shop.total("list-locations") == facts.places
     assert await shop.total("list-customer-orders") == facts.orders
@@ -112,8 +112,8 @@ async def test_a_sample_of_the_look_alike_is_loaded_and_not_doubled(tmp_path: Pa
         report = await load(folder, shop.client)
         await assert_loaded(shop, report, facts, folder)
         again = await load(folder, shop.client)
-        assert all(file.loaded_rows + len(file.left_rows) == file.rows for file in again.files)
-        assert [file.file for file in again.files if file.left_rows] == ["stock.csv"]
+        assert all(file.loaded_rows + len(file.already_loaded_rows) == file.rows for file in again.files)
+        assert [file.file for file in again.files if file.already_loaded_rows] == ["stock.csv"]
         await assert_loaded(shop, again, facts, folder)
 
 
@@ -123,7 +123,7 @@ async def test_orders_arrive_line_by_line_with_prices_and_dates(tmp_path: Path, 
     convert(data, folder, sample=6, copies=[lookalike.INVOICE])
     written = read_csv(folder / "orders.csv")
     async with opened() as shop:
-        assert (await load(folder, shop.client)).ok
+        assert (await load(folder, shop.client)).is_complete
         for number in Counter(row["order_number"] for row in written):
             order = await shop.order(number)
             rows = [row for row in written if row["order_number"] == number]
@@ -189,7 +189,7 @@ async def test_bad_rows_are_named_and_the_others_loaded_until_they_are_mended(
         assert await shop.total("list-customer-orders") == facts.orders - 1
         products = folder / "products.csv"
         products.write_text(products.read_text(encoding="utf-8") + "NOWHERE,Found again,,1,,true\n", encoding="utf-8")
-        assert (await load(folder, shop.client)).ok
+        assert (await load(folder, shop.client)).is_complete
         assert await shop.total("list-customer-orders") == facts.orders
 
 
@@ -218,7 +218,7 @@ async def test_names_that_need_encoding_reach_their_place(tmp_path: Path, opened
     assert encode_segment("Ä/1 %") == "%C3%84%2F1%20%25"
     async with opened() as shop:
         report = await load(folder, shop.client)
-        assert report.ok, report.lines()
+        assert report.is_complete, report.lines()
         (entry,) = await shop.rows("list-store-products-stock", store_number="Ä/1 %", include_locations=True)
     assert (entry["most_likely_pool_1"], entry["most_likely_pool_3"]) == (2.5, 4)
     (place,) = [place for place in entry["store_locations"] if place["quantity"]]

@@ -9,27 +9,27 @@ from __future__ import annotations
 import os
 from contextlib import closing
 
-from aisle.service.storage import Tx
-from aisle.service.storage.postgres import PostgresStorage
+from aisle.service.db import Transaction
+from aisle.service.db.postgres import PostgresDatabase
 from tests.service.postgres import execute
 from tests.service.test_shards import REFERENCE, TENANT
 
 DSN = os.environ.get("AISLE_TEST_CITUS_DSN", "")
 
 
-def opened(dsn: str) -> tuple[str, PostgresStorage]:
+def opened(dsn: str) -> tuple[str, PostgresDatabase]:
     """A fresh schema of that database, made and split; its address, and the storage over it."""
     schema = f"aisle_{os.getpid()}"
     execute(dsn, f"DROP SCHEMA IF EXISTS {schema} CASCADE", f"CREATE SCHEMA {schema}")
     url = f"{dsn}{'&' if '?' in dsn else '?'}search_path={schema},public"
-    PostgresStorage(url, patience=60).close()
+    PostgresDatabase(url, timeout_s=60).close()
     split(url)
-    return url, PostgresStorage(url, patience=60)
+    return url, PostgresDatabase(url, timeout_s=60)
 
 
 def split(url: str) -> None:
     """Every store's rows go where its number sends them; what is the chain's goes everywhere."""
-    with closing(PostgresStorage(url, patience=60)) as storage:
+    with closing(PostgresDatabase(url, timeout_s=60)) as storage:
         keys = storage.read_now(foreign_keys)
         made = storage.read_now(_tables)
     first, *others = sorted(TENANT & made)
@@ -46,11 +46,11 @@ def split(url: str) -> None:
     )
 
 
-async def _tables(tx: Tx) -> set[str]:
+async def _tables(tx: Transaction) -> set[str]:
     return {row[0] for row in await tx.all("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")}
 
 
-async def foreign_keys(tx: Tx) -> list[tuple[str, str, str]]:
+async def foreign_keys(tx: Transaction) -> list[tuple[str, str, str]]:
     """The table, name and text of each."""
     rows = await tx.all(
         """SELECT conrelid::regclass::text, conname::text, pg_get_constraintdef(oid) FROM pg_constraint

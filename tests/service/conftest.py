@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from aisle.service.storage import near
-from aisle.service.storage.postgres import PostgresStorage
+from aisle.service.db import sqlite_reader
+from aisle.service.db.postgres import PostgresDatabase
 from tests.service import citus, postgres
 from tests.service.world import World
 
@@ -61,7 +61,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(autouse=True)
 def _reads_are_short_by_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by the time that a busy machine gives them: what is done on the loop is the same in each run."""
-    monkeypatch.setattr(near, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(sqlite_reader, "monotonic", lambda: 0.0)
 
 
 def _started() -> postgres.Server:
@@ -88,15 +88,15 @@ def mortal() -> Iterator[postgres.Server]:
 
 
 @pytest.fixture(scope="session")
-def _shared(server: postgres.Server) -> Iterator[tuple[str, PostgresStorage]]:
+def _shared(server: postgres.Server) -> Iterator[tuple[str, PostgresDatabase]]:
     url = server.fresh()
-    storage = PostgresStorage(url, patience=60)
+    storage = PostgresDatabase(url, timeout_s=60)
     yield url, storage
     storage.close()
 
 
 @pytest.fixture(scope="session")
-def _split() -> Iterator[tuple[str, PostgresStorage]]:
+def _split() -> Iterator[tuple[str, PostgresDatabase]]:
     url, storage = citus.opened(citus.DSN)
     yield url, storage
     storage.close()

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from aisle.contract.models import body_model
 from aisle.contract.wire import OPERATIONS
-from aisle.service.storage import Tx
+from aisle.service.db import Transaction
 from tests.service.world import World
 
 
@@ -57,10 +57,10 @@ def in_it(part: dict[str, Any], whole: dict[str, Any]) -> None:
 async def data_of(world: World, statement: str, *args: object) -> dict[str, Any]:
     """The text of a column of the database, which no list shows."""
 
-    async def work(tx: Tx) -> str:
+    async def work(tx: Transaction) -> str:
         row = await tx.one(statement, *args)
         assert row is not None
         return str(row[0])
 
-    found: dict[str, Any] = json.loads(world.service.storage.read_now(work))
+    found: dict[str, Any] = json.loads(world.service.database.read_now(work))
     return found

@@ -34,12 +34,12 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import ignored_auth
 
+from aisle.service.auth.tokens import ROLES, create_token
 from aisle.service.context import Role
+from aisle.service.db import Row
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
-from aisle.service.limits import Rates
-from aisle.service.storage import Row
-from aisle.service.times import moment
-from aisle.service.tokens import ROLES, create_token
+from aisle.service.limits import RateLimits
 from tests.service.world import START, assert_books
 
 AnyCase = Case[Any]
@@ -137,11 +137,11 @@ class Fuzz:
         return response
 
     def _stock(self) -> list[Row]:
-        return self.service.storage.read_now(lambda tx: tx.all(_STOCK))
+        return self.service.database.read_now(lambda tx: tx.all(_STOCK))
 
     def elsewhere(self) -> list[Row]:
         """All changes of stock in the store that is the admin's alone."""
-        return self.service.storage.read_now(lambda tx: tx.all(_LEGS, OTHER))
+        return self.service.database.read_now(lambda tx: tx.all(_LEGS, OTHER))
 
     def _fail(self, case: AnyCase, what: str, response: Any) -> None:
         name = f"{case.operation.label}: {what.splitlines()[0]}"
@@ -283,7 +283,7 @@ def main(arguments: list[str]) -> int:
     cases, first = asked.cases, asked.seed
     with tempfile.TemporaryDirectory() as folder:
         where = asked.database or Path(folder) / "service.db"
-        service = open_service(where, demo=True, clock=lambda: START, rates=Rates(0, 0))
+        service = open_service(where, demo=True, clock=lambda: START, rate_limits=RateLimits(0, 0))
         try:
             fuzz = Fuzz(service, _secret(service, asked.role))
             before = fuzz.elsewhere()
@@ -307,7 +307,11 @@ def main(arguments: list[str]) -> int:
 def _secret(service: Service, role: Role) -> str:
     stores = None if role == "admin" else [MINE]
     return create_token(
-        service.storage, name=f"fuzz-{secrets.token_hex(4)}", role=role, store_numbers=stores, now=moment(START)
+        service.database,
+        name=f"fuzz-{secrets.token_hex(4)}",
+        role=role,
+        store_numbers=stores,
+        now=format_timestamp(START),
     ).secret
 
 

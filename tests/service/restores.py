@@ -12,28 +12,28 @@ from typing import Any, cast
 
 import apsw
 
-from aisle.service.storage import Storage, Tx
-from aisle.service.storage.postgres import PostgresStorage
-from aisle.service.storage.postgres_tx import PostgresTx
+from aisle.service.db import Database, Transaction
+from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.postgres_transaction import PostgresTransaction
 from tests.service.postgres import who_refers_first
 
 Copy = bytes | dict[str, list[Any]]
 
 
-def copy_of(where: Path | Storage) -> Copy:
+def copy_of(where: Path | Database) -> Copy:
     """The database as it is at this moment: a SQLite file, or the storage of a PostgreSQL."""
     if isinstance(where, Path):
         with closing(apsw.Connection(str(where))) as database:
             return database.serialize("main")
-    tables = who_refers_first(cast("PostgresStorage", where))
+    tables = who_refers_first(cast("PostgresDatabase", where))
 
-    async def work(tx: Tx) -> dict[str, list[Any]]:
+    async def work(tx: Transaction) -> dict[str, list[Any]]:
         return {table: await tx.all(f"SELECT * FROM {table}") for table in reversed(tables)}
 
     return where.read_now(work)
 
 
-def put_back(where: Path | Storage, copy: Copy) -> None:
+def put_back(where: Path | Database, copy: Copy) -> None:
     """The database is as it was then, in one transaction that a running service sees as any other."""
     if isinstance(where, Path):
         assert isinstance(copy, bytes)
@@ -42,8 +42,8 @@ def put_back(where: Path | Storage, copy: Copy) -> None:
     rows = copy
     assert isinstance(rows, dict)
 
-    async def work(tx: Tx) -> None:
-        assert isinstance(tx, PostgresTx)
+    async def work(tx: Transaction) -> None:
+        assert isinstance(tx, PostgresTransaction)
         await tx.connection.execute(";".join(f"DELETE FROM {table}" for table in reversed(rows)))
         for table, records in rows.items():
             if records:

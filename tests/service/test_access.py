@@ -11,25 +11,25 @@ import httpx
 import pytest
 
 from aisle.errors import UsageError
-from aisle.service.answers import Refusal
-from aisle.service.door import FEATURES
-from aisle.service.handlers import HANDLERS
-from aisle.service.request import whole
-from aisle.service.storage import Busy, Lost
-from aisle.service.times import moment
-from aisle.service.tokens import create_token, list_tokens, looks_right, new_secret, revoke_token
+from aisle.service.auth.tokens import create_token, generate_secret, is_well_formed_secret, list_tokens, revoke_token
+from aisle.service.db import Busy, DatabaseFailed
+from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.errors import Refusal
+from aisle.service.handlers.registry import HANDLERS
+from aisle.service.http.middleware import FEATURES
+from aisle.service.http.request import parse_integer
 from tests.service.world import API, LOGS, World
 
 ORDERS = "/stores/S1/orders/customerorders"
 
 
 def test_a_token_is_random_and_carries_its_checksum() -> None:
-    one, other = new_secret(), new_secret()
+    one, other = generate_secret(), generate_secret()
     assert one != other
-    assert looks_right(one)
-    assert not looks_right(one[:-1] + ("0" if one[-1] != "0" else "1"))
-    assert not looks_right(one.replace("aisle_", "other_"))
-    assert not looks_right("aisle_" + "é" * 50)
+    assert is_well_formed_secret(one)
+    assert not is_well_formed_secret(one[:-1] + ("0" if one[-1] != "0" else "1"))
+    assert not is_well_formed_secret(one.replace("aisle_", "other_"))
+    assert not is_well_formed_secret("aisle_" + "é" * 50)
 
 
 @pytest.mark.sqlite
@@ -63,19 +63,19 @@ async def test_a_token_may_stand_with_or_without_the_word_bearer(world: World) -
 
 
 async def test_tokens_expire_and_are_revoked_at_once(world: World) -> None:
-    short = world.open_client(world.token(expires_on=moment(world.now + 60)))
+    short = world.open_client(world.token(expires_on=format_timestamp(world.now + 60)))
     assert (await world.send("GET", "/stores", client=short)).status_code == 200
     world.now += 61
     assert (await world.send("GET", "/stores", client=short)).status_code == 401
-    storage = world.service.storage
-    made = create_token(storage, name="x", role="staff", store_numbers=["S2", "S1"], now=moment(world.now))
+    storage = world.service.database
+    made = create_token(storage, name="x", role="staff", store_numbers=["S2", "S1"], now=format_timestamp(world.now))
     client = world.open_client(made.secret)
     assert (await world.send("GET", "/stores", client=client)).status_code == 200
     [info] = [one for one in list_tokens(storage) if one.token_id == made.token_id]
     assert (info.name, info.role, info.stores, info.revoked_on) == ("x", "staff", ("S1", "S2"), None)
-    assert info.last_used_on == moment(world.now)
-    assert revoke_token(storage, made.token_id, now=moment(world.now))
-    assert not revoke_token(storage, made.token_id, now=moment(world.now))
+    assert info.last_used_on == format_timestamp(world.now)
+    assert revoke_token(storage, made.token_id, now=format_timestamp(world.now))
+    assert not revoke_token(storage, made.token_id, now=format_timestamp(world.now))
     assert (await world.send("GET", "/stores", client=client)).status_code == 401
     await short.aclose()
     await client.aclose()
@@ -85,7 +85,7 @@ def test_a_token_needs_stores_that_exist_and_a_role_that_exists(tmp_path: Any) -
     world = World(tmp_path)
     for role, stores in (("staff", ["NONE"]), ("staff", []), ("king", None)):
         with pytest.raises(UsageError):
-            create_token(world.service.storage, name="x", role=role, store_numbers=stores, now="")  # type: ignore[arg-type]
+            create_token(world.service.database, name="x", role=role, store_numbers=stores, now="")  # type: ignore[arg-type]
     world.service.close()
 
 
@@ -266,9 +266,9 @@ async def test_a_whole_number_that_is_too_large_hears_which_is_the_largest(
 def test_zeros_without_end_are_read_once() -> None:
     """A reader that begins anew at each of them stands still for an hour here."""
     zeros = "0" * 300_000
-    assert whole(f"{zeros}7", "page_size") == 7
+    assert parse_integer(f"{zeros}7", "page_size") == 7
     with pytest.raises(Refusal):
-        whole(f"{zeros}x", "page_size")
+        parse_integer(f"{zeros}x", "page_size")
 
 
 @pytest.mark.parametrize("asked", [f"page_start={'0' * 40}1", "page_start=1099511627776", f"page_size={(1 << 63) - 1}"])
@@ -335,7 +335,7 @@ async def test_a_failure_inside_says_nothing_of_the_inside(
 
 @pytest.mark.sqlite
 async def test_a_busy_database_is_not_a_failure(world: World) -> None:
-    world.service.storage._writer.submit(_short_patience).result()  # type: ignore[attr-defined]
+    world.service.database._writer.submit(_short_patience).result()  # type: ignore[attr-defined]
     other = apsw.Connection(str(world.path))
     other.execute("BEGIN IMMEDIATE")
     answer = await world.send("POST", "/stores", {"stores": []})
@@ -347,7 +347,7 @@ async def test_a_busy_database_is_not_a_failure(world: World) -> None:
 
 def _notes_fail(world: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Makes every write fail that notes a token's use; says what was tried."""
-    write = world.service.storage.write
+    write = world.service.database.write
     tried: list[str] = []
 
     async def failing(work: Any, **options: Any) -> Any:
@@ -356,7 +356,7 @@ def _notes_fail(world: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             raise Busy("Somebody else writes.")
         return await write(work, **options)
 
-    monkeypatch.setattr(world.service.storage, "write", failing)
+    monkeypatch.setattr(world.service.database, "write", failing)
     return tried
 
 
@@ -374,7 +374,7 @@ async def test_what_was_carried_out_is_answered_so_though_nothing_can_be_noted_o
 
 
 async def test_nobody_waits_for_notes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    write, answered = world.service.storage.write, asyncio.Event()
+    write, answered = world.service.database.write, asyncio.Event()
 
     async def slow(work: Any, **options: Any) -> Any:
         if work.__name__ == "note":
@@ -389,22 +389,22 @@ async def test_nobody_waits_for_notes(world: World, monkeypatch: pytest.MonkeyPa
 
         await world.service.app(scope, receive, seen)
 
-    monkeypatch.setattr(world.service.storage, "write", slow)
+    monkeypatch.setattr(world.service.database, "write", slow)
     world.now += 3600
     async with httpx.AsyncClient(transport=httpx.ASGITransport(watched), base_url="http://service") as client:
         client.headers["Authorization"] = f"Bearer {world.secret}"
         assert (await world.send("GET", "/stores", client=client)).status_code == 200
-    [token] = list_tokens(world.service.storage)
-    assert token.last_used_on == moment(world.now)
+    [token] = list_tokens(world.service.database)
+    assert token.last_used_on == format_timestamp(world.now)
 
 
 async def test_a_service_whose_database_fails_lives_and_is_not_ready(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(work: Any) -> Any:
-        raise Lost("no disk")
+        raise DatabaseFailed("no disk")
 
-    monkeypatch.setattr(world.service.storage, "read", broken)
+    monkeypatch.setattr(world.service.database, "read", broken)
     assert (await world.send("GET", "/aisle/v1/ready")).status_code == 503
     assert (await world.send("GET", "/aisle/v1/health")).status_code == 200
     assert (await world.send("GET", "/stores")).status_code == 503

@@ -11,28 +11,28 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from aisle.service.ahead import questions
-from aisle.service.context import Call
-from aisle.service.sql import core
-from aisle.service.storage import Duplicate, Statement, Tx
-from aisle.service.storage.postgres import PostgresStorage
-from aisle.service.storage.postgres_tx import PostgresTx
-from aisle.service.times import moment
+from aisle.service.context import OperationCall
+from aisle.service.db import ConstraintViolated, Statement, Transaction
+from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.postgres_transaction import PostgresTransaction
+from aisle.service.db.statements import access
+from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.handlers.prefetch import prefetch_statements
 from tests.service import postgres
 from tests.service.world import LOGS, START, World
 
 ADD = "INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)"
 UP = "UPDATE counter SET value = value + 1 WHERE store_number = $1 AND name = $2"
-VALUE = (core.COUNTER_VALUE, ("S1", "ours"))
+VALUE = (access.COUNTER_VALUE, ("S1", "ours"))
 NAMES = (
     "SELECT name FROM counter WHERE store_number = $1 AND name = ANY($2) ORDER BY name DESC",
     ("S1", ["a", "ours"]),
 )
-KEY = {"Idempotency-Key": f'"{"k" * 16}"', "Aisle-Occurred-At": moment(START - 60)}
+KEY = {"Idempotency-Key": f'"{"k" * 16}"', "Aisle-Occurred-At": format_timestamp(START - 60)}
 
 
 @pytest_asyncio.fixture
-async def far(_shared: tuple[str, PostgresStorage]) -> AsyncIterator[World]:
+async def far(_shared: tuple[str, PostgresDatabase]) -> AsyncIterator[World]:
     """The filled service over PostgreSQL, with goods and two orders."""
     url, storage = _shared
     postgres.emptied(storage)
@@ -132,7 +132,7 @@ async def test_so_often_a_read_goes_to_the_database_before_it_is_answered(
         found = await far.rows(path, **query)
     assert len([said for said in sent if said != "ROLLBACK"]) == most, sent
     with monkeypatch.context() as patch:
-        patch.setattr(PostgresTx, "ahead", _unheard)
+        patch.setattr(PostgresTransaction, "prefetch", _unheard)
         assert await far.rows(path, **query) == found
     assert [row["order_number"] for row in found][-1] == "O2"
 
@@ -155,7 +155,7 @@ async def test_a_poll_goes_to_the_database_once_where_nothing_has_changed(
     assert again == told
     assert len([said for said in sent if said != "ROLLBACK"]) == most, sent
     with monkeypatch.context() as patch:
-        patch.setattr(PostgresTx, "ahead", _unheard)
+        patch.setattr(PostgresTransaction, "prefetch", _unheard)
         with ways(patch) as sent:
             assert await poll(far, told, **more) == told
     assert len([said for said in sent if said != "ROLLBACK"]) == most + 3 + bool(known), sent
@@ -173,7 +173,7 @@ async def test_a_poll_asks_only_where_something_has_changed(far: World, monkeypa
     assert await poll(far, news) == {**news, "changes": []}
 
 
-async def _unheard(self: PostgresTx, questions: object) -> None:
+async def _unheard(self: PostgresTransaction, questions: object) -> None:
     """Each is asked when it is asked."""
 
 
@@ -204,21 +204,21 @@ async def test_a_refusal_is_kept_and_does_nothing(far: World, monkeypatch: pytes
 
 
 async def test_what_was_asked_ahead_is_forgotten_when_its_table_is_written(far: World) -> None:
-    async def work(tx: Tx) -> list[Any]:
+    async def work(tx: Transaction) -> list[Any]:
         await tx.run(ADD, "S1", "ours", 5)
-        await tx.ahead([VALUE, NAMES, VALUE])
+        await tx.prefetch([VALUE, NAMES, VALUE])
         seen: list[Any] = [await tx.one(VALUE[0], *VALUE[1]), await tx.all(NAMES[0], *NAMES[1])]
         await tx.run(UP, "S1", "ours")
         seen.append(await tx.one(VALUE[0], *VALUE[1]))
-        await tx.ahead([VALUE, NAMES])
-        await tx.together([(ADD, ("S1", "a", 1)), (UP, ("S1", "ours"))])
+        await tx.prefetch([VALUE, NAMES])
+        await tx.run_batch([(ADD, ("S1", "a", 1)), (UP, ("S1", "ours"))])
         seen += [await tx.one(VALUE[0], *VALUE[1]), await tx.all(NAMES[0], *NAMES[1])]
-        await tx.ahead([VALUE, NAMES])
-        await tx.many(UP, [("S1", "ours")] * 2)
+        await tx.prefetch([VALUE, NAMES])
+        await tx.run_many(UP, [("S1", "ours")] * 2)
         seen.append(await tx.one(VALUE[0], *VALUE[1]))
         return seen
 
-    assert await far.service.storage.write(work, stores=["S1"]) == [
+    assert await far.service.database.write(work, stores=["S1"]) == [
         (5,),
         [("ours",)],
         (6,),
@@ -231,8 +231,8 @@ async def test_what_was_asked_ahead_is_forgotten_when_its_table_is_written(far: 
 async def test_what_was_asked_ahead_and_read_once_more_costs_nothing(
     far: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work(tx: Tx) -> None:
-        await tx.ahead([VALUE, NAMES])
+    async def work(tx: Transaction) -> None:
+        await tx.prefetch([VALUE, NAMES])
         with ways(monkeypatch) as sent:
             for sql, args in (VALUE, NAMES, VALUE):
                 assert await tx.all(sql, *args) == []
@@ -242,10 +242,10 @@ async def test_what_was_asked_ahead_and_read_once_more_costs_nothing(
             assert await tx.one(VALUE[0], "S1", "other") is None
         assert len(sent) == 2
 
-    await far.service.storage.write(work, stores=["S1"])
+    await far.service.database.write(work, stores=["S1"])
 
 
-async def doubled(tx: Tx, name: str) -> None:
+async def doubled(tx: Transaction, name: str) -> None:
     """What cannot be, in a part of a part. Raises Duplicate."""
     async with tx.savepoint():
         await tx.run(ADD, "S1", name, 1)
@@ -254,11 +254,11 @@ async def doubled(tx: Tx, name: str) -> None:
 
 
 async def test_a_part_that_fails_is_undone_alone_whatever_came_before_it(far: World) -> None:
-    async def fails(tx: Tx, name: str) -> None:
-        with pytest.raises(Duplicate):
+    async def fails(tx: Transaction, name: str) -> None:
+        with pytest.raises(ConstraintViolated):
             await doubled(tx, name)
 
-    async def work(tx: Tx) -> None:
+    async def work(tx: Transaction) -> None:
         await fails(tx, "first")
         await tx.run(ADD, "S1", "a", 1)
         await fails(tx, "second")
@@ -266,10 +266,10 @@ async def test_a_part_that_fails_is_undone_alone_whatever_came_before_it(far: Wo
             await tx.run(ADD, "S1", "ours", 1)
         await fails(tx, "third")
 
-    await far.service.storage.write(work, stores=["S1"])
+    await far.service.database.write(work, stores=["S1"])
     gone = "SELECT name FROM counter WHERE name = ANY($1) ORDER BY name"
     names = ["a", "first", "ours", "second", "third"]
-    assert await far.service.storage.read(lambda tx: tx.all(gone, names)) == [("a",), ("ours",)]
+    assert await far.service.database.read(lambda tx: tx.all(gone, names)) == [("a",), ("ours",)]
 
 
 ODD: list[Any] = [None, {}, [], "x", 1, Decimal("1.5"), True, {"product_number": None}, [None], [{}], [[]]]
@@ -287,7 +287,7 @@ def test_bodies_that_say_little_are_left_to_the_rules(operation: str, odd: Any) 
         else [{}, {"orders": None}, {"orders": {"order_number": odd, "order_lines": rows}}, {"storeproductlog": rows}]
     )
     for body in bodies:
-        asked = list(questions(operation, "S1", Call({}, {}, body), "1", "2"))
+        asked = list(prefetch_statements(operation, "S1", OperationCall({}, {}, body), "1", "2"))
         assert all(_fits(one) for one in asked)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisle.contract.wire import OPERATIONS
-from aisle.service.values import PRICES
+from aisle.service.http.validation import PRICE_FIELDS
 from tests.service.fields import documented
 from tests.service.world import World
 
@@ -36,7 +36,7 @@ PRICED: dict[str, tuple[str, Any]] = {
 
 def prices(name: str) -> set[str]:
     """The prices in an operation's body."""
-    return {leaf.rpartition(".")[2] for leaf in documented(name)} & PRICES
+    return {leaf.rpartition(".")[2] for leaf in documented(name)} & PRICE_FIELDS
 
 
 def put(body: Any, where: str, name: str, value: object) -> Any:
@@ -55,7 +55,7 @@ def test_every_body_with_a_price_is_here_and_no_price_has_another_name() -> None
     assert {name for name in bodies if prices(name)} == set(PRICED)
     named = {leaf.rpartition(".")[2] for name in bodies for leaf in documented(name) if "price" in leaf}
     others = {"price_compare_multiplier", "price_compare_unit", "price_line_id", "price_lines", "shelf_label_price"}
-    assert named == PRICES | others
+    assert named == PRICE_FIELDS | others
 
 
 @pytest.mark.parametrize(("name", "price"), [(name, price) for name in PRICED for price in sorted(prices(name))])
@@ -103,7 +103,7 @@ async def test_a_price_below_zero_refuses_the_whole_request(world: World) -> Non
 async def test_a_body_that_is_not_there_is_an_object_without_fields(world: World, name: str, content: bytes) -> None:
     row = OPERATIONS[name]
     path = row.path.replace("{store_number}", "S1")
-    query = {param.name: REQUIRED[param.name] for param in row.of("query") if param.required}
+    query = {param.name: REQUIRED[param.name] for param in row.params_in("query") if param.required}
     answers = [
         await world.client.request(row.method, path, params=query, content=sent)
         for sent in (content, b"{}" if not row.body_array else b"[]")

@@ -9,17 +9,17 @@ from unittest.mock import Mock
 import apsw
 import pytest
 
-import aisle.service.sql
-from aisle.service.sql import deliveries, locations, logs, orders, products, stock
-from aisle.service.sql.audit import AUDIT_ADD
-from aisle.service.sql.compose import contains, filtered, paged
-from aisle.service.sql.retention import AUDIT_OLD
-from aisle.service.storage import SqliteStorage
-from aisle.service.storage.connection import _sqlite_text
-from aisle.service.storage.planner import STATISTICS
+import aisle.service.db.statements
+from aisle.service.db import SqliteDatabase
+from aisle.service.db.queries import filter_query, like_pattern, page_query
+from aisle.service.db.sqlite_connection import _to_sqlite
+from aisle.service.db.sqlite_schema import PLANNER_STATISTICS
+from aisle.service.db.statements import deliveries, logs, orders, products, stock, stores
+from aisle.service.db.statements.logs import AUDIT_ADD
+from aisle.service.db.statements.retention import AUDIT_OLD
 from tests.service.test_shards import MODULES
 
-FOLDER = Path(aisle.service.sql.__file__).parent
+FOLDER = Path(aisle.service.db.statements.__file__).parent
 
 
 def statements() -> list[tuple[str, str]]:
@@ -45,64 +45,68 @@ def test_no_value_is_ever_written_into_a_statement(file: Path) -> None:
 
 
 def test_every_statement_is_understood_by_the_engine(tmp_path: Path) -> None:
-    SqliteStorage(tmp_path / "s.db").close()
+    SqliteDatabase(tmp_path / "s.db").close()
     connection = apsw.Connection(str(tmp_path / "s.db"))
     assert len(statements()) > 70
     for name, text in statements():
-        if name.endswith(("_PAGE", "_PAGE_PLACES")) and "page." in text and name != "LINES_OF_PAGE":
+        if name.endswith(("_PAGE", "_PAGE_WITH_LOCATIONS")) and "page." in text:
             rows = "delivery" if name == "DELIVERY_PAGE" else "location CROSS JOIN store_product"
             text = "WITH page AS (SELECT * FROM " + rows + ") " + text
-        if name == "AT_PLACE_COUNT":
+        if name == "GOODS_AT_LOCATION_COUNT":
             text += ") counted"
         count = len(set(re.findall(r"\$(\d+)", text)))
-        connection.execute("EXPLAIN " + _sqlite_text(text), ("[]",) * count)
+        connection.execute("EXPLAIN " + _to_sqlite(text), ("[]",) * count)
     connection.close()
 
 
-@pytest.mark.parametrize("module", [deliveries, locations, logs, orders, stock], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [deliveries, stores, logs, orders, stock], ids=lambda module: module.__name__)
 def test_lists_of_a_store_s_rows_can_be_asked_for_one_store(module: ModuleType) -> None:
-    filters = [value for name, value in vars(module).items() if name.endswith("_FILTERS") and isinstance(value, dict)]
+    filters = [
+        value
+        for name, value in vars(module).items()
+        if name.endswith("_FILTERS") and isinstance(value, dict) and name != "STORE_FILTERS"
+    ]
     assert filters
     assert all("store_number = $?" in conditions["store"] for conditions in filters)
 
 
 def test_the_planner_is_told_of_every_index_that_it_has(tmp_path: Path) -> None:
-    SqliteStorage(tmp_path / "s.db").close()
-    SqliteStorage(tmp_path / "s.db").close()
+    SqliteDatabase(tmp_path / "s.db").close()
+    SqliteDatabase(tmp_path / "s.db").close()
     connection = apsw.Connection(str(tmp_path / "s.db"))
     narrow = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     indexes = {
         (row[0], row[1]) for row in connection.execute("SELECT tbl_name, name FROM sqlite_schema WHERE type = 'index'")
     }
-    for table, index in STATISTICS:
+    for table, index in PLANNER_STATISTICS:
         assert (table, index) in indexes or (table == index and table in narrow), index
     stored = {(row[0], row[1]): row[2] for row in connection.execute("SELECT tbl, idx, stat FROM sqlite_stat1")}
-    assert stored == STATISTICS
+    assert stored == PLANNER_STATISTICS
     connection.close()
 
 
 def plan(connection: apsw.Connection, sql: str, args: tuple[object, ...]) -> str:
     """How the engine goes about it."""
-    rows = connection.execute("EXPLAIN QUERY PLAN " + _sqlite_text(sql), args)
+    rows = connection.execute("EXPLAIN QUERY PLAN " + _to_sqlite(sql), args)
     return "\n".join(str(row[3]) for row in rows)
 
 
 def test_what_belongs_to_a_category_or_is_ordered_is_found_by_indexes(tmp_path: Path) -> None:
-    SqliteStorage(tmp_path / "s.db").close()
-    SqliteStorage(tmp_path / "s.db").close()
+    SqliteDatabase(tmp_path / "s.db").close()
+    SqliteDatabase(tmp_path / "s.db").close()
     connection = apsw.Connection(str(tmp_path / "s.db"))
     for name in ("category_code", "parent_category_code"):
         index = f"product_{name.removesuffix('_code')}"
         asked: dict[str, object] = {name: "c"}
         here = {**asked, "store": "S1", "catalogue": ()}
-        entries = filtered(stock.STOCK_KEYS_CATALOGUE, stock.STOCK_FILTERS, here, stock.STOCK_ORDER_STORE)
-        found = [paged(entries, 100, 0), filtered(stock.STOCK_COUNT_CATALOGUE, stock.STOCK_FILTERS, here)]
+        entries = filter_query(stock.STOCK_KEYS_CATALOGUE, stock.STOCK_FILTERS, here, stock.STOCK_SORT_STORE)
+        found = [page_query(entries, 100, 0), filter_query(stock.STOCK_COUNT_CATALOGUE, stock.STOCK_FILTERS, here)]
         if name in products.PRODUCT_FILTERS:
-            listed = filtered(products.PRODUCT_LIST, products.PRODUCT_FILTERS, {"known": (), **asked})
-            found.append(paged(listed._replace(sql=listed.sql + products.PRODUCT_ORDER), 100, 0))
+            listed = filter_query(products.PRODUCT_LIST, products.PRODUCT_FILTERS, {"known": (), **asked})
+            found.append(page_query(listed._replace(sql=listed.sql + products.PRODUCT_SORT), 100, 0))
         for query in found:
             assert f"SEARCH p USING INDEX {index}" in plan(connection, query.sql, query.args).replace("COVERING ", "")
-    said = plan(connection, products.PRODUCTS_ORDERED, ('["P1"]',))
+    said = plan(connection, products.PRODUCTS_IN_OPEN_ORDERS, ('["P1"]',))
     assert "SEARCH o USING " in said
     assert "SEARCH ol USING " in said
     assert "SCAN o" not in said
@@ -110,14 +114,14 @@ def test_what_belongs_to_a_category_or_is_ordered_is_found_by_indexes(tmp_path: 
 
 
 def test_young_entries_of_the_audit_are_not_looked_through_for_old_ones(tmp_path: Path) -> None:
-    SqliteStorage(tmp_path / "s.db").close()
+    SqliteDatabase(tmp_path / "s.db").close()
     connection = apsw.Connection(str(tmp_path / "s.db"))
     rows = [("S1", n, "2026-11-28", "", "", "", "product", "P1", "{}", "{}") for n in range(20_000)]
     with connection:
-        connection.executemany(_sqlite_text(AUDIT_ADD), rows)
+        connection.executemany(_to_sqlite(AUDIT_ADD), rows)
     looks = Mock(return_value=False)
     connection.set_progress_handler(looks, 1000)
-    assert connection.execute(_sqlite_text(AUDIT_OLD), ("S1", "2026-01-01", 1000)).fetchall() == []
+    assert connection.execute(_to_sqlite(AUDIT_OLD), ("S1", "2026-01-01", 1000)).fetchall() == []
     assert looks.call_count < 20
     connection.close()
 
@@ -136,18 +140,18 @@ def test_young_entries_of_the_audit_are_not_looked_through_for_old_ones(tmp_path
 def test_entries_of_a_reason_or_to_review_are_found_by_indexes(
     tmp_path: Path, asked: dict[str, object], index: str
 ) -> None:
-    SqliteStorage(tmp_path / "s.db").close()
-    SqliteStorage(tmp_path / "s.db").close()
+    SqliteDatabase(tmp_path / "s.db").close()
+    SqliteDatabase(tmp_path / "s.db").close()
     connection = apsw.Connection(str(tmp_path / "s.db"))
-    head, order = (logs.LOG_LIST, logs.LOG_ORDER_STORE) if "store" in asked else (logs.LOG_KEYS, logs.LOG_ORDER_CHAIN)
-    query = paged(filtered(head, logs.LOG_FILTERS, asked, order), 100, 0)
+    head, order = (logs.LOG_LIST, logs.LOG_SORT_STORE) if "store" in asked else (logs.LOG_KEYS, logs.LOG_SORT_CHAIN)
+    query = page_query(filter_query(head, logs.LOG_FILTERS, asked, order), 100, 0)
     assert f" {index} (" in plan(connection, query.sql, query.args)
     connection.close()
 
 
 def test_filters_are_numbered_in_the_order_of_their_values() -> None:
-    query = paged(
-        filtered(
+    query = page_query(
+        filter_query(
             "SELECT 1 FROM t",
             {"a": "(a = $? OR b = $?)", "c": "c > $?", "d": "d"},
             {"c": 3, "a": (1, 2), "d": ()},
@@ -158,7 +162,7 @@ def test_filters_are_numbered_in_the_order_of_their_values() -> None:
     )
     assert query.sql == "SELECT 1 FROM t WHERE c > $1 AND (a = $2 OR b = $3) AND d ORDER BY a LIMIT $4 OFFSET $5"
     assert query.args == (3, 1, 2, 5, 10)
-    plain = filtered("SELECT 1 FROM t", {"store": "s = $?"}, {"store": "S1"})
-    assert paged(plain, 5, 0)[:2] == ("SELECT 1 FROM t WHERE s = $1  LIMIT 5", ("S1",))
-    assert paged(plain, 5, 10)[:2] == ("SELECT 1 FROM t WHERE s = $1  LIMIT $2 OFFSET $3", ("S1", 5, 10))
-    assert contains("50%_\\") == "%50\\%\\_\\\\%"
+    plain = filter_query("SELECT 1 FROM t", {"store": "s = $?"}, {"store": "S1"})
+    assert page_query(plain, 5, 0)[:2] == ("SELECT 1 FROM t WHERE s = $1  LIMIT 5", ("S1",))
+    assert page_query(plain, 5, 10)[:2] == ("SELECT 1 FROM t WHERE s = $1  LIMIT $2 OFFSET $3", ("S1", 5, 10))
+    assert like_pattern("50%_\\") == "%50\\%\\_\\\\%"

@@ -100,7 +100,7 @@ async def test_what_comes_there_later_was_not_assigned_whatever_became_of_what_w
     await held.update("O1", is_active=False)
     await held.update("O2", is_active=False)
     waiting = "SELECT count(*) FROM assignment WHERE store_number = 'S1' AND done_on IS NULL"
-    assert held.service.storage.read_now(lambda tx: tx.all(waiting)) == [(0,)], "and none is kept for ever"
+    assert held.service.database.read_now(lambda tx: tx.all(waiting)) == [(0,)], "and none is kept for ever"
 
 
 async def test_only_a_supervisor_of_the_store_clears_and_only_there(held: World) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from aisle.service.door import encoded_path
+from aisle.service.http.middleware import normalize_path
 from tests.lengths import tries
 from tests.service.world import API, LOGS, World, line_end
 
@@ -187,4 +187,4 @@ async def test_of_stores_and_people(world: World) -> None:
 def test_a_code_is_one_segment() -> None:
     for code in CODES:
         path = f"{API}/stores/S1/locations/{segment(code)}/products"
-        assert encoded_path({"raw_path": path.encode(), "path": path}).split("/") == path.split("/")
+        assert normalize_path({"raw_path": path.encode(), "path": path}).split("/") == path.split("/")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.contract.wire import OPERATIONS
-from aisle.service.times import moment
+from aisle.service.domain.timestamps import format_timestamp
 from tests.service.busy import DAY, TOMORROW, busy
 from tests.service.world import START, World
 
@@ -254,8 +254,8 @@ async def ask(world: World, name: str, query: Mapping[str, Any], **headers: str)
 @pytest.mark.parametrize("name", READS)
 async def test_each_parameter_of_a_read_does_what_the_document_says(world: World, name: str) -> None:
     await busy(world)
-    world.service.app.gate.lenient = True
-    in_headers = {param.name for param in OPERATIONS[name].of("header")}
+    world.service.app.endpoint.lenient = True
+    in_headers = {param.name for param in OPERATIONS[name].params_in("header")}
     for param, case in READS[name].items():
         without = await ask(world, name, case.base)
         value = case.value(rows(without)) if callable(case.value) else case.value
@@ -307,7 +307,7 @@ async def test_scrolling_shows_each_row_once_and_ends(world: World, name: str) -
     for bad in (good[:-6], "x", "é", good + "A" * 8, "W10"):
         assert (await world.call(name, query={"scroll_id": bad})).status_code == 400
     other: dict[str, dict[str, Any]] = {"list-stores": {"is_warehouse": True}, "list-deliveries": {"status": "open"}}
-    known = {param.name for param in OPERATIONS[name].of("query")}
+    known = {param.name for param in OPERATIONS[name].params_in("query")}
     filters: dict[str, Any] = {one: "x" for one in ("search_text", "reference") if one in known}
     query = {"scroll_id": good, **other.get(name, filters)}
     assert (await world.call(name, query=query)).status_code == 400
@@ -373,4 +373,4 @@ async def test_a_word_of_the_creator_s_finds_orders_by_their_lines(world: World)
 
 
 def test_the_busy_store_is_busy_in_may() -> None:
-    assert moment(START + DAY)[:10] == TOMORROW
+    assert format_timestamp(START + DAY)[:10] == TOMORROW

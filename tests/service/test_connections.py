@@ -21,7 +21,7 @@ import pytest
 import uvicorn
 
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, limited
-from aisle.service.door import Door
+from aisle.service.http.middleware import RequestMiddleware
 
 SECONDS = 60
 LONGEST = 20_000
@@ -406,7 +406,10 @@ CHUNKED = b"0\r\n\r\n"
 def test_what_others_may_read_in_another_way_is_refused_and_nothing_behind_it_is_read(head: bytes) -> None:
     bodies = Bodies()
     said = head + posted()
-    with serving(ConnectionLimits(), app=Door(bodies)) as (port, _), closing(connected(port, said)) as caller:
+    with (
+        serving(ConnectionLimits(), app=RequestMiddleware(bodies)) as (port, _),
+        closing(connected(port, said)) as caller,
+    ):
         heard = ended(caller)
     assert heard.startswith(b"HTTP/1.1 400 ")
     assert heard.count(b"HTTP/1.1 ") == 1

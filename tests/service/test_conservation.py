@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from aisle.service import retention
-from aisle.service.retention import LEAST_DAYS, purge
-from aisle.service.storage import Tx
-from aisle.service.storage.postgres import PostgresStorage
-from aisle.service.times import moment
+from aisle.service.db import Transaction
+from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.retention import MIN_AGE_DAYS, purge
 from tests.lengths import tries
 from tests.service import postgres
 from tests.service.world import LOGS, World, assert_books, line_end
@@ -40,7 +40,7 @@ LATENESS = st.sampled_from([0, 0, 0, 5, 50])
 class Books(RuleBasedStateMachine):
     """Requests in any order. A refusal is an answer like any other: it only must change nothing."""
 
-    def __init__(self, url: str = "", storage: PostgresStorage | None = None) -> None:
+    def __init__(self, url: str = "", storage: PostgresDatabase | None = None) -> None:
         """Over a SQLite file of its own, or over a PostgreSQL storage that is emptied first."""
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
@@ -63,7 +63,7 @@ class Books(RuleBasedStateMachine):
     def send(self, method: str, path: str, body: Any, late: int = 0, **query: Any) -> dict[str, Any]:
         """A request whose refusal leaves the books as they were."""
         self.world.now += 10
-        headers = {"Aisle-Occurred-At": moment(self.world.now - late)}
+        headers = {"Aisle-Occurred-At": format_timestamp(self.world.now - late)}
         before = self.world.books()
         answer = self.run(self.world.send(method, path, body, headers=headers, query=query))
         assert answer.status_code in (200, 409, 422), answer.text
@@ -194,11 +194,11 @@ class Books(RuleBasedStateMachine):
         if late == 0:
             assert self.total(product) == before
 
-    @rule(days=st.sampled_from([30, 90, LEAST_DAYS + 1]))
+    @rule(days=st.sampled_from([30, 90, MIN_AGE_DAYS + 1]))
     def purge(self, days: int) -> None:
-        before, until = self.world.books(), (self.world.now - LEAST_DAYS * DAY, self.world.now)
-        with patch.object(retention, "_ROWS", 7):
-            self.run(purge(self.world.service.storage, *until))
+        before, until = self.world.books(), (self.world.now - MIN_AGE_DAYS * DAY, self.world.now)
+        with patch.object(retention, "_ROWS_PER_BATCH", 7):
+            self.run(purge(self.world.service.database, *until))
         assert self.world.books() == before
         self.world.now += days * DAY
 
@@ -212,12 +212,12 @@ class Books(RuleBasedStateMachine):
     @invariant()
     def conserved(self) -> None:
         for product in ("P1", "KG"):
-            assert self.total(product) * 1000 == self.world.service.storage.read_now(
+            assert self.total(product) * 1000 == self.world.service.database.read_now(
                 lambda tx, product=product: _told(tx, product)  # type: ignore[misc]
             )
 
 
-async def _told(tx: Tx, product: str) -> int:
+async def _told(tx: Transaction, product: str) -> int:
     """What the legs that may change a sum add up to; picks, moves and releases must not be among them."""
     rows = await tx.all("SELECT kind, SUM(quantity) FROM leg WHERE product_number = $1 GROUP BY kind", product)
     kinds: dict[str, int] = dict(rows)
@@ -240,7 +240,7 @@ def test_stock_is_conserved_and_logged_on_sqlite() -> None:
 
 def test_stock_is_conserved_and_logged_on_postgres(server: postgres.Server) -> None:
     url = server.fresh()
-    with closing(PostgresStorage(url, patience=60)) as storage:
+    with closing(PostgresDatabase(url, timeout_s=60)) as storage:
 
         class OnPostgres(Books):
             def __init__(self) -> None:

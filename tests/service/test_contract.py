@@ -5,10 +5,10 @@ from typing import Any
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from aisle.contract.models import AnswerModel, result_adapter
+from aisle.contract.models import ResponseModel, result_adapter
 from aisle.contract.wire import OPERATIONS
-from aisle.service.extensions import EXTENSIONS
-from aisle.service.handlers import HANDLERS
+from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.registry import HANDLERS
 from tests.service.world import World, line_end
 
 
@@ -16,7 +16,7 @@ async def test_every_operation_is_served(world: World) -> None:
     assert set(HANDLERS) == set(OPERATIONS)
     routes = {
         (route.name, method, route.path)
-        for route in world.service.app.framework.routes
+        for route in world.service.app.fastapi_app.routes
         if isinstance(route, APIRoute) and route.include_in_schema
         for method in route.methods or ()
     }
@@ -29,7 +29,7 @@ def _unknown(value: Any, where: str = "") -> list[str]:
     """Fields of an answer that the contract does not know."""
     if isinstance(value, list):
         return [found for item in value for found in _unknown(item, where)]
-    if not isinstance(value, AnswerModel):
+    if not isinstance(value, ResponseModel):
         return []
     found = [f"{where}.{name}" for name in value.model_extra or {}]
     for name in type(value).model_fields:
@@ -73,7 +73,7 @@ async def test_every_answer_fits_its_model(world: World) -> None:
     query = {"include_locations": True, "show_lines": True, "receipt_type": 1, "location_code_tag": "shelf"}
     for name in HANDLERS:
         row = OPERATIONS[name]
-        known = {param.name for param in row.of("query")}
+        known = {param.name for param in row.params_in("query")}
         answer = await world.call(name, query={one: value for one, value in query.items() if one in known})
         assert answer.status_code == 200, name
         adapter: TypeAdapter[Any] = result_adapter(row)

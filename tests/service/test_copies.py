@@ -14,9 +14,9 @@ import pytest
 
 from aisle.cli import main
 from aisle.errors import StorageError
+from aisle.service.db.backup import back_up, inspect_backup, restore
+from aisle.service.db.schema import MIGRATIONS
 from aisle.service.factory import open_service
-from aisle.service.sql.schema import MIGRATIONS
-from aisle.service.storage.copies import back_up, inspect, restore
 from tests.service.world import World, assert_books, prepare
 
 
@@ -94,7 +94,7 @@ async def test_a_copy_is_put_back_under_a_service_at_work(tmp_path: Path) -> Non
     assert len(await world.rows("/products/stock/storeproductlogs", store_number="S1")) == 2
     writer = Writer(world, 100)
     await writer.more(3)
-    done = await asyncio.to_thread(restore, file, database, newer=True)
+    done = await asyncio.to_thread(restore, file, database, allow_loss=True)
     await writer.more(3)
     await writer.stop()
     said = writer.said
@@ -102,8 +102,8 @@ async def test_a_copy_is_put_back_under_a_service_at_work(tmp_path: Path) -> Non
     assert "KEPT" in left
     assert "LATER" not in left
     assert said[-1] in left, "who works goes on"
-    assert done.kept
-    assert {"KEPT", "LATER", *said[:3]} <= references(done.kept), "and what went is kept"
+    assert done.previous
+    assert {"KEPT", "LATER", *said[:3]} <= references(done.previous), "and what went is kept"
     await world.close()
 
 
@@ -113,9 +113,9 @@ def test_what_is_put_back_where_nothing_was(tmp_path: Path) -> None:
         back_up(tmp_path / "old.db", tmp_path / "copy.db")
     os.chmod(tmp_path / "copy.db", 0o400)
     done = restore(tmp_path / "copy.db", tmp_path / "new" / "service.db")
-    assert done.kept is None
+    assert done.previous is None
     assert stat.S_IMODE((tmp_path / "new" / "service.db").stat().st_mode) == 0o600
-    assert inspect(tmp_path / "new" / "service.db").stores == done.copied.stores == 5
+    assert inspect_backup(tmp_path / "new" / "service.db").stores == done.backup.stores == 5
     # The same again changes nothing, and needs no leave to.
     restore(tmp_path / "copy.db", tmp_path / "new" / "service.db")
 
@@ -178,9 +178,9 @@ def test_what_is_not_sound_is_not_put_back(tmp_path: Path, spoil: Callable[[Path
         before = references(database)
         spoil(file)
         with pytest.raises(StorageError, match=says):
-            restore(file, database, newer=True)
+            restore(file, database, allow_loss=True)
         assert references(database) == before
-        assert inspect(database).stores == 5
+        assert inspect_backup(database).stores == 5
     assert not left_over(tmp_path, "restore")
     assert not left_over(tmp_path, "before")
 
@@ -193,7 +193,7 @@ def test_another_database_is_neither_copied_over_nor_put_back(tmp_path: Path) ->
     with closing(open_service(tmp_path / "service.db")):
         back_up(tmp_path / "service.db", tmp_path / "copy.db")
     with pytest.raises(StorageError, match="no database of the service"):
-        restore(tmp_path / "copy.db", tmp_path / "other.db", newer=True)
+        restore(tmp_path / "copy.db", tmp_path / "other.db", allow_loss=True)
     with pytest.raises(StorageError, match="There is no database"):
         back_up(tmp_path / "none.db", tmp_path / "copy2.db")
     assert not (tmp_path / "copy2.db").exists()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.times import moment
+from aisle.service.domain.timestamps import format_timestamp
 from tests.service.world import LOGS, World, line_end
 
 
@@ -62,7 +62,7 @@ async def test_a_count_without_a_place_is_the_store_s_total(world: World) -> Non
     assert world.books() == {("P1", "A1", 1): 3, ("P1", "", 1): -1, ("P1", "", 1, "O1", 1): 2}
     [entry] = await world.rows("/storeproducts/stock", store_number="S1", product_number="P1")
     assert entry["most_likely_quantity"] == 4
-    assert entry["last_counted_datetime"] == moment(world.now)
+    assert entry["last_counted_datetime"] == format_timestamp(world.now)
     [flagged] = await world.rows("/products/stock/storeproductlogs", store_number="S1", review_status=1)
     assert flagged["counted_quantity"] == 4
 
@@ -161,7 +161,7 @@ async def test_an_empty_time_says_nothing_as_an_empty_text_does(world: World) ->
     empty: dict[str, Any] = dict.fromkeys((*times, "loss_comment"), "")
     await world.log(product_number="P1", quantity=1, **empty)
     [row] = await world.rows("/products/stock/storeproductlogs")
-    assert (row["moved_on"], row.get("reason_code_description")) == (moment(world.now), None)
+    assert (row["moved_on"], row.get("reason_code_description")) == (format_timestamp(world.now), None)
     said: dict[str, Any] = {"product_number": "P1", "quantity": 1}
     for name in times:
         await world.log(400, **said | {name: "soon"})
@@ -183,7 +183,7 @@ async def test_the_ids_in_the_answer_are_those_of_the_entries_in_order(world: Wo
 async def test_a_pick_that_comes_after_a_count_but_happened_before_it_is_absorbed(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=10)
     await world.order("O1", {"product_number": "P1", "quantity": 3})
-    picked_at = moment(world.now + 60)
+    picked_at = format_timestamp(world.now + 60)
     world.now += 600
     await world.count("P1", "A1", stock_pool_1=7)
     world.now += 600
@@ -194,7 +194,7 @@ async def test_a_pick_that_comes_after_a_count_but_happened_before_it_is_absorbe
 
 async def test_a_count_that_comes_late_is_compared_with_the_books_of_its_own_moment(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=10)
-    counted_at = moment(world.now + 60)
+    counted_at = format_timestamp(world.now + 60)
     world.now += 600
     await world.move("P1", 4, "A1", "A2")
     world.now += 600
@@ -206,7 +206,7 @@ async def test_a_count_that_comes_late_is_compared_with_the_books_of_its_own_mom
 
 async def test_a_late_loss_is_absorbed_by_a_count_of_the_whole_store(world: World) -> None:
     await world.log(product_number="P1", quantity=10)
-    lost_at = moment(world.now + 60)
+    lost_at = format_timestamp(world.now + 60)
     world.now += 600
     await world.count("P1", None, counted_quantity=8)
     world.now += 600
@@ -227,7 +227,7 @@ async def test_times_are_held_between_a_week_ago_and_now(world: World) -> None:
     await world.log(product_number="P1", quantity=1, scanned_datetime="2999-01-01T00:00:00+02:00")
     await world.log(product_number="P1", quantity=1, scanned_datetime="soon", status=400)
     rows = await world.rows("/products/stock/storeproductlogs")
-    assert [row["moved_on"] for row in rows] == [moment(world.now - 7 * 86400), moment(world.now)]
+    assert [row["moved_on"] for row in rows] == [format_timestamp(world.now - 7 * 86400), format_timestamp(world.now)]
 
 
 @pytest.mark.parametrize("ahead", [-20.5, -90_000.0, 40.0, 3e9])
@@ -236,7 +236,7 @@ async def test_moments_by_a_clock_that_is_off_are_those_of_ours(world: World, ah
     world.now += 600
     await world.move("P1", 1, "A1", "A2")
     world.now += 5
-    counted_at, there = moment(world.now - 1), moment(world.now - 1 + ahead)
+    counted_at, there = format_timestamp(world.now - 1), format_timestamp(world.now - 1 + ahead)
     entry = {"product_number": "P1", "location_code": "A1", "stock_pool_1": 3, "scanned_datetime": there}
     headers = {"Aisle-Occurred-At": there, "Aisle-Clock-Ahead": f"{ahead:.1f}", "Idempotency-Key": '"0123456789abcdef"'}
     said: dict[str, Any] = {"query": {"is_counted_quantity": True}, "headers": headers}
@@ -264,7 +264,7 @@ async def test_a_clock_is_ahead_by_a_number_of_seconds(world: World) -> None:
 async def test_a_late_pick_changes_no_total_that_was_counted_since(world: World) -> None:
     await world.log(product_number="P1", quantity=10)
     await world.order("O1", {"product_number": "P1", "quantity": 3})
-    picked_at = moment(world.now + 60)
+    picked_at = format_timestamp(world.now + 60)
     world.now += 600
     await world.count("P1", None, counted_quantity=9)
     world.now += 600
@@ -276,7 +276,7 @@ async def test_a_late_pick_changes_no_total_that_was_counted_since(world: World)
 async def test_a_total_counted_after_a_place_holds_what_the_place_absorbs(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=10)
     await world.order("O1", {"product_number": "P1", "quantity": 3})
-    picked_at = moment(world.now + 60)
+    picked_at = format_timestamp(world.now + 60)
     world.now += 600
     await world.count("P1", "A1", stock_pool_1=7)
     await world.count("P1", None, counted_quantity=10)

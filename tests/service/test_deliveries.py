@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.states import delivery_state
+from aisle.service.domain.states import delivery_state
 from tests.service.world import World
 
 DELIVERIES = "/stores/S1/orders/deliveries"

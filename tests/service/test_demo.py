@@ -9,20 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from aisle.code_forms import check_digit
-from aisle.contract.models.customer_orders import CustomerOrderCreate, CustomerOrderUpdateRequest
+from aisle.barcode_keys import check_digit
 from aisle.contract.models.deliveries import StoreDeliveryCreate
-from aisle.contract.models.logs import StoreProductLogCreate
-from aisle.contract.models.movement import MovementItem
-from aisle.contract.models.product_writes import ProductWrite
-from aisle.contract.models.store_products import StoreProductCreate
+from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderUpdateRequest
+from aisle.contract.models.products import ProductWrite
+from aisle.contract.models.stock import MovementItem, StoreProductCreate, StoreProductLogCreate
 from aisle.contract.models.stores import StoreCreate
-from aisle.service import pins
-from aisle.service.demo import PIN, STORE, WAREHOUSE, DemoStore, demo_bodies
-from aisle.service.demo_days import DAYS, LOGS, MOVEMENT, Deed
-from aisle.service.demo_goods import Body
-from aisle.service.demo_work import CREATE, DELIVERIES, UPDATE
-from aisle.service.stock.line import REASONS
+from aisle.service.auth import pins
+from aisle.service.demo.history import (
+    CREATE_ORDERS,
+    DELIVERIES,
+    HISTORY_DAYS,
+    LOGS,
+    MOVEMENT,
+    UPDATE_ORDER,
+    DemoRequest,
+)
+from aisle.service.demo.products import Body
+from aisle.service.demo.store import STORE, SUPERVISOR_PIN, WAREHOUSE, DemoStore, demo_bodies
+from aisle.service.domain.order_line import REASON_FIELDS
 
 TODAY = date(2026, 3, 2)
 
@@ -172,7 +177,7 @@ def test_most_shelves_hold_what_is_ordered_and_a_few_do_not(demo: DemoStore) -> 
 
 def test_some_orders_are_begun_and_most_are_not(demo: DemoStore) -> None:
     orders = {order["order_number"]: order for order in demo.orders}
-    begun = [deed.body["orders"] for deed in demo.deeds if deed.operation == UPDATE]
+    begun = [deed.body["orders"] for deed in demo.requests if deed.operation == UPDATE_ORDER]
     begun = [said for said in begun if said["order_number"] in orders]
     assert 3 <= len(begun) <= 8
     for said in begun:
@@ -197,8 +202,10 @@ def test_it_is_the_same_every_time_and_moves_with_the_day(demo: DemoStore) -> No
     assert min(dates) == (TODAY - timedelta(days=1)).isoformat()
     assert max(dates) > (TODAY + timedelta(days=2)).isoformat()
     later = demo_bodies(TODAY + timedelta(days=9))
-    assert later._replace(orders=[], deeds=[], levels=[]) == demo._replace(orders=[], deeds=[], levels=[])
-    assert [deed[:4] for deed in later.deeds] == [deed[:4] for deed in demo.deeds]
+    assert later._replace(orders=[], requests=[], store_products=[]) == demo._replace(
+        orders=[], requests=[], store_products=[]
+    )
+    assert [deed[:4] for deed in later.requests] == [deed[:4] for deed in demo.requests]
     assert later.orders[0]["order_lines"][0]["pickup_date"] == (TODAY + timedelta(days=8)).isoformat()
 
 
@@ -207,12 +214,15 @@ def test_every_body_fits_the_contract(demo: DemoStore) -> None:
         (StoreCreate, demo.stores),
         (ProductWrite, demo.products),
         (StoreProductLogCreate, [entry for entries in demo.counts.values() for entry in entries]),
-        (CustomerOrderCreate, bodies_of(demo, CREATE, "orders")),
+        (CustomerOrderCreate, bodies_of(demo, CREATE_ORDERS, "orders")),
         (StoreDeliveryCreate, bodies_of(demo, DELIVERIES, "orders")),
-        (StoreProductCreate, demo.levels),
+        (StoreProductCreate, demo.store_products),
         (StoreProductLogCreate, bodies_of(demo, LOGS, "storeproductlog")),
-        (CustomerOrderUpdateRequest, [documented(deed.body) for deed in demo.deeds if deed.operation == UPDATE]),
-        (MovementItem, [item for deed in demo.deeds if deed.operation == MOVEMENT for item in deed.body]),
+        (
+            CustomerOrderUpdateRequest,
+            [documented(deed.body) for deed in demo.requests if deed.operation == UPDATE_ORDER],
+        ),
+        (MovementItem, [item for deed in demo.requests if deed.operation == MOVEMENT for item in deed.body]),
     ):
         assert rows
         for row in rows:
@@ -224,30 +234,30 @@ def documented(body: Body) -> Body:
     order = dict(body["orders"])
     if "order_lines" in order:
         order["order_lines"] = [
-            {name: value for name, value in line.items() if name not in REASONS} for line in order["order_lines"]
+            {name: value for name, value in line.items() if name not in REASON_FIELDS} for line in order["order_lines"]
         ]
     return {"orders": order}
 
 
 def bodies_of(demo: DemoStore, operation: str, name: str) -> list[Body]:
     """The items of all requests of this operation."""
-    return [item for deed in demo.deeds if deed.operation == operation for item in deed.body[name]]
+    return [item for deed in demo.requests if deed.operation == operation for item in deed.body[name]]
 
 
 def test_a_supervisor_has_the_pin_that_is_told(demo: DemoStore) -> None:
     [fred] = (person for person in demo.people if "pin_hash" in person)
     assert fred["role"] == "supervisor"
-    assert pins.well_formed(PIN)
-    assert pins.same(pins.again(PIN, fred["pin_hash"]), fred["pin_hash"])
+    assert pins.is_valid_pin(SUPERVISOR_PIN)
+    assert pins.are_equal(pins.rehash(SUPERVISOR_PIN, fred["pin_hash"]), fred["pin_hash"])
 
 
 @pytest.mark.parametrize("hour", [0, 3, 23])
 def test_deeds_are_done_before_now_and_after_the_opening(demo: DemoStore, hour: int) -> None:
     now = 20_000 * 86400.0 + hour * 3600
-    moments = [deed.at(now) for deed in demo.deeds]
+    moments = [deed.sent_at(now) for deed in demo.requests]
     assert max(moments) < now
-    assert min(moments) > Deed(DAYS + 1, 360, "", "").at(now)
-    assert {deed.days for deed in demo.deeds} >= {0, 1, 2, 7, 14, 21}
+    assert min(moments) > DemoRequest(HISTORY_DAYS + 1, 360, "", "").sent_at(now)
+    assert {deed.days for deed in demo.requests} >= {0, 1, 2, 7, 14, 21}
 
 
 def test_containers_can_be_scanned_and_one_delivery_has_a_product_thrice(demo: DemoStore) -> None:
@@ -266,12 +276,12 @@ def test_every_code_that_the_readme_tells_to_try_is_there(demo: DemoStore) -> No
     table = (Path(__file__).parents[2] / "README.md").read_text().split("## Run it")[1].split("From home:")[0]
     told = set(re.findall(r"\b\d{4,}\b", table))
     codes = {code for product in demo.products for code in (product["product_number"], *barcodes(product))}
-    codes |= {order["order_number"] for order in bodies_of(demo, CREATE, "orders")}
+    codes |= {order["order_number"] for order in bodies_of(demo, CREATE_ORDERS, "orders")}
     for delivery in bodies_of(demo, DELIVERIES, "orders"):
         codes |= {delivery["order_number"], *(line["container_barcode"] for line in delivery["order_lines"])}
     codes |= {store["store_number"] for store in demo.stores}
     assert len(told) >= 10
-    assert told <= codes | {PIN}
-    assert PIN in told
+    assert told <= codes | {SUPERVISOR_PIN}
+    assert SUPERVISOR_PIN in told
     places = {place["location_code"] for place in demo.locations}
     assert {"A-01-1", "BR-01"} <= places & set(re.findall(r"[A-Z]+-\d\d(?:-\d)?", table))

@@ -12,21 +12,19 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Message, Receive, Scope, Send
 
-from aisle.service.app import App
-from aisle.service.asked import Operation
-from aisle.service.dispatch import Dispatch, Way
-from aisle.service.gate import Gate
-from aisle.service.handlers import HANDLERS, Handler
-from aisle.service.limits import Rates
+from aisle.service.handlers.registry import HANDLERS, Handler, ServedOperation
+from aisle.service.http.app import App, OperationRouter
+from aisle.service.http.endpoint import OperationEndpoint, OperationRoute
+from aisle.service.limits import RateLimits
 from tests.service.test_limits import client_of
 from tests.service.world import API, World
 
 
 def test_every_operation_is_found_where_the_routes_find_it(world: World) -> None:
-    app = App(world.service.storage)
-    dispatch = app.door.app
-    assert isinstance(dispatch, Dispatch)
-    routes = [each for each in app.framework.routes if isinstance(each, APIRoute) and each.name in HANDLERS]
+    app = App(world.service.database)
+    dispatch = app.middleware.app
+    assert isinstance(dispatch, OperationRouter)
+    routes = [each for each in app.fastapi_app.routes if isinstance(each, APIRoute) and each.name in HANDLERS]
     assert len(routes) == len(HANDLERS)
     for route in routes:
         path, [method] = re.sub(r"\{\w+\}", "A%2F12", route.path), list(route.methods or ())
@@ -34,7 +32,7 @@ def test_every_operation_is_found_where_the_routes_find_it(world: World) -> None
         found = dispatch.find(method, path)
         assert found is not None, path
         operation, values = found
-        assert operation.name == next(each.name for each in app.framework.routes if _fits(each, scope))
+        assert operation.name == next(each.name for each in app.fastapi_app.routes if _fits(each, scope))
         assert values == dict.fromkeys(re.findall(r"\{(\w+)\}", route.path), "A%2F12")
 
 
@@ -72,8 +70,12 @@ async def test_what_is_no_operation_goes_on_to_the_app(world: World) -> None:
     async def send(message: Message) -> None:
         went.append(message["type"])
 
-    operation = Operation("it", (), None, False, Handler(run))
-    dispatch = Dispatch(app, Gate(world.service.storage, time, Rates()), [Way(operation, "GET", "/a.b/{x}/c")])
+    operation = ServedOperation("it", (), None, False, Handler(run))
+    dispatch = OperationRouter(
+        app,
+        OperationEndpoint(world.service.database, time, RateLimits()),
+        [OperationRoute(operation, "GET", "/a.b/{x}/c")],
+    )
     others = [("GET", path) for path in ("/a.b/1", "/a.b/1/c/", "/axb/1/c", "/a.b//c")] + [("PUT", "/a.b/1/c")]
     for method, path in others:
         await dispatch({"type": "http", "method": method, "path": path}, receive, send)

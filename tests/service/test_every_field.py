@@ -506,7 +506,7 @@ BODIES: dict[str, Body] = {
             "reason_code": At("there", "reason_code", 13),
         },
     ),
-    "MovementPlace": Body(
+    "MovementEnd": Body(
         MOVED["to_location"],
         "there",
         {

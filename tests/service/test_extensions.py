@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import aisle.service
-from aisle.service.door import FEATURES
-from aisle.service.openapi import document
-from aisle.service.storage import Tx
+from aisle.service.db import Transaction
+from aisle.service.http.middleware import FEATURES
+from aisle.service.http.openapi.document import build_document
 from tests.service.world import STORES, World
 
 PEOPLE = "/aisle/v1/stores/S1/people"
@@ -100,7 +100,7 @@ async def test_what_the_chain_changed_is_told_apart_from_what_the_store_did(worl
         {"topic": "product", "key": "P1", "chain": False},
         {"topic": "product", "key": "P1", "chain": True},
     ]
-    page = document()["paths"]["/aisle/v1/stores/{store_number}/changes"]["get"]
+    page = build_document()["paths"]["/aisle/v1/stores/{store_number}/changes"]["get"]
     shown = page["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["changes"]["items"]
     assert set(shown["properties"]) == set(told["changes"][0])
 
@@ -123,11 +123,11 @@ async def test_a_chain_that_has_changed_more_often_than_a_short_cursor_can_count
     """A million products that are loaded every night have done so within weeks."""
     fits = 1 << 25
 
-    async def aged(tx: Tx) -> None:
+    async def aged(tx: Transaction) -> None:
         await tx.run("UPDATE counter SET value = value + $1 WHERE store_number = '*' AND name = 'change'", fits - 3)
         await tx.run("UPDATE change SET seq = seq + $1 WHERE store_number = '*'", fits - 3)
 
-    world.service.storage.write_now(aged)
+    world.service.database.write_now(aged)
     since, _ = await follow(world, 0, limit=2)
     for number in range(6):
         await world.post("/products", {"products": [{"product_number": "P1", "product_name": f"Jelly {number}"}]})

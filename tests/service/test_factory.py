@@ -18,14 +18,14 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError, UsageError
-from aisle.lifeline import follow_lifeline
+from aisle.parent_pipe import watch_parent_pipe
 from aisle.service import factory
-from aisle.service.demo import PIN
+from aisle.service.auth.tokens import list_tokens
+from aisle.service.db import Busy, SqliteDatabase, Transaction, Work, parse_database_url
+from aisle.service.demo.store import SUPERVISOR_PIN
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import open_service
-from aisle.service.serve import serve
-from aisle.service.storage import Busy, SqliteStorage, Tx, Work, named_database
-from aisle.service.times import moment
-from aisle.service.tokens import list_tokens
+from aisle.service.http.server import run_server
 from tests.service.world import API, START, assert_books
 
 T = TypeVar("T")
@@ -34,8 +34,8 @@ ROOT = Path(__file__).parents[2]
 SERVE = """
 import sys
 from pathlib import Path
-from aisle.service.serve import serve
-serve(sys.argv[1], port=0, demo=True, token_file=Path(sys.argv[2]), ready=lambda url: print(url, flush=True))
+from aisle.service.http.server import run_server
+run_server(sys.argv[1], port=0, demo=True, token_file=Path(sys.argv[2]), ready=lambda url: print(url, flush=True))
 print("ended", flush=True)
 """
 
@@ -57,11 +57,11 @@ import asyncio, sys
 from pathlib import Path
 import httpx
 from aisle.service.factory import open_service
-from aisle.service.serve import Address
-from aisle.service.zones import HOST
+from aisle.service.http.server import Address
+from aisle.service.domain.timestamps import HOST_TIME_ZONE
 
 service = open_service(Path(sys.argv[1]), demo=True)
-token = service.admin_token(Path(sys.argv[1]).with_name("token"))
+token = service.ensure_admin_token(Path(sys.argv[1]).with_name("token"))
 
 async def asked(path):
     transport = httpx.ASGITransport(service.app)
@@ -72,7 +72,8 @@ async def asked(path):
 asyncio.run(asked("/api/v2/public/stores"))
 asyncio.run(asked("/aisle/v1/stores/0001/people"))
 if sys.argv[2] == "served":
-    Address("", "127.0.0.1", 0, None, None, 0, 0, None, False, HOST, False, 30, (), 0, None).server(service, print)
+    address = Address("", "127.0.0.1", 0, None, None, 0, 0, None, False, HOST_TIME_ZONE, False, 30, (), 0, None)
+    address.server(service, print)
     print("fastapi" in sys.modules)
 asyncio.run(asked("/nowhere"))
 service.close()
@@ -93,11 +94,11 @@ async def test_the_demo_store_is_made_once_and_whole(tmp_path: Path) -> None:
     path = tmp_path / "service.db"
     service = open_service(path, demo=True, clock=lambda: START)
     assert_books(service)
-    secret = service.admin_token(tmp_path / "token")
+    secret = service.ensure_admin_token(tmp_path / "token")
     service.close()
     service = open_service(path, demo=True, clock=lambda: START + 86400)
-    assert service.admin_token(tmp_path / "token") == secret
-    names = [(token.name, token.revoked_on is None) for token in list_tokens(service.storage)]
+    assert service.ensure_admin_token(tmp_path / "token") == secret
+    names = [(token.name, token.revoked_on is None) for token in list_tokens(service.database)]
     assert sorted(names) == [("demo", False), ("embedded", True)]
     headers = {"Authorization": f"Bearer {secret}"}
     transport = httpx.ASGITransport(service.app)
@@ -124,21 +125,21 @@ async def has_a_past(client: httpx.AsyncClient) -> None:
     worked = [row for row in logs if row.get("app_user_name")]
     moments = [row["moved_on"] for row in worked]
     assert moments == sorted(moments)
-    assert moments[0] < moment(START - 20 * 86400)
-    assert moment(START - 3600) < moments[-1] < moment(START)
+    assert moments[0] < format_timestamp(START - 20 * 86400)
+    assert format_timestamp(START - 3600) < moments[-1] < format_timestamp(START)
     assert {row["source"] for row in worked} == {
         "count", "change", "movement", "receipt", "pick", "in_hand", "finish", "short",
     }  # fmt: skip
     assert {row["reason_code"] for row in worked if "reason_code" in row} >= {1, 2, 3, 5}
     assert {row["review_status"] for row in worked} == {"0", "1", "2"}
     counted = [row for row in worked if row["source"] == "count"]
-    differences = [row["quantity"] for row in counted if row["moved_on"] > moment(START - 7 * 86400)]
+    differences = [row["quantity"] for row in counted if row["moved_on"] > format_timestamp(START - 7 * 86400)]
     assert sorted(difference for difference in differences if difference) == [-3, -2, 2, 2]
     deliveries = (await client.get("/orders/deliveries", params=here)).json()["list"]
     assert Counter(row["status"] for row in deliveries) == {"open": 4, "partial": 1, "received": 3}
     receipts = (await client.get("/orders/receipts", params={**here, "receipt_type": 1})).json()
     assert receipts["total_count"] == 4
-    said = {"store_number": "0001", "badge": "BADGE-U6", "pin": PIN}
+    said = {"store_number": "0001", "badge": "BADGE-U6", "pin": SUPERVISOR_PIN}
     signed_in = await client.post("http://service/aisle/v1/sign-in", json=said)
     assert signed_in.json()["role"] == "supervisor"
 
@@ -147,34 +148,34 @@ def test_a_database_with_stores_of_its_own_gets_no_demo(tmp_path: Path) -> None:
     path = tmp_path / "service.db"
     open_service(path).close()
     service = open_service(path, demo=True)
-    count = service.storage.read_now(_stores)
+    count = service.database.read_now(_stores)
     service.close()
     assert count == 5
 
-    async def rename(tx: Tx) -> None:
+    async def rename(tx: Transaction) -> None:
         await tx.run("DELETE FROM change WHERE topic = 'store'")
         await tx.run("UPDATE store SET store_name = 'mine'")
 
     service = open_service(path)
-    service.storage.write_now(rename)
+    service.database.write_now(rename)
     service.close()
     service = open_service(path, demo=True)
-    assert service.storage.read_now(_names) == {"mine"}
+    assert service.database.read_now(_names) == {"mine"}
     service.close()
 
 
-async def _stores(tx: Tx) -> int:
+async def _stores(tx: Transaction) -> int:
     return len(await tx.all("SELECT 1 FROM store"))
 
 
-async def _names(tx: Tx) -> set[str]:
+async def _names(tx: Transaction) -> set[str]:
     return {row[0] for row in await tx.all("SELECT store_name FROM store")}
 
 
 def test_two_processes_that_start_at_once_make_it_once(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from aisle.service.factory import open_service;"
-        "s = open_service(Path(sys.argv[1]), demo=True); print(s.admin_token(Path(sys.argv[2]))); s.close()"
+        "s = open_service(Path(sys.argv[1]), demo=True); print(s.ensure_admin_token(Path(sys.argv[2]))); s.close()"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "service.db"), str(tmp_path / "token")]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
@@ -182,12 +183,12 @@ def test_two_processes_that_start_at_once_make_it_once(tmp_path: Path) -> None:
     assert [process.returncode for process in running] == [0, 0, 0]
     assert len(said) == 1
     service = open_service(tmp_path / "service.db")
-    assert service.storage.read_now(_stores) == 5
+    assert service.database.read_now(_stores) == 5
     assert_books(service)
     service.close()
 
 
-class _Watched(SqliteStorage):
+class _Watched(SqliteDatabase):
     """Waits for nobody by itself, and tells each time that another one held it."""
 
     waited: Callable[[], None]
@@ -204,7 +205,7 @@ class _Watched(SqliteStorage):
 def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[apsw.Connection]:
     """A database without a store, and another process that writes to it."""
     open_service(tmp_path / "service.db").close()
-    monkeypatch.setattr(factory, "open_storage", lambda path: _Watched(path, busy_ms=1))
+    monkeypatch.setattr(factory, "open_database", lambda path: _Watched(path, busy_ms=1))
     with closing(apsw.Connection(str(tmp_path / "service.db"))) as other:
         other.execute("BEGIN IMMEDIATE")
         yield other
@@ -224,14 +225,14 @@ def test_who_comes_while_another_fills_it_waits_for_that(
     monkeypatch.setattr(_Watched, "waited", wait, raising=False)
     with closing(open_service(tmp_path / "service.db", demo=True)) as service:
         assert len(waited) == 3
-        assert service.storage.read_now(_stores) == 5
+        assert service.database.read_now(_stores) == 5
 
 
 @pytest.mark.sqlite
 @pytest.mark.usefixtures("held")
 def test_who_fills_it_without_end_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Watched, "waited", lambda _: None, raising=False)
-    monkeypatch.setattr(factory, "_FILLING_S", 0.0)
+    monkeypatch.setattr(factory, "_SEED_TIMEOUT_S", 0.0)
     with pytest.raises(Busy, match="Another process has been filling the database for 0 seconds"):
         open_service(tmp_path / "service.db", demo=True)
 
@@ -248,50 +249,50 @@ def test_one_that_is_filled_is_opened_whoever_writes_to_it(tmp_path: Path, held:
 def test_the_token_file_is_private_and_made_anew_when_it_is_no_longer_good(tmp_path: Path) -> None:
     service = open_service(tmp_path / "service.db")
     file = tmp_path / "keys" / "token"
-    first = service.admin_token(file)
+    first = service.ensure_admin_token(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert service.admin_token(file) == first
+    assert service.ensure_admin_token(file) == first
     file.write_text("nonsense\n")
-    assert service.admin_token(file) not in (first, "nonsense")
+    assert service.ensure_admin_token(file) not in (first, "nonsense")
     file.chmod(0o644)
     with pytest.raises(StorageError, match="0600"):
-        service.admin_token(file)
+        service.ensure_admin_token(file)
     file.unlink()
     file.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StorageError):
-        service.admin_token(file)
+        service.ensure_admin_token(file)
     service.close()
 
 
 @pytest.mark.parametrize("database", ["mysql://x/y", "sqlite://", "sqlite:///", "sqlite://host/x", "/x.db"])
 def test_databases_that_cannot_be_served_are_named(database: str) -> None:
     with pytest.raises(UsageError, match="sqlite:///path or postgresql://host/name"):
-        named_database(database)
+        parse_database_url(database)
 
 
 def test_database_urls(tmp_path: Path) -> None:
-    assert named_database("sqlite:///rel/a%20b.db") == Path("rel/a b.db")
-    assert named_database(f"sqlite:///{tmp_path}/x.db") == tmp_path / "x.db"
+    assert parse_database_url("sqlite:///rel/a%20b.db") == Path("rel/a b.db")
+    assert parse_database_url(f"sqlite:///{tmp_path}/x.db") == tmp_path / "x.db"
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.test"])
 def test_plain_http_for_others_has_to_be_asked_for(tmp_path: Path, host: str) -> None:
     with pytest.raises(UsageError, match="plain HTTP"):
-        serve(f"sqlite:///{tmp_path}/x.db", host)
+        run_server(f"sqlite:///{tmp_path}/x.db", host)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_lifeline_ends_what_hangs_on_it() -> None:
     reading, writing = os.pipe()
     left = threading.Event()
-    thread = follow_lifeline({"AISLE_LIFELINE_FD": str(reading)}, left.set)
+    thread = watch_parent_pipe({"AISLE_LIFELINE_FD": str(reading)}, left.set)
     assert thread is not None
     assert not left.is_set()
     os.close(writing)
     assert left.wait(60)
     thread.join(60)
     os.close(reading)
-    assert follow_lifeline({}, left.set) is None
+    assert watch_parent_pipe({}, left.set) is None
 
 
 @pytest.fixture

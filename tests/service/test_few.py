@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from aisle.service import few
-from aisle.service.handlers import logs
-from aisle.service.sql.compose import Query
+from aisle.service.db.queries import Query
+from aisle.service.handlers import logs, multi_store_list
 from tests.service.world import LOGS, World
 
 LISTED = "/products/stock/storeproductlogs"
@@ -41,11 +40,11 @@ async def uneven(world: World) -> None:
         ("/orders/receipts", {"receipt_type": 1}),
     ],
 )
-@pytest.mark.parametrize("handful", [few.HANDFUL, 0])
+@pytest.mark.parametrize("handful", [multi_store_list.MAX_MERGED_STORES, 0])
 async def test_every_page_of_a_few_stores_is_right(
     world: World, monkeypatch: Any, path: str, query: dict[str, Any], handful: int
 ) -> None:
-    monkeypatch.setattr(few, "HANDFUL", handful)
+    monkeypatch.setattr(multi_store_list, "MAX_MERGED_STORES", handful)
     await uneven(world)
     client = world.open_client(world.token("staff", MINE))
 
@@ -76,7 +75,7 @@ async def test_what_changed_is_found_whether_few_products_did_or_many(world: Wor
     await world.put("/stores/S3/storeproducts", [{"product_number": "P2", "min": 1}])
     found = []
     for few_products in (50, 0):
-        monkeypatch.setattr("aisle.service.handlers.stock._FEW_PRODUCTS", few_products)
+        monkeypatch.setattr("aisle.service.handlers.stock._MAX_NAMED_PRODUCTS", few_products)
         rows = await world.rows("/storeproducts/stock", last_modified_date=day)
         found.append([(row["store_number"], row["product_number"]) for row in rows])
         assert (await world.rows("/storeproducts/stock", last_modified_date=day, store_number="S3")) == [
@@ -105,7 +104,7 @@ def _key(row: dict[str, Any]) -> tuple[str, int]:
     ("handful", "bounds"),
     [
         # Side by side there are bounds only where the numbers cannot be before the page.
-        (few.HANDFUL, [(None, None, None), (4, None, (5, 1))]),
+        (multi_store_list.MAX_MERGED_STORES, [(None, None, None), (4, None, (5, 1))]),
         # Of the second page also the entry before it is known.
         (0, [(0, 3, None), (4, 7, (5, 1))]),
     ],
@@ -113,18 +112,18 @@ def _key(row: dict[str, Any]) -> tuple[str, int]:
 async def test_of_each_store_only_the_numbers_of_the_page_are_read(
     world: World, monkeypatch: Any, handful: int, bounds: list[tuple[object, ...]]
 ) -> None:
-    monkeypatch.setattr(few, "HANDFUL", handful)
+    monkeypatch.setattr(multi_store_list, "MAX_MERGED_STORES", handful)
     await uneven(world)
     client = world.open_client(world.token("staff", ["S1", "S3"]))
     read: list[tuple[object, ...]] = []
-    whole = logs._keys
+    whole = logs._key_query
 
     def seen(months: Sequence[str], asked: Mapping[str, object], stores: Sequence[str] = ()) -> Query:
         read.append((*map(asked.get, ("beyond", "until", "after")),))
         assert list(stores) in ([], ["S1", "S3"])
         return whole(months, asked, stores)
 
-    monkeypatch.setattr(logs, "_keys", seen)
+    monkeypatch.setattr(logs, "_key_query", seen)
     for number, expected in zip((1, 4), bounds, strict=True):
         await world.send("GET", LISTED, query={"page_size": 3, "page_start": number}, client=client)
         assert read[-1] == expected

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.tokens import new_secret
+from aisle.service.auth.tokens import generate_secret
 from tests.service.test_migrations import postgres_of, sqlite_of
 from tests.service.world import LOGS, World
 
@@ -221,7 +221,7 @@ async def test_a_carrier_stands_at_a_place_until_it_is_taken_away(world: World) 
 async def test_what_earlier_programs_kept_is_told_too(
     tmp_path: Path, engine: str, request: pytest.FixtureRequest
 ) -> None:
-    secret = new_secret()
+    secret = generate_secret()
     said = (
         """UPDATE store SET data = '{"store_number":"S1","cost_center":"CC-9"}'""",
         """UPDATE customer_order

@@ -9,13 +9,12 @@ import apsw
 import asyncpg
 import pytest
 
-from aisle.service.sql import locations, products, stock
-from aisle.service.sql.compose import contains, filtered, searched
-from aisle.service.storage import Tx
-from aisle.service.storage.connection import _sqlite_text
-from aisle.service.storage.grams import POSTGRES, narrowed, words_of
-from aisle.service.text import search_key
-from aisle.words import sought
+from aisle.search_text import search_variants
+from aisle.service.db import Transaction
+from aisle.service.db.queries import filter_query, like_pattern, search_filter
+from aisle.service.db.sqlite_connection import _to_sqlite
+from aisle.service.db.statements import products, stock, stores
+from aisle.service.db.text_search import POSTGRES_PRODUCT_INDEX, match_expression, narrow_by_index, search_key
 from tests.service.postgres import Server
 from tests.service.world import World
 
@@ -52,7 +51,7 @@ async def test_a_search_finds_what_holds_its_text_and_nothing_else(world: World)
     await world.post("/products", {"products": goods})
     old = {one: row for one, row in (await _texts(world)).items() if one not in TEXTS}
     for text in _asked():
-        ways = [way.split() for way in sought(text)]
+        ways = [way.split() for way in search_variants(text)]
         fits = sorted(
             number
             for number, said in (TEXTS | old).items()
@@ -62,7 +61,7 @@ async def test_a_search_finds_what_holds_its_text_and_nothing_else(world: World)
 
 
 async def _texts(world: World) -> dict[str, str]:
-    return dict(world.service.storage.read_now(lambda tx: tx.all("SELECT product_number, search FROM product")))
+    return dict(world.service.database.read_now(lambda tx: tx.all("SELECT product_number, search FROM product")))
 
 
 @pytest.mark.parametrize(
@@ -117,10 +116,10 @@ async def test_what_somebody_else_writes_to_the_catalogue_is_found_before_its_wo
     connection.execute("UPDATE product SET search = 'gunpowder' WHERE product_number = 'P2'")
     connection.close()
     waiting = "SELECT product_number FROM product_waiting"
-    assert world.service.storage.read_now(lambda tx: tx.all(waiting)) == [("P2",)]
+    assert world.service.database.read_now(lambda tx: tx.all(waiting)) == [("P2",)]
     assert await _found(world, "gunpowder") == (1, ["P2"])
     await world.post("/products", {"products": [{"product_number": "N", "product_name": "Sencha", "barcode": "1"}]})
-    assert world.service.storage.read_now(lambda tx: tx.all(waiting)) == []
+    assert world.service.database.read_now(lambda tx: tx.all(waiting)) == []
     assert await _found(world, "gunpowder") == (1, ["P2"])
     assert await _found(world, "sencha") == (1, ["N"])
 
@@ -131,7 +130,7 @@ def test_a_search_is_narrowed_where_it_looks_through_the_catalogue() -> None:
         (products.PRODUCT_COUNT, products.PRODUCT_FILTERS, True),
         (stock.STOCK_KEYS_CATALOGUE, stock.STOCK_FILTERS, True),
         (stock.STOCK_COUNT_CATALOGUE, stock.STOCK_FILTERS, True),
-        (locations.AT_PLACE, locations.AT_PLACE_FILTERS, False),
+        (stores.GOODS_AT_LOCATION, stores.GOODS_AT_LOCATION_FILTERS, False),
     )
     asked = {
         "tea": "tea", "te": "", "tea time": "time tea", "tea 1": "tea", "1 te": "", "t-ea": "",
@@ -140,32 +139,32 @@ def test_a_search_is_narrowed_where_it_looks_through_the_catalogue() -> None:
     }  # fmt: skip
     for head, filters, narrow in lists:
         for text, words in asked.items():
-            query = filtered(head, filters, {"store": "S", **searched("search", text)})
-            said = narrowed(_sqlite_text(query.sql), query.args)
+            query = filter_query(head, filters, {"store": "S", **search_filter("search", text)})
+            said = narrow_by_index(_to_sqlite(query.sql), query.args)
             by = [str(query.args[int(place) - 1]) for place in re.findall(r"words_of\(\?(\d+)\)", said)]
-            assert by == ([contains(word) for word in words.split()] if narrow else []), text
+            assert by == ([like_pattern(word) for word in words.split()] if narrow else []), text
 
 
 def test_words_are_few_and_cover_both_ends() -> None:
     text = "".join(chr(97 + n % 26) + str(n) for n in range(2000))
-    words = words_of(contains(text)).replace('"', "").split()
+    words = match_expression(like_pattern(text)).replace('"', "").split()
     assert len(words) <= 14
     pieces = [bytes.fromhex(word).decode() for word in words]
     assert (pieces[0], pieces[-1]) == (text[:6], text[-6:])
     assert all(piece in text for piece in pieces)
-    assert words_of(contains("%_\\")) == f'"{b"%_".hex()}5c" *'
+    assert match_expression(like_pattern("%_\\")) == f'"{b"%_".hex()}5c" *'
 
 
 async def test_the_index_is_what_a_search_goes_by(world: World, engine: str) -> None:
-    query = filtered(products.PRODUCT_LIST, products.PRODUCT_FILTERS, searched("search", "tea time"))
+    query = filter_query(products.PRODUCT_LIST, products.PRODUCT_FILTERS, search_filter("search", "tea time"))
 
-    async def plan(tx: Tx) -> list[Any]:
+    async def plan(tx: Transaction) -> list[Any]:
         if engine in ("sqlite", "twice"):
             return await tx.all("EXPLAIN QUERY PLAN " + query.sql, *query.args)
         await tx.run("SET LOCAL enable_seqscan = off")
         return await tx.all("EXPLAIN " + query.sql.replace("$1", "'%time%'").replace("$2", "'%tea%'"))
 
-    said = str(world.service.storage.read_now(plan))
+    said = str(world.service.database.read_now(plan))
     assert "VIRTUAL TABLE" in said if engine in ("sqlite", "twice") else "product_gram" in said
 
 
@@ -178,7 +177,7 @@ async def test_without_the_extension_there_is_no_index_and_no_harm(server: Serve
         await connection.execute("CREATE ROLE nobody_much; CREATE SCHEMA narrow AUTHORIZATION nobody_much")
         await connection.execute("SET LOCAL search_path = narrow; SET LOCAL ROLE nobody_much")
         await connection.execute("CREATE TABLE product (search TEXT)")
-        await connection.execute(POSTGRES)
+        await connection.execute(POSTGRES_PRODUCT_INDEX)
         assert await connection.fetchval("SELECT count(*) FROM pg_indexes WHERE schemaname = 'narrow'") == 0
     finally:
         await change.rollback()

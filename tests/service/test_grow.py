@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest_asyncio
 
+from aisle.service.db import Row, Transaction, open_database
 from aisle.service.factory import Service
-from aisle.service.storage import Row, Tx, open_storage
 from tests.bench.shop import products
 from tests.grow.__main__ import opened
 from tests.grow.chain import address_beside, copied, make_beside
@@ -29,8 +29,8 @@ async def grown(server: Server) -> AsyncIterator[tuple[Service, Service]]:
     url = server.fresh()
     await make_beside(url)
     with (
-        closing(Service(open_storage(await address_beside(url)), lambda: START)) as one,
-        closing(Service(open_storage(url), lambda: START)) as chain,
+        closing(Service(open_database(await address_beside(url)), lambda: START)) as one,
+        closing(Service(open_database(url), lambda: START)) as chain,
     ):
         async with opened(one) as sends:
             await founded(sends, GOODS, 1)
@@ -38,14 +38,14 @@ async def grown(server: Server) -> AsyncIterator[tuple[Service, Service]]:
             await filled(sends, GOODS, 8, 7)
         async with opened(chain) as sends:
             await founded(sends, GOODS, STORES)
-        before = chain.storage.read_now(keys)
+        before = chain.database.read_now(keys)
         rows = await copied(url, STORES)
-        assert rows == STORES * one.storage.read_now(rows_of_first)
-        assert chain.storage.read_now(keys) == before, "keys and indexes are as they were"
+        assert rows == STORES * one.database.read_now(rows_of_first)
+        assert chain.database.read_now(keys) == before, "keys and indexes are as they were"
         yield one, chain
 
 
-async def keys(tx: Tx) -> list[Row]:
+async def keys(tx: Transaction) -> list[Row]:
     """The words of every key and index; those of a foreign key are checked."""
     return await tx.all(
         """SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid), convalidated FROM pg_constraint
@@ -55,7 +55,7 @@ async def keys(tx: Tx) -> list[Row]:
     )
 
 
-async def rows_of_first(tx: Tx) -> int:
+async def rows_of_first(tx: Transaction) -> int:
     """How many rows the first store has, all tables together."""
     tables = await tx.all(
         """SELECT table_name FROM information_schema.columns

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.storage import Tx
+from aisle.service.db import Transaction
 from tests.service.world import LOGS, World
 
 KEY = "0123456789abcdef"
@@ -36,13 +36,13 @@ async def test_without_a_key_it_is_done_again(world: World) -> None:
 async def test_what_has_no_key_is_named_by_its_time(world: World) -> None:
     """So that the rows of one moment stand side by side in the database."""
 
-    async def named(tx: Tx) -> list[Any]:
+    async def named(tx: Transaction) -> list[Any]:
         return [row[0] for row in await tx.all("SELECT op_id FROM leg ORDER BY recorded_on, op_id")]
 
     for _ in range(3):
         await world.post(LOGS, ENTRY)
         world.now += 0.5
-    names = await world.service.storage.read(named)
+    names = await world.service.database.read(named)
     assert len({*names}) == 3
     assert [int(name[:14], 16) for name in names] == [int((world.now - 0.5 * n) * 1_000_000) for n in (3, 2, 1)]
 
@@ -115,7 +115,7 @@ async def test_a_token_in_another_s_place_repeats_what_that_one_sent(world: Worl
 async def test_a_service_s_own_token_may_be_lost_between_two_tries(world: World, tmp_path: Path) -> None:
     file = tmp_path / "token"
     for _ in range(2):
-        client = world.open_client(world.service.admin_token(file))
+        client = world.open_client(world.service.ensure_admin_token(file))
         assert (await world.send("POST", LOGS, ENTRY, headers=keyed(), client=client)).status_code == 200
         await client.aclose()
         file.unlink()
@@ -132,12 +132,12 @@ async def test_a_key_is_no_way_around_a_right(world: World) -> None:
 
 
 async def test_a_replay_asks_for_the_right_again(world: World) -> None:
-    from aisle.service.times import moment
-    from aisle.service.tokens import list_tokens, revoke_token
+    from aisle.service.auth.tokens import list_tokens, revoke_token
+    from aisle.service.domain.timestamps import format_timestamp
 
     await world.post(LOGS, ENTRY, headers=keyed())
-    [token] = list_tokens(world.service.storage)
-    revoke_token(world.service.storage, token.token_id, now=moment(world.now))
+    [token] = list_tokens(world.service.database)
+    revoke_token(world.service.database, token.token_id, now=format_timestamp(world.now))
     assert (await world.send("POST", LOGS, ENTRY, headers=keyed())).status_code == 401
 
 
@@ -158,15 +158,15 @@ async def test_a_key_that_is_none_is_malformed(world: World, value: str) -> None
 async def test_the_ledger_remembers_longer_than_the_answers(world: World) -> None:
     await world.post(LOGS, ENTRY, headers=keyed())
 
-    async def kept(tx: Tx) -> int:
+    async def kept(tx: Transaction) -> int:
         return len(await tx.all("SELECT 1 FROM idempotency"))
 
     world.now += 29 * 86400
     await world.get("/stores")
-    assert await world.service.storage.read(kept) == 1
+    assert await world.service.database.read(kept) == 1
     world.now += 86400 + 1
     await world.get("/stores")
-    assert await world.service.storage.read(kept) == 0
+    assert await world.service.database.read(kept) == 0
     answer = await world.post(LOGS, ENTRY, 409, headers=keyed())
     assert answer["errors"][0]["field"] == "Idempotency-Key"
     assert world.books() == {("P1", "A1", 1): 2}
@@ -174,7 +174,7 @@ async def test_the_ledger_remembers_longer_than_the_answers(world: World) -> Non
 
 async def test_a_failure_is_not_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("aisle.service.stock.logs.sql.LOG_ADD", "SELECT nonsense")
+        broken.setattr("aisle.service.domain.log_entries.sql.LOG_ADD", "SELECT nonsense")
         assert (await world.send("POST", LOGS, ENTRY, headers=keyed())).status_code == 500
     assert world.books() == {}
     answer = await world.send("POST", LOGS, ENTRY, headers=keyed())

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-import aisle.service.app  # noqa: F401 - read once, here, and not by each child
-from aisle.service.limits import Rates
+import aisle.service.http.app  # noqa: F401 - read once, here, and not by each child
+from aisle.service.limits import RateLimits
 from tests.local.children import Child, running
 from tests.service.world import LOGS, World
 
@@ -70,7 +70,7 @@ async def _check(folder: Path, said: list[str], rounds: int) -> None:
     assert {line.split()[0] for line in said} <= {"asked", "200"}
     assert len(answered) >= rounds
     world = World(folder)
-    world.service.rates = Rates(0, 0)  # all that was asked in a thousand lives is asked again at once
+    world.service.rate_limits = RateLimits(0, 0)  # all that was asked in a thousand lives is asked again at once
     del world.service.app
     world.client = world.open_client(world.secret)
     try:

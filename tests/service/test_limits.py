@@ -20,13 +20,20 @@ import httpx
 import pytest
 
 from aisle.errors import UsageError
-from aisle.service import request as wire
-from aisle.service.access import AccessLog
-from aisle.service.answers import Refusal
-from aisle.service.app import App
-from aisle.service.handlers import BULK, HANDLERS
-from aisle.service.limits import LONGEST_CODE, LONGEST_HEADERS, LONGEST_QUERY, MOST_HEADERS, Buckets, Rates
-from aisle.service.serve import serve
+from aisle.service.errors import Refusal
+from aisle.service.handlers.registry import BULK_BODY_LIMIT, HANDLERS
+from aisle.service.http import request as wire
+from aisle.service.http.app import App
+from aisle.service.http.json_logging import AccessLog
+from aisle.service.http.server import run_server
+from aisle.service.limits import (
+    MAX_CODE_LENGTH,
+    MAX_HEADER_BYTES,
+    MAX_HEADERS,
+    MAX_QUERY_BYTES,
+    RateLimiter,
+    RateLimits,
+)
 from tests.lengths import tries
 from tests.service.world import API, LOGS, World
 
@@ -36,40 +43,40 @@ STORE = {"store_name": "Long", "is_active": True, "is_active_data_exchange": Tru
 
 def client_of(world: World, **options: Any) -> httpx.AsyncClient:
     """A client of the same database behind other limits."""
-    app = App(world.service.storage, clock=lambda: world.now, **options)
+    app = App(world.service.database, clock=lambda: world.now, **options)
     headers = {"Authorization": f"Bearer {world.secret}"}
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service", headers=headers)
 
 
 def test_a_bucket_fills_at_its_rate_and_says_when_to_come_again() -> None:
     now = 100.0
-    buckets = Buckets(0.5, lambda: now)
+    buckets = RateLimiter(0.5, lambda: now)
     for _ in range(5):
-        buckets.take("a")
+        buckets.count_request("a")
     with pytest.raises(Refusal) as refused:
-        buckets.take("a")
+        buckets.count_request("a")
     assert (refused.value.status, refused.value.retry_after) == (429, 2)
-    buckets.take("b")
+    buckets.count_request("b")
     now += 1.5
     with pytest.raises(Refusal):
-        buckets.take("a")
+        buckets.count_request("a")
     now += 0.5
-    buckets.take("a")
-    free = Buckets(0, lambda: now)
+    buckets.count_request("a")
+    free = RateLimiter(0, lambda: now)
     for _ in range(100):
-        free.take("a")
+        free.count_request("a")
 
 
 def test_buckets_that_nobody_uses_are_forgotten() -> None:
-    buckets = Buckets(1, lambda: 0.0)
+    buckets = RateLimiter(1, lambda: 0.0)
     for n in range(10_050):
-        buckets.take(str(n))
+        buckets.count_request(str(n))
     assert len(buckets._levels) == 10_000
 
 
 async def test_a_token_that_asks_too_often_hears_when_to_come_again(world: World) -> None:
     other = world.token()
-    async with client_of(world, rates=Rates(token=0.2)) as client:
+    async with client_of(world, rate_limits=RateLimits(token=0.2)) as client:
         answers = [await client.get(API + "/stores") for _ in range(3)]
         assert [one.status_code for one in answers] == [200, 200, 429]
         assert 1 <= int(answers[2].headers["Retry-After"]) <= 5
@@ -84,7 +91,7 @@ async def test_a_token_that_asks_too_often_hears_when_to_come_again(world: World
 
 def test_a_bucket_may_owe_what_has_come_and_then_takes_no_more() -> None:
     now = 100.0
-    buckets = Buckets(10, lambda: now)
+    buckets = RateLimiter(10, lambda: now)
     buckets.check("a")
     buckets.charge("a", 120)
     with pytest.raises(Refusal) as refused:
@@ -97,14 +104,14 @@ def test_a_bucket_may_owe_what_has_come_and_then_takes_no_more() -> None:
 
 async def test_bytes_of_bodies_are_counted_by_token(world: World) -> None:
     bearer = {"Authorization": f"Bearer {world.token()}"}
-    async with client_of(world, rates=Rates(token_bytes=200)) as client:
+    async with client_of(world, rate_limits=RateLimits(token_bytes=200)) as client:
         body = {"stores": [{**STORE, "store_number": "S1", "city": "x" * 900}]}
         answers = [await client.post(API + "/stores", json=body) for _ in range(3)]
         assert [one.status_code for one in answers] == [200, 200, 429]
         assert 1 <= int(answers[2].headers["Retry-After"]) <= 30
         assert (await client.get(API + "/stores")).status_code == 200, "what has no body is taken"
         assert (await client.post(API + "/stores", json=body, headers=bearer)).status_code == 200
-    async with client_of(world, rates=Rates(token=0, token_bytes=200)) as client:
+    async with client_of(world, rate_limits=RateLimits(token=0, token_bytes=200)) as client:
         answers = [await client.post(API + "/stores", json=body) for _ in range(3)]
         assert [one.status_code for one in answers] == [200, 200, 200]
 
@@ -125,10 +132,10 @@ async def test_others_are_answered_while_large_bodies_are_parsed(world: World) -
     products = [{"product_number": f"P{n}", "product_name": "T" * 50, **details} for n in range(tries(10_000, 38_000))]
     products[-1]["price"] = "no number"
     raw = json.dumps({"products": products}).encode()
-    assert len(raw) <= BULK
+    assert len(raw) <= BULK_BODY_LIMIT
     headers = {"Content-Type": "application/json"}
     waits: list[float] = []
-    async with client_of(world, rates=Rates(token=0)) as client:
+    async with client_of(world, rate_limits=RateLimits(token=0)) as client:
         await client.get("/aisle/v1/health")
         writes = [asyncio.create_task(client.post(API + "/products", content=raw, headers=headers)) for _ in range(8)]
         while not all(write.done() for write in writes):
@@ -142,13 +149,13 @@ async def test_others_are_answered_while_large_bodies_are_parsed(world: World) -
 
 
 async def test_a_write_counts_once(world: World) -> None:
-    async with client_of(world, rates=Rates(token=0.3)) as client:
+    async with client_of(world, rate_limits=RateLimits(token=0.3)) as client:
         answers = [await client.post(API + "/stores", json={"stores": []}) for _ in range(4)]
     assert [one.status_code for one in answers] == [200, 200, 200, 429]
 
 
 async def test_guessing_tokens_is_slowed_down_and_hurts_nobody_else(world: World) -> None:
-    async with client_of(world, rates=Rates(stranger=0.2)) as client:
+    async with client_of(world, rate_limits=RateLimits(unauthenticated=0.2)) as client:
         bad = {"Authorization": "Bearer aisle_guess"}
         answers = [await client.get(API + "/stores", headers=bad) for _ in range(4)]
         assert [one.status_code for one in answers] == [401, 401, 429, 429]
@@ -157,7 +164,7 @@ async def test_guessing_tokens_is_slowed_down_and_hurts_nobody_else(world: World
 
 
 async def test_items_are_counted_with_their_lines(world: World) -> None:
-    most = HANDLERS["create-movement"].most_items("admin")
+    most = HANDLERS["create-movement"].max_items("admin")
     item = {"product_number": "NONE"}
     assert (await world.send("POST", "/stores/S1/storeproductlocation/movement", [item] * most)).status_code == 422
     answer = await world.send("POST", "/stores/S1/storeproductlocation/movement", [item] * (most + 1))
@@ -167,7 +174,7 @@ async def test_items_are_counted_with_their_lines(world: World) -> None:
     assert (await world.send("PUT", "/stores/S1/orders/customerorder", update)).status_code == 404
     update["orders"]["order_lines"] = [*lines, *lines[:1]]
     assert (await world.send("PUT", "/stores/S1/orders/customerorder", update)).status_code == 413
-    assert HANDLERS["create-or-update-products"].most_items("admin") == 10 * most
+    assert HANDLERS["create-or-update-products"].max_items("admin") == 10 * most
 
 
 async def test_of_a_large_body_the_first_object_that_does_not_fit_is_told(world: World) -> None:
@@ -234,13 +241,13 @@ async def test_numbers_are_finite_and_have_three_decimal_places(world: World, nu
 
 
 async def test_headers_and_queries_have_a_length(world: World) -> None:
-    good = {"X-Long": "x" * (LONGEST_HEADERS - 1000)}
+    good = {"X-Long": "x" * (MAX_HEADER_BYTES - 1000)}
     assert (await world.client.get(API + "/stores", headers=good)).status_code == 200
-    answer = await world.client.get(API + "/stores", headers={"X-Long": "x" * LONGEST_HEADERS})
+    answer = await world.client.get(API + "/stores", headers={"X-Long": "x" * MAX_HEADER_BYTES})
     assert (answer.status_code, answer.json()["success"]) == (431, False)
-    many = {f"X-{n}": "x" for n in range(MOST_HEADERS)}
+    many = {f"X-{n}": "x" for n in range(MAX_HEADERS)}
     assert (await world.client.get(API + "/stores", headers=many)).status_code == 431
-    answer = await world.client.get(API + "/stores", params={"search_text": "x" * LONGEST_QUERY})
+    answer = await world.client.get(API + "/stores", params={"search_text": "x" * MAX_QUERY_BYTES})
     assert (answer.status_code, answer.json()["success"]) == (414, False)
 
 
@@ -323,12 +330,12 @@ async def test_a_number_of_any_length_is_too_large_and_nothing_is_said_to_progra
 async def test_what_no_path_can_name_is_not_made(
     world: World, at: str, rows: str, number: str, more: dict[str, Any]
 ) -> None:
-    for code in ("", ".", "..", "x" * (LONGEST_CODE + 1)):
+    for code in ("", ".", "..", "x" * (MAX_CODE_LENGTH + 1)):
         answer = await world.client.post(at, json={rows: [{**more, number: code}]})
         assert answer.status_code == 422, answer.text
         assert answer.json()["errors"][0]["field"] == f"{rows}[0].{number}"
         assert len(answer.content) < 1000
-    longest = await world.client.post(at, json={rows: [{**more, number: "x" * LONGEST_CODE}]})
+    longest = await world.client.post(at, json={rows: [{**more, number: "x" * MAX_CODE_LENGTH}]})
     assert longest.status_code == 200, longest.text
 
 
@@ -415,7 +422,7 @@ async def test_answers_that_were_kept_before_headers_counted_are_still_found(wor
     async def age(tx: Any) -> None:
         await tx.run("UPDATE idempotency SET fingerprint = $1", old)
 
-    world.service.storage.write_now(age)
+    world.service.database.write_now(age)
     again = await world.send("POST", LOGS, body, headers=key)
     assert (again.status_code, again.headers["Idempotency-Replayed"]) == (200, "true")
     body["storeproductlog"][0]["quantity"] = 2
@@ -430,7 +437,7 @@ async def test_the_access_log_says_what_was_asked_and_keeps_what_is_nobody_s_bus
 ) -> None:
     file = tmp_path / "access.log"
     with closing(AccessLog(file)) as log:
-        async with client_of(world, access=log) as client:
+        async with client_of(world, record_request=log) as client:
             order = {"order_number": "CANARY1", "customer_name": "CANARY2", "customer_email": "CANARY3@x"}
             await client.post(API + ORDERS, json={"orders": [order]})
             await client.get(API + ORDERS, params={"search_text": "CANARY2", "order_number": "CANARY1"})
@@ -464,7 +471,7 @@ async def test_the_access_log_says_what_was_asked_and_keeps_what_is_nobody_s_bus
 async def test_the_access_log_may_be_moved_away(world: World, tmp_path: Path) -> None:
     file = tmp_path / "access.log"
     with closing(AccessLog(file)) as log:
-        async with client_of(world, access=log) as client:
+        async with client_of(world, record_request=log) as client:
             await client.get(API + "/stores")
             file.rename(tmp_path / "access.log.1")
             await client.get(API + "/stores")
@@ -483,10 +490,11 @@ CERTIFICATE = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_param
 SERVE = """
 import sys
 from pathlib import Path
-from aisle.service.serve import serve
+from aisle.service.http.server import run_server
 folder = Path(sys.argv[1])
-serve(f"sqlite:///{folder}/s.db", host="0.0.0.0", port=0, token_file=folder / "token", certificate=folder / "cert.pem",
-      private_key=folder / "key.pem", access_file=folder / "access.log", ready=lambda url: print(url, flush=True))
+run_server(f"sqlite:///{folder}/s.db", host="0.0.0.0", port=0, token_file=folder / "token",
+      certificate=folder / "cert.pem", private_key=folder / "key.pem", access_file=folder / "access.log",
+      ready=lambda url: print(url, flush=True))
 """
 
 
@@ -528,7 +536,7 @@ def test_a_certificate_that_is_none_is_refused_before_anything_is_served(tmp_pat
     (tmp_path / "cert.pem").write_text("no certificate")
     before = threading.active_count()
     with pytest.raises((UsageError, OSError)):
-        serve(
+        run_server(
             f"sqlite:///{tmp_path}/s.db",
             port=0,
             certificate=tmp_path / "cert.pem",

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from aisle.service import pages
-from aisle.service.times import moment
+from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.handlers import list_response
 from tests.service.busy import busy
 from tests.service.world import LOGS as LOGS_OF
 from tests.service.world import World, line_end
@@ -79,9 +79,9 @@ async def test_a_long_list_over_stores_is_counted_no_further_than_it_has_to_be(
 
     whole = await world.rows(path, **query)
     assert len(whole) >= 2
-    monkeypatch.setattr(pages, "MOST_COUNTED", len(whole))
+    monkeypatch.setattr(list_response, "MAX_COUNTED", len(whole))
     assert (await page(1))["total_count"] == len(whole)
-    monkeypatch.setattr(pages, "MOST_COUNTED", len(whole) - 1)
+    monkeypatch.setattr(list_response, "MAX_COUNTED", len(whole) - 1)
     for scrolled in (False, path != RECEIPTS):
         scroll: dict[str, Any] = {}
         for number, row in enumerate(whole, 1):
@@ -91,7 +91,7 @@ async def test_a_long_list_over_stores_is_counted_no_further_than_it_has_to_be(
             scroll = {"scroll_id": shown.get("scroll_id")} if scrolled else {}
     beyond = await page(len(whole) + 5)
     assert (beyond["list"], beyond["next_page"]) == ([], None)
-    monkeypatch.setattr(pages, "MOST_COUNTED", 0)
+    monkeypatch.setattr(list_response, "MAX_COUNTED", 0)
     of_store = await world.get(path, store_number="S1", **query)
     assert of_store["total_count"] == len(of_store["list"]) > 0
     await client.aclose()
@@ -158,8 +158,8 @@ async def test_a_stock_entry_shows_settings_stock_and_places(world: World) -> No
         "delivery_datetimes": ["2026-06-05T00:00:00.000Z"],
         "next_ordering_datetime": "2026-06-04T08:00:00.000Z",
         "ordering_datetimes": ["2026-06-04T08:00:00.000Z"],
-        "most_likely_datetime": moment(world.now),
-        "last_counted_datetime": moment(world.now),
+        "most_likely_datetime": format_timestamp(world.now),
+        "last_counted_datetime": format_timestamp(world.now),
     }
     assert {name: entry.get(name) for name in expected} == expected
     assert [(one["store_location_code"], one["quantity"]) for one in entry["store_locations"]] == [
@@ -236,11 +236,11 @@ async def test_filters_of_the_stock_list(world: World) -> None:
     assert await found(search_text="musli [/B]") == [("S1", "P1"), ("S2", "P1")]
     assert await found(search_text="50000") == [("S1", "P2")]
     assert await found(search_text="%") == [("S1", "P1"), ("S2", "P1")]
-    assert await found(last_stock_modified_datetime=moment(start + 1)) == [("S1", "P2")]
-    assert await found(last_modified_date=moment(start)) == everything
-    assert await found(last_modified_date=moment(start + 1)) == []
+    assert await found(last_stock_modified_datetime=format_timestamp(start + 1)) == [("S1", "P2")]
+    assert await found(last_modified_date=format_timestamp(start)) == everything
+    assert await found(last_modified_date=format_timestamp(start + 1)) == []
     await world.post("/products", {"products": [{"product_number": "KG", "product_name": "Pears"}]})
-    assert await found(last_modified_date=moment(start + 1)) == [("S1", "KG")]
+    assert await found(last_modified_date=format_timestamp(start + 1)) == [("S1", "KG")]
     for query in ({"search_text": "tea"}, {"store_number": "S1"}, {"barcode": "1"}):
         assert (await world.get(STOCK, **query))["total_count"] == len(await found(**query))
 
@@ -347,7 +347,7 @@ async def test_filters_of_the_log(world: World) -> None:
     assert await found(review_status=2) == await found(review_status=0, is_reviewed=True) == []
     assert await found(is_reviewed=True) == []
     assert sorted(await found(is_reviewed=False)) == ["P1", "P2", "P3"]
-    day_one, day_two = moment(world.now - 86400)[:10], moment(world.now)[:10]
+    day_one, day_two = format_timestamp(world.now - 86400)[:10], format_timestamp(world.now)[:10]
     assert await found(to_modified_date=day_one) == ["P1"]
     assert sorted(await found(last_modified_date=day_two)) == ["P2", "P3"]
     world.now += 90 * 86400

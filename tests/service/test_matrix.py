@@ -8,11 +8,11 @@ import httpx
 import pytest
 
 from aisle.contract.wire import OPERATIONS
+from aisle.service.auth.tokens import create_token, revoke_token
 from aisle.service.context import Role
-from aisle.service.extensions import EXTENSIONS
-from aisle.service.handlers import HANDLERS
-from aisle.service.times import moment
-from aisle.service.tokens import create_token, revoke_token
+from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.registry import HANDLERS
 from tests.service.world import World
 
 ROLES: tuple[Role, ...] = ("staff", "supervisor", "integration", "admin", "metrics")
@@ -49,7 +49,9 @@ OF_CHAIN = {
     "create-product-free-fields",
     "create-stores",
 }
-IN_QUERY = {name for name, row in OPERATIONS.items() if any(param.name == "store_number" for param in row.of("query"))}
+IN_QUERY = {
+    name for name, row in OPERATIONS.items() if any(param.name == "store_number" for param in row.params_in("query"))
+}
 IN_PATH = {name for name, row in OPERATIONS.items() if "{store_number}" in row.path}
 IN_BODY: dict[str, dict[str, Any]] = {
     "create-customer-orders-several-stores": {"orders": [{"order_number": "X"}]},
@@ -94,7 +96,7 @@ async def ask(world: World, name: str, store: str, client: httpx.AsyncClient, **
     """An operation in this store, wherever it names one."""
     row = OPERATIONS[name]
     query: dict[str, Any] = {"store_number": store} if name in IN_QUERY else {}
-    for param in row.of("query"):
+    for param in row.params_in("query"):
         if param.required:
             query[param.name] = {"receipt_type": 1, "location_code_tag": "shelf"}[param.name]
     path = row.path.removeprefix("/api/v2/public").replace("{store_number}", store)
@@ -157,11 +159,11 @@ def _bad(world: World, kind: str) -> str | None:
     if kind == "missing":
         return None
     if kind == "expired":
-        return world.token("admin", expires_on=moment(world.now))
-    now = moment(world.now)
-    made = create_token(world.service.storage, name="x", role="admin", store_numbers=None, now=now)
+        return world.token("admin", expires_on=format_timestamp(world.now))
+    now = format_timestamp(world.now)
+    made = create_token(world.service.database, name="x", role="admin", store_numbers=None, now=now)
     if kind == "revoked":
-        assert revoke_token(world.service.storage, made.token_id, now=now)
+        assert revoke_token(world.service.database, made.token_id, now=now)
         return made.secret
     return made.secret[::-1] if kind == "garbled" else made.secret[:-1] + ("0" if made.secret[-1] != "0" else "1")
 
@@ -178,7 +180,7 @@ async def test_our_own_operations_keep_to_the_stores_of_a_token(world: World, ro
                 answers.append(await world.send(extension.method, path, body, client=client, query=query))
             own, foreign, missing = answers
             good = _DONE.get(extension.name, 200)
-            may = role in OURS.get(extension.name, EVERYBODY) and not extension.handler.chain
+            may = role in OURS.get(extension.name, EVERYBODY) and not extension.handler.needs_all_stores
             assert own.status_code == (good if may else 403), (extension.name, own.text)
             assert (foreign.status_code, foreign.content) == (403, missing.content), extension.name
             assert (own.content == foreign.content) == (own.status_code == 403 and extension.name != "sign-in")

@@ -10,10 +10,10 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.service.sql.schema import CODES_ANEW, MIGRATIONS
-from aisle.service.storage.migrate import _dialect
-from aisle.service.storage.postgres_schema import dialect
-from aisle.service.tokens import hashed, new_secret
+from aisle.service.auth.tokens import generate_secret, hash_secret
+from aisle.service.db.postgres_schema import to_postgres
+from aisle.service.db.schema import MIGRATIONS, REBUILD_PRODUCT_CODES
+from aisle.service.db.sqlite_schema import _to_sqlite
 from tests.service.postgres import execute
 from tests.service.world import LOGS, START, World
 
@@ -53,7 +53,7 @@ ROWS = (
 async def test_an_earlier_database_is_brought_up_with_all_that_is_in_it(
     tmp_path: Path, engine: str, version: int, request: pytest.FixtureRequest
 ) -> None:
-    secret = new_secret()
+    secret = generate_secret()
     if engine == "sqlite":
         sqlite_of(tmp_path / "service.db", version, secret)
         world = World(tmp_path)
@@ -93,7 +93,7 @@ _SAID = (
 async def test_what_earlier_programs_kept_for_searches_is_found_as_it_is_typed(
     tmp_path: Path, engine: str, request: pytest.FixtureRequest
 ) -> None:
-    secret = new_secret()
+    secret = generate_secret()
     if engine == "sqlite":
         sqlite_of(tmp_path / "service.db", 16, secret, _SAID)
         world = World(tmp_path)
@@ -121,7 +121,7 @@ async def test_what_earlier_programs_kept_for_searches_is_found_as_it_is_typed(
 async def test_measures_of_products_of_earlier_programs_are_found_however_they_are_written(
     tmp_path: Path, engine: str, request: pytest.FixtureRequest
 ) -> None:
-    secret = new_secret()
+    secret = generate_secret()
     said = (
         "UPDATE product SET product_name = 'Tea 1,5 kg', search = 'tea 1 5 kg 15\n1', detail = 'p1\ntea 1 5 kg 15'",
     )
@@ -181,7 +181,7 @@ async def test_barcodes_of_earlier_programs_are_found_in_every_form(
     tmp_path: Path, engine: str, request: pytest.FixtureRequest
 ) -> None:
     """They were kept under one key, without zeros before it; the migration keeps them under all."""
-    secret, before = new_secret(), next(n for n, each in enumerate(MIGRATIONS) if CODES_ANEW in each)
+    secret, before = generate_secret(), next(n for n, each in enumerate(MIGRATIONS) if REBUILD_PRODUCT_CODES in each)
     codes: dict[str, dict[str, Any]] = {**_CODED, "P9": {"barcode": "gone"}}
     said = [_product(number, item) for number, item in codes.items()]
     said += ["UPDATE product SET deleted_on = '2026' WHERE product_number = 'P9'"]
@@ -208,7 +208,7 @@ async def test_orders_and_deliveries_of_earlier_programs_say_no_more_than_they_d
     tmp_path: Path, engine: str, request: pytest.FixtureRequest
 ) -> None:
     """What the interface has no field for stands under `aisle` where there is any of it."""
-    secret = new_secret()
+    secret = generate_secret()
     order = """INSERT INTO customer_order (store_number, order_number, seq, is_active, is_claimed, is_picked,
         is_rejected, status_id, fulfilment, reference, pickup_date, total_lines, total_quantity, total_delivered,
         fingerprint, search, item, data)
@@ -253,7 +253,7 @@ async def test_keys_of_the_first_schema_are_kept_under_their_store(
         "UPDATE balance SET quantity = quantity + 8000 WHERE order_number = ''",
         "UPDATE stock_log SET item = replace(item, '\"quantity\":6', '\"quantity\":14')",
     )
-    secret = new_secret()
+    secret = generate_secret()
     if engine == "sqlite":
         sqlite_of(tmp_path / "service.db", 1, secret, doubled, rows)
         world = World(tmp_path)
@@ -273,13 +273,13 @@ async def test_keys_of_the_first_schema_are_kept_under_their_store(
 async def _answered(tmp_path: Path) -> tuple[object, ...]:
     """What is kept under the first key, as the service of today keeps it."""
     (tmp_path / "other").mkdir()
-    secret = new_secret()
+    secret = generate_secret()
     sqlite_of(tmp_path / "other" / "service.db", len(MIGRATIONS), secret)
     world = World(tmp_path / "other")
     async with world.open_client(secret) as client:
         assert (await world.send("POST", LOGS, ENTRY, headers=KEYS[0], client=client)).status_code == 200
     kept = "SELECT request_key, fingerprint, status, body, created_on FROM idempotency"
-    [row] = world.service.storage.read_now(lambda tx: tx.all(kept))
+    [row] = world.service.database.read_now(lambda tx: tx.all(kept))
     await world.client.aclose()
     world.service.close()
     return row
@@ -309,9 +309,9 @@ def sqlite_of(
     connection.create_scalar_function("code_keys", lambda *_: "[]", 1)
     for name, given in (("refolded", 1), ("measured", 2)):
         connection.create_scalar_function(name, lambda *said: said[0], given)
-    for statement in (*(_dialect(one) for one in _statements(version)), *ROWS, *more):
+    for statement in (*(_to_sqlite(one) for one in _statements(version)), *ROWS, *more):
         connection.execute(statement)
-    for text, values in ((_TOKEN, ("t" * 12, hashed(secret))), *rows):
+    for text, values in ((_TOKEN, ("t" * 12, hash_secret(secret))), *rows):
         connection.execute(text.replace("$", "?"), values)
     connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
@@ -324,11 +324,11 @@ def postgres_of(
     more: Sequence[str] = (),
     rows: Sequence[tuple[str, Sequence[Any]]] = (),
 ) -> None:
-    made = [dialect(statement) for statement in _statements(version)]
+    made = [to_postgres(statement) for statement in _statements(version)]
     numbers = [f"INSERT INTO schema_version VALUES ({number})" for number in range(1, version + 1)]
     table = "CREATE TABLE schema_version (version BIGINT PRIMARY KEY)"
     execute(
         url,
         ";".join([*made, table, *numbers, *ROWS, *more]),
-        rows=[(_TOKEN, ("t" * 12, hashed(secret))), *rows],
+        rows=[(_TOKEN, ("t" * 12, hash_secret(secret))), *rows],
     )

@@ -11,17 +11,17 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from aisle.contract.operation import Operation
+from aisle.contract.models.extensions import request_body_adapter
+from aisle.contract.operations import Operation
 from aisle.contract.wire import OPERATIONS, build_path, encode_json, encode_query
-from aisle.service.answers import TITLES
-from aisle.service.bodies import read_body
-from aisle.service.docs import ASSETS
-from aisle.service.extensions import EXTENSIONS
+from aisle.service.errors import STATUS_TITLES
 from aisle.service.factory import open_service
-from aisle.service.openapi import document
-from aisle.service.openapi.examples import EXAMPLES
-from aisle.service.openapi.params import NOTES
-from aisle.service.pages import SCROLL
+from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.list_response import SCROLL_PARAM
+from aisle.service.http.fastapi_app import _ASSETS
+from aisle.service.http.openapi.document import build_document
+from aisle.service.http.openapi.examples import EXAMPLES
+from aisle.service.http.openapi.parameters import PARAMETER_TEXTS
 from tests.service.world import prepare
 
 OURS = {
@@ -40,7 +40,7 @@ async def shop(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     prepare(tmp_path / "service.db", demo=True)
     service = open_service(tmp_path / "service.db")
     try:
-        headers = {"Authorization": f"Bearer {service.admin_token(tmp_path / 'token')}"}
+        headers = {"Authorization": f"Bearer {service.ensure_admin_token(tmp_path / 'token')}"}
         transport = httpx.ASGITransport(service.app)
         async with httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers) as client:
             yield client
@@ -54,7 +54,7 @@ def test_lists_over_stores_say_that_their_total_has_an_end() -> None:
 
 
 def _shown(row: Operation) -> dict[str, Any]:
-    page: dict[str, Any] = document()["paths"][row.path][row.method.lower()]
+    page: dict[str, Any] = build_document()["paths"][row.path][row.method.lower()]
     return page
 
 
@@ -62,7 +62,7 @@ def _shown(row: Operation) -> dict[str, Any]:
 def test_an_operation_is_shown_whole(row: Operation) -> None:
     page = _shown(row)
     assert page["operationId"] == row.name
-    params = [*row.params, *([SCROLL] if row.paging == "envelope" else [])]
+    params = [*row.params, *([SCROLL_PARAM] if row.paging == "envelope" else [])]
     shown = [(one["name"], one["in"], one.get("required", False)) for one in page["parameters"]]
     assert shown[: len(params)] == [(param.name, param.where, param.required) for param in params]
     ours = {name for name, _, _ in shown[len(params) :]}
@@ -81,7 +81,7 @@ def test_an_operation_is_shown_whole(row: Operation) -> None:
 
 @pytest.mark.parametrize("row", OPERATIONS.values(), ids=lambda row: row.name)
 def test_bodies_and_results_are_the_models(row: Operation) -> None:
-    page, components = _shown(row), document()["components"]["schemas"]
+    page, components = _shown(row), build_document()["components"]["schemas"]
     assert ("requestBody" in page) == (row.body is not None)
     result = page["responses"]["200"]["content"]["application/json"]["schema"]
     assert (result.get("type") == "array") == row.result_array
@@ -93,15 +93,15 @@ def test_bodies_and_results_are_the_models(row: Operation) -> None:
         assert (schema.get("type") == "array") == row.body_array
         name = (schema["items"] if row.body_array else schema)["$ref"].rpartition("/")[2]
         assert set(components[name]["properties"]) == set(
-            read_body(row).json_schema().get("properties") or components[name]["properties"]
+            request_body_adapter(row).json_schema().get("properties") or components[name]["properties"]
         )
         assert content["examples"], "somebody has to see what it looks like"
 
 
 def test_every_refusal_is_shown_with_its_form() -> None:
-    components = document()["components"]["schemas"]
+    components = build_document()["components"]["schemas"]
     told = set()
-    for path in document()["paths"].values():
+    for path in build_document()["paths"].values():
         for page in path.values():
             for status, answer in page["responses"].items():
                 assert answer["description"]
@@ -112,20 +112,20 @@ def test_every_refusal_is_shown_with_its_form() -> None:
                     told.add(int(status))
                     schema = answer["content"]["application/problem+json"]["schema"]
                     assert schema["$ref"].rpartition("/")[2] in components
-    assert told == set(TITLES) - {405}, "405 belongs to no operation"
+    assert told == set(STATUS_TITLES) - {405}, "405 belongs to no operation"
 
 
 def test_extensions_are_shown_as_such() -> None:
     for extension in EXTENSIONS:
-        page = document()["paths"][extension.path][extension.method.lower()]
+        page = build_document()["paths"][extension.path][extension.method.lower()]
         assert page["operationId"] == extension.name
         assert page["description"].startswith("Extension of this service.")
         assert ("requestBody" in page) == (extension.body is not None)
 
 
 def test_no_reference_points_nowhere() -> None:
-    found = set(re.findall(r"'\$ref': '([^']+)'", repr(document())))
-    schemas = document()["components"]["schemas"]
+    found = set(re.findall(r"'\$ref': '([^']+)'", repr(build_document())))
+    schemas = build_document()["components"]["schemas"]
     assert {ref.removeprefix("#/components/schemas/") for ref in found} <= set(schemas)
 
 
@@ -145,10 +145,10 @@ async def test_every_example_of_a_body_is_accepted(shop: httpx.AsyncClient) -> N
 
 async def test_every_example_of_a_parameter_is_accepted(shop: httpx.AsyncClient) -> None:
     for row in (row for row in OPERATIONS.values() if not row.write):
-        here = {param.name: str(NOTES[param.name].example) for param in row.of("path")}
-        must = {param.name: NOTES[param.name].example for param in row.of("query") if param.required}
-        for param in row.of("query"):
-            query = encode_query(row, must | {param.name: NOTES[param.name].example})
+        here = {param.name: str(PARAMETER_TEXTS[param.name].example) for param in row.params_in("path")}
+        must = {param.name: PARAMETER_TEXTS[param.name].example for param in row.params_in("query") if param.required}
+        for param in row.params_in("query"):
+            query = encode_query(row, must | {param.name: PARAMETER_TEXTS[param.name].example})
             answer = await shop.get(f"{build_path(row, here)}?{query}")
             assert answer.status_code == 200, (row.name, param.name, answer.text)
 
@@ -158,12 +158,12 @@ async def test_the_page_is_served_from_here_alone(shop: httpx.AsyncClient) -> No
     assert page.status_code == 200
     assert not re.findall(r"(?:https?:)?//[a-z]", page.text), "nothing of another host"
     named = set(re.findall(r"""(?:src|href)=["']([^"']+)""", page.text))
-    assert named == {f"/docs/{name}" for name in ASSETS}
+    assert named == {f"/docs/{name}" for name in _ASSETS}
     assert "/openapi.json" in page.text
     policy = page.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "http" not in policy
-    for name, kind in ASSETS.items():
+    for name, kind in _ASSETS.items():
         asset = await shop.get(f"/docs/{name}")
         assert asset.status_code == 200
         assert asset.headers["content-type"].startswith(kind)
@@ -177,11 +177,11 @@ async def test_the_page_is_served_from_here_alone(shop: httpx.AsyncClient) -> No
 async def test_the_page_and_the_schema_need_no_token(shop: httpx.AsyncClient) -> None:
     shop.headers.pop("Authorization")
     assert (await shop.get("/docs")).status_code == 200
-    assert (await shop.get("/openapi.json")).json() == document()
+    assert (await shop.get("/openapi.json")).json() == build_document()
 
 
 async def test_a_wrong_method_hears_all_that_are_right(shop: httpx.AsyncClient) -> None:
-    for path, page in document()["paths"].items():
+    for path, page in build_document()["paths"].items():
         answer = await shop.request("PATCH", re.sub(r"\{\w+\}", "0001", path))
         assert answer.status_code == 405
         assert answer.headers["allow"] == ", ".join(sorted(method.upper() for method in page))

@@ -26,7 +26,7 @@ METHODS = {"get", "post", "put", "delete"}
 async def shop(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     prepare(tmp_path / "service.db", demo=True)
     service = open_service(tmp_path / "service.db")
-    headers = {"Authorization": f"Bearer {service.admin_token(tmp_path / 'token')}"}
+    headers = {"Authorization": f"Bearer {service.ensure_admin_token(tmp_path / 'token')}"}
     transport = httpx.ASGITransport(service.app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers) as client:
         yield client
@@ -151,7 +151,7 @@ async def _asked(shop: httpx.AsyncClient, page: dict[str, Any]) -> tuple[dict[st
     """The parameters of a request of this operation, by the document's examples, and its answer."""
     row = OPERATIONS[page["operationId"]]
     asked = {param["name"]: str(param["example"]) for param in page["parameters"] if param["in"] == "path"}
-    query = {param.name: "0001" for param in row.of("query") if param.name == "store_number"}
+    query = {param.name: "0001" for param in row.params_in("query") if param.name == "store_number"}
     answer = await shop.get(re.sub(r"\{(\w+)\}", lambda found: asked[found[1]], page["path"]), params=query)
     assert answer.status_code == 200, answer.text
     return asked, answer.json()

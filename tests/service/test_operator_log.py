@@ -20,13 +20,13 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.server.certificates import CertificateWatch, good_until
-from aisle.service.access import AccessLog
-from aisle.service.app import App
-from aisle.service.metrics import Metrics
-from aisle.service.sql import core
-from aisle.service.storage import SqliteStorage, Storage, Tx
-from aisle.service.storage.postgres import PostgresStorage
-from aisle.service.storage.watch import Watch
+from aisle.service.db import Database, SqliteDatabase, Transaction
+from aisle.service.db.database import DatabaseMonitor
+from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.db.statements import access
+from aisle.service.http.app import App
+from aisle.service.http.json_logging import AccessLog
+from aisle.service.http.metrics import Metrics
 from tests.service.postgres import Server
 from tests.service.test_limits import CERTIFICATE
 from tests.service.test_watching import LONG, client_of, figures, serving
@@ -34,11 +34,11 @@ from tests.service.world import API, World
 from tests.terminal.lifeline import Lifeline
 
 
-async def read(tx: Tx) -> Any:
-    return await tx.one(core.IS_FILLED)
+async def read(tx: Transaction) -> Any:
+    return await tx.one(access.HAS_DATA)
 
 
-async def fails(tx: Tx) -> Any:
+async def fails(tx: Transaction) -> Any:
     raise apsw.FullError("no room, and a value in these words")
 
 
@@ -49,22 +49,22 @@ def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 def test_a_watch_says_each_loss_and_each_return_once(caplog: pytest.LogCaptureFixture) -> None:
     now = [0.0]
-    watch = Watch(lambda: now[0])
-    watch.works("reads", "writes")
+    watch = DatabaseMonitor(lambda: now[0])
+    watch.report_success("reads", "writes")
     for _ in range(3):
-        watch.lost("writes", kind="FullError")
-        watch.works("reads")
-    watch.lost("reads", kind="IOError")
+        watch.report_failure("writes", error="FullError")
+        watch.report_success("reads")
+    watch.report_failure("reads", error="IOError")
     now[0] = 65.0
-    watch.works("reads")
-    assert not watch.is_up
-    watch.works("reads", "writes")
-    watch.works("reads", "writes")
-    assert watch.is_up
+    watch.report_success("reads")
+    assert not watch.is_available
+    watch.report_success("reads", "writes")
+    watch.report_success("reads", "writes")
+    assert watch.is_available
     assert lines(caplog) == ["database lost: FullError of writes", "database regained after 65 s"]
 
 
-async def _lose(storage: Storage) -> None:
+async def _lose(storage: Database) -> None:
     for _ in range(3):
         with pytest.raises(StorageError):
             await storage.write(fails)
@@ -73,17 +73,17 @@ async def _lose(storage: Storage) -> None:
 async def test_a_full_disk_is_said_once_and_seen_in_the_figures(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    storage = SqliteStorage(tmp_path / "some.db")
-    storage.watch.figures = metrics = Metrics()
+    storage = SqliteDatabase(tmp_path / "some.db")
+    storage.monitor.metrics = metrics = Metrics()
     up = ("aisle_database_up", ())
     try:
-        assert figures(metrics.text().decode())[up] == 1
+        assert figures(metrics.render().decode())[up] == 1
         await _lose(storage)
         await storage.read(read)
-        found = figures(metrics.text().decode())
+        found = figures(metrics.render().decode())
         assert (found[up], found[("aisle_database_losses_total", ())]) == (0, 1)
         await storage.write(read)
-        found = figures(metrics.text().decode())
+        found = figures(metrics.render().decode())
         assert found[up] == 1
         for what in ("pool", "lock"):
             assert found[("aisle_database_wait_seconds_count", (("what", what),))] > 0
@@ -94,8 +94,8 @@ async def test_a_full_disk_is_said_once_and_seen_in_the_figures(
 
 
 async def test_a_server_that_dies_is_said_once(mortal: Server, caplog: pytest.LogCaptureFixture) -> None:
-    storage = PostgresStorage(mortal.url())
-    storage.watch.figures = metrics = Metrics()
+    storage = PostgresDatabase(mortal.url())
+    storage.monitor.metrics = metrics = Metrics()
     try:
         await storage.write(read, stores=["S1"])
         mortal.kill()
@@ -111,12 +111,12 @@ async def test_a_server_that_dies_is_said_once(mortal: Server, caplog: pytest.Lo
     lost, regained = lines(caplog)
     assert lost.startswith("database lost: ")
     assert regained.startswith("database regained after ")
-    found = figures(metrics.text().decode())
+    found = figures(metrics.render().decode())
     for what in ("pool", "lock"):
         assert found[("aisle_database_wait_seconds_count", (("what", what),))] > 0
 
 
-async def _until_read(storage: Storage) -> None:
+async def _until_read(storage: Database) -> None:
     until = time.monotonic() + LONG
     while True:
         try:
@@ -207,7 +207,7 @@ def test_what_it_cannot_begin_with_is_json_too(aisle_home: Path, tmp_path: Path)
 
 async def test_the_access_log_says_from_where_and_which_request(world: World) -> None:
     heard: list[dict[str, Any]] = []
-    app = App(world.service.storage, clock=lambda: world.now, access=heard.append)
+    app = App(world.service.database, clock=lambda: world.now, record_request=heard.append)
     transport = httpx.ASGITransport(app, client=("192.0.2.7", 5000))
     headers = {"Authorization": f"Bearer {world.secret}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers) as client:
@@ -225,7 +225,7 @@ async def test_a_failure_names_its_request(
     async def fail(*_: object) -> Any:
         raise ValueError("inside")
 
-    monkeypatch.setattr(world.service.storage, "read", fail)
+    monkeypatch.setattr(world.service.database, "read", fail)
     async with client_of(world, secret=world.secret) as client:
         answer = await client.get(f"{API}/stores", headers={"X-Request-Id": "r1"})
     assert answer.status_code == 500

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.ordering import upcoming
+from aisle.service.domain.ordering_schedule import upcoming_dates
 from tests.service.world import START, World
 
 STORE = {
@@ -25,7 +25,7 @@ def row(day: Any = 5, time: Any = "10:00", offset: Any = 1, **more: Any) -> dict
 
 def days(rows: list[dict[str, Any]], category: str = "") -> tuple[list[str], list[str]]:
     """The days on which is ordered, and delivered."""
-    found = upcoming(rows, category, START)
+    found = upcoming_dates(rows, category, START)
     ordering, delivery = (
         [one[5:10] for one in found.get(f"{name}_datetimes", [])] for name in ("ordering", "delivery")
     )

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httpx
 
-from aisle.service.storage import Tx
+from aisle.service.db import Transaction
 from tests.lengths import tries
 from tests.service.postgres import Server, execute
 from tests.service.served import SECONDS, Served, served
@@ -118,14 +118,14 @@ async def check(url: str, writers: list[Writer]) -> None:
         here = [writer for writer in writers if writer.store == store]
         moved, added = sum(writer.moved for writer in here), sum(writer.added for writer in here)
         assert world.books(store) == {("P1", "A1", 1): 100_000 + added - moved, ("P1", "A2", 1): moved}
-    ids, counters = world.service.storage.read_now(_numbers)
+    ids, counters = world.service.database.read_now(_numbers)
     for store, found in ids.items():
         # Given in the order of commits, none left out and none twice.
         assert found == list(range(1, counters[store] + 1))
     await world.close()
 
 
-async def _numbers(tx: Tx) -> tuple[dict[str, list[int]], dict[str, int]]:
+async def _numbers(tx: Transaction) -> tuple[dict[str, list[int]], dict[str, int]]:
     ids: dict[str, list[int]] = {}
     for store, seq in await tx.all("SELECT store_number, seq FROM stock_log ORDER BY store_number, seq"):
         ids.setdefault(store, []).append(seq)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.service.times import moment
+from aisle.service.domain.timestamps import format_timestamp
 from tests.service.world import LOGS, World, line_end
 
 RECOUNTS = "/aisle/v1/stores/S1/recounts"
@@ -33,7 +33,7 @@ async def test_a_count_of_the_place_closes_what_was_ordered_there(world: World) 
         "note": "again, please",
         "state": "open",
         "ordered_by": "ann",
-        "ordered_on": moment(world.now),
+        "ordered_on": format_timestamp(world.now),
     }
     assert "location_code" not in rows[1]
     await world.count("P1", "A2", stock_pool_1=1)
@@ -45,7 +45,7 @@ async def test_a_count_of_the_place_closes_what_was_ordered_there(world: World) 
     [closed] = await listed(world, state="counted")
     assert (closed["id"], closed["count_log_id"]) == (ids[0], answer["data"][0])
     assert closed["ended_by"].startswith("admin token")
-    assert closed["ended_on"] == moment(world.now)
+    assert closed["ended_on"] == format_timestamp(world.now)
     await world.count("P1", None, stock_pool_1=4)
     assert await listed(world) == []
     assert (await order(world, wanted[0]))["data"] != ids[:1], "and may be ordered again"
@@ -68,7 +68,7 @@ async def test_a_count_made_before_it_was_ordered_or_for_an_order_line_closes_no
     await order(
         world, {"product_number": "P1", "location_code": "A1"}, {"product_number": "P1", "location_code": "DESK"}
     )
-    earlier = {"Aisle-Occurred-At": moment(world.now - 60)}
+    earlier = {"Aisle-Occurred-At": format_timestamp(world.now - 60)}
     entry = {"product_number": "P1", "location_code": "A1", "stock_pool_1": 4}
     await world.post(LOGS, {"storeproductlog": [entry]}, query={"is_counted_quantity": True}, headers=earlier)
     await world.count("P1", "DESK", customer_order_number="O1", customer_order_line_number=1, stock_pool_1=1)
@@ -130,7 +130,7 @@ async def test_an_entry_of_a_long_log_is_reviewed_and_counted_again(world: World
     """Ids grow with the log: after a million entries of a store they are larger than other numbers may be."""
     long = "UPDATE counter SET value = 2000000 WHERE store_number = 'S1' AND name = 'log'"
     await world.log(product_number="P1", quantity=1)
-    world.service.storage.write_now(lambda tx: tx.run(long))
+    world.service.database.write_now(lambda tx: tx.run(long))
     [entry] = (await world.log(product_number="P2", quantity=-1))["data"]
     assert entry > 10**12
     await world.post("/aisle/v1/stores/S1/reviews", {"reviews": [{"id": entry}]})

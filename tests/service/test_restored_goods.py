@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from aisle.service.times import moment
+from aisle.service.domain.timestamps import format_timestamp
 from tests.lengths import tries
 from tests.service.restores import Copy, copy_of, put_back
 from tests.service.test_restores import MOVES, named
@@ -84,7 +84,11 @@ class Life:
                 self.copy()
 
     async def send(self, said: Said, more: dict[str, str] | None = None) -> int:
-        headers = {"Idempotency-Key": f'"{named(said.key)}"', "Aisle-Occurred-At": moment(said.at), **(more or {})}
+        headers = {
+            "Idempotency-Key": f'"{named(said.key)}"',
+            "Aisle-Occurred-At": format_timestamp(said.at),
+            **(more or {}),
+        }
         if said.kind == "move":
             ends = {"from_location": {"location_code": said.place}, "to_location": {"location_code": said.target}}
             body = [{"product_number": "P1", "quantity": said.quantity, **ends}]

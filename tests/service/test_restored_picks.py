@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.storage import Tx
+from aisle.service.db import Transaction
 from tests.lengths import tries
 from tests.service.restores import Copy, copy_of, put_back
 from tests.service.test_restores import ORDERS, line, named
@@ -101,7 +101,7 @@ class Life:
         return found if answer.status_code == 200 else None
 
 
-async def _line(tx: Tx) -> tuple[int, int]:
+async def _line(tx: Transaction) -> tuple[int, int]:
     row = await tx.one("SELECT picked, delivered FROM order_line WHERE order_number = 'O1'")
     assert row is not None
     return row[0] // 1000, row[1] // 1000
@@ -115,7 +115,7 @@ async def test_what_was_picked_is_what_the_line_says(world: World, seed: int) ->
     await world.order("O1", {"product_number": "P1", "quantity": QUANTITY})
     life = Life(world, seed)
     await life.go()
-    picked, delivered = world.service.storage.read_now(_line)
+    picked, delivered = world.service.database.read_now(_line)
     said = [each for host in life.hosts for each in host]
     assert picked == sum(each.picked - each.base - each.told for each in said)
     assert sum(world.books().values()) == STOCK - delivered

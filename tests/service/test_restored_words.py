@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.times import moment
+from aisle.service.domain.timestamps import format_timestamp
 from tests.service.test_restores import ORDERS, Said, copied, line, restored
 from tests.service.world import World
 
@@ -26,7 +26,7 @@ async def goods(world: World) -> Said:
 
 def at(world: World, minutes: float) -> dict[str, str]:
     """Something that happened so many minutes ago."""
-    return {"Aisle-Occurred-At": moment(world.now - 60 * minutes)}
+    return {"Aisle-Occurred-At": format_timestamp(world.now - 60 * minutes)}
 
 
 def setting(product: str = "P1", **fields: Any) -> list[dict[str, Any]]:

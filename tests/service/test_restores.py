@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.times import moment
+from aisle.service.domain.timestamps import format_timestamp
 from tests.service.restores import Copy, copy_of, put_back
 from tests.service.world import LOGS, World, line_end
 
@@ -20,11 +20,11 @@ MOVES = "/stores/S1/storeproductlocation/movement"
 
 
 def copied(world: World) -> Copy:
-    return copy_of(world.service.storage if isinstance(world.database, str) else world.path)
+    return copy_of(world.service.database if isinstance(world.database, str) else world.path)
 
 
 def restored(world: World, copy: Copy) -> None:
-    put_back(world.service.storage if isinstance(world.database, str) else world.path, copy)
+    put_back(world.service.database if isinstance(world.database, str) else world.path, copy)
 
 
 class Said:
@@ -378,7 +378,7 @@ async def test_a_count_of_a_fortnight_ago_stands_between_what_was_before_and_aft
     ]
     for key, change, query, at in said:
         world.now = began + at
-        when = {"Aisle-Occurred-At": moment(world.now)}
+        when = {"Aisle-Occurred-At": format_timestamp(world.now)}
         await goods(key, "POST", LOGS + query, {"storeproductlog": [change]}, headers=when)
     assert world.books()[("P1", "A1", 1)] == 4
     for order in permutations(("a1", "b1", "a2")):
@@ -414,7 +414,7 @@ async def test_a_review_is_of_no_other_entry_that_has_its_number_now(world: Worl
     copy = copied(world)
     [entry] = (await world.log(product_number="P2", quantity=-1))["data"]
     world.now += 30
-    at = {"Aisle-Occurred-At": moment(world.now)}
+    at = {"Aisle-Occurred-At": format_timestamp(world.now)}
     await goods("r1", "POST", REVIEWS, {"reviews": [{"id": entry}]}, headers=at)
     restored(world, copy)
     world.now += 3600
@@ -433,10 +433,10 @@ async def test_a_review_is_of_no_other_entry_that_has_its_number_now(world: Worl
 
 async def test_a_recount_that_was_counted_is_counted_after_a_restore(world: World, goods: Said) -> None:
     copy, wanted = copied(world), {"product_number": "P1", "location_code": "A1"}
-    said = {"Aisle-Occurred-At": moment(world.now)}
+    said = {"Aisle-Occurred-At": format_timestamp(world.now)}
     await goods("r1", "POST", RECOUNTS, {"recounts": [wanted]}, headers=said)
     world.now += 30
-    entry, said = {**wanted, "stock_pool_1": 9}, {"Aisle-Occurred-At": moment(world.now)}
+    entry, said = {**wanted, "stock_pool_1": 9}, {"Aisle-Occurred-At": format_timestamp(world.now)}
     await goods("a1", "POST", f"{LOGS}?is_counted_quantity=true", {"storeproductlog": [entry]}, headers=said)
     assert (await world.get(RECOUNTS))["recounts"] == []
     restored(world, copy)
@@ -446,5 +446,5 @@ async def test_a_recount_that_was_counted_is_counted_after_a_restore(world: Worl
     await goods.again("a1")
     assert (await world.get(RECOUNTS))["recounts"] == []
     body = {"recounts": [{"id": recount["id"], "state": "withdrawn"}]}
-    answer = await world.send("POST", RECOUNTS, body, headers={"Aisle-Occurred-At": moment(world.now - 7200)})
+    answer = await world.send("POST", RECOUNTS, body, headers={"Aisle-Occurred-At": format_timestamp(world.now - 7200)})
     assert answer.status_code == 422, "it was ordered later"

@@ -13,14 +13,14 @@ import pytest
 
 from aisle.errors import StorageError, UsageError
 from aisle.service import retention
+from aisle.service.db import Transaction
+from aisle.service.db.database import GROWING_TABLES
+from aisle.service.db.postgres import read_sizes
+from aisle.service.db.statements.stock import ASSIGNMENT_ADD, ASSIGNMENT_DONE_SET
+from aisle.service.db.table_sizes import load_table_sizes
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.limits import keys_kept
-from aisle.service.retention import LEAST_DAYS, Purged, purge
-from aisle.service.sizes import sizes_of
-from aisle.service.sql.assignments import ASSIGNMENT_ADD, ASSIGNMENT_OVER
-from aisle.service.storage import Tx
-from aisle.service.storage.base import GROWING
-from aisle.service.storage.postgres import read_sizes
-from aisle.service.times import moment
+from aisle.service.retention import MIN_AGE_DAYS, PurgedRows, purge
 from tests.lengths import tries
 from tests.service.postgres import Server
 from tests.service.test_watching import client_of, figures
@@ -34,10 +34,10 @@ LOG = "/products/stock/storeproductlogs"
 async def legs(world: World) -> list[Any]:
     """The ledger: kind, product, quantity."""
 
-    async def work(tx: Tx) -> list[Any]:
+    async def work(tx: Transaction) -> list[Any]:
         return await tx.all("SELECT kind, product_number, quantity, occurred_on FROM leg ORDER BY op_id, leg")
 
-    return await world.service.storage.read(work)
+    return await world.service.database.read(work)
 
 
 async def audited(world: World) -> int:
@@ -49,11 +49,11 @@ async def audited(world: World) -> int:
 async def count_of(world: World, table: str) -> int:
     """How many rows a table has."""
 
-    async def work(tx: Tx) -> int:
+    async def work(tx: Transaction) -> int:
         rows = await tx.all(f"SELECT count(*) FROM {table}")
         return int(rows[0][0])
 
-    return await world.service.storage.read(work)
+    return await world.service.database.read(work)
 
 
 async def worked(world: World) -> None:
@@ -69,12 +69,12 @@ async def test_the_old_ledger_is_summed_up_and_the_stock_is_its_sum(world: World
     for _ in range(4):
         await worked(world)
         world.now += DAY
-    world.now += (LEAST_DAYS + 10) * DAY
+    world.now += (MIN_AGE_DAYS + 10) * DAY
     await worked(world)
     young = [row for row in await legs(world) if row[3] > "2026" and row[0] != "opening"][-1]
-    books, before, storage = world.books(), len(await legs(world)), world.service.storage
+    books, before, storage = world.books(), len(await legs(world)), world.service.database
     audit = await audited(world)
-    gone = await purge(storage, world.now - LEAST_DAYS * DAY, world.now)
+    gone = await purge(storage, world.now - MIN_AGE_DAYS * DAY, world.now)
     assert gone.ledger > 0
     assert gone.audit > 0
     assert gone.log > 0
@@ -91,20 +91,20 @@ async def test_the_old_ledger_is_summed_up_and_the_stock_is_its_sum(world: World
     assert {row[0] for row in after} >= {"opening", young[0]}
     assert world.books() == books
     assert await audited(world) == audit - gone.audit
-    assert await purge(storage, world.now - LEAST_DAYS * DAY, world.now) == Purged(), "there is no more of it"
+    assert await purge(storage, world.now - MIN_AGE_DAYS * DAY, world.now) == PurgedRows(), "there is no more of it"
     await world.count("P1", "A1", stock_pool_1=1)
 
 
 async def test_openings_of_many_places_stand_before_the_log_without_a_gap(world: World) -> None:
-    storage, places = world.service.storage, (None, "A1", "A2", "A10", "BACK", "DESK")
-    with patch.object(retention, "_ROWS", 3):
+    storage, places = world.service.database, (None, "A1", "A2", "A10", "BACK", "DESK")
+    with patch.object(retention, "_ROWS_PER_BATCH", 3):
         for day in range(5):
             for n, product in enumerate(("P1", "P2", "KG", "P3")):
                 for place in places[n : n + 3]:
                     entry: dict[str, Any] = {"product_number": product, "quantity": day % 3 - n}
                     await world.log(**entry | ({"location_code": place} if place else {}))
-            world.now += (LEAST_DAYS + 1) * DAY
-            await purge(storage, world.now - LEAST_DAYS * DAY, world.now, ("log",))
+            world.now += (MIN_AGE_DAYS + 1) * DAY
+            await purge(storage, world.now - MIN_AGE_DAYS * DAY, world.now, ("log",))
             listed = await world.get(LOG, store_number="S1", is_historic=True)
             ids = [row["id"] for row in listed["list"]]
             assert listed["total_count"] == len(ids) <= 12
@@ -120,9 +120,9 @@ async def test_the_figures_say_how_large_the_database_is(world: World) -> None:
         found = figures((await client.get("/metrics")).text)
     assert found[("aisle_database_bytes", ())] > 10_000
     tables = {dict(labels)["table"] for name, labels in found if name == "aisle_table_rows"}
-    assert tables == set(GROWING)
-    sizes = await sizes_of(world.service.storage)
-    assert sizes.keys() == {*GROWING, "*"}
+    assert tables == set(GROWING_TABLES)
+    sizes = await load_table_sizes(world.service.database)
+    assert sizes.keys() == {*GROWING_TABLES, "*"}
     if not isinstance(world.database, Path):
         assert (await asyncio.to_thread(read_sizes, world.database)).keys() == sizes.keys()
 
@@ -135,8 +135,8 @@ def test_sizes_of_an_empty_database_are_told_and_of_none_an_error(server: Server
 
 async def test_parts_are_purged_alone_and_nothing_young_at_all(world: World) -> None:
     await worked(world)
-    world.now += (LEAST_DAYS + 10) * DAY
-    storage, until = world.service.storage, world.now - LEAST_DAYS * DAY
+    world.now += (MIN_AGE_DAYS + 10) * DAY
+    storage, until = world.service.database, world.now - MIN_AGE_DAYS * DAY
     with pytest.raises(UsageError, match="younger than"):
         await purge(storage, until + 1, world.now)
     assert (await purge(storage, until, world.now, ("audit",))).ledger == 0
@@ -147,9 +147,9 @@ async def test_changes_are_forgotten_and_who_has_not_heard_them_is_told(world: W
     begun = (await world.get(CHANGES))["cursor"]
     await worked(world)
     heard = (await world.get(CHANGES))["cursor"]
-    world.now += (LEAST_DAYS + 1) * DAY
+    world.now += (MIN_AGE_DAYS + 1) * DAY
     await world.count("P2", "A1", stock_pool_1=5)
-    await purge(world.service.storage, world.now - DAY * 60, world.now, ("changes",))
+    await purge(world.service.database, world.now - DAY * 60, world.now, ("changes",))
     for since in (0, begun):
         told = await world.get(CHANGES, since=since)
         assert (told["forgotten"], told["restored"], told["changes"]) == (True, False, [])
@@ -175,11 +175,11 @@ async def test_finished_orders_and_received_deliveries_go_with_their_lines(world
             "/stores/S1/orders/deliveries", {"orders": [{"order_number": number, **head, "order_lines": [line]}]}
         )
     await world.log(query={"is_from_receipt": True}, product_number="P1", quantity=3, reference="D1")
-    world.now += (LEAST_DAYS + 1) * DAY
+    world.now += (MIN_AGE_DAYS + 1) * DAY
     await world.order("NEW", {"product_number": "P1", "quantity": 1})
     await world.update("NEW", is_active=False)
     books = world.books()
-    gone = await purge(world.service.storage, world.now - LEAST_DAYS * DAY, world.now, ("orders", "deliveries"))
+    gone = await purge(world.service.database, world.now - MIN_AGE_DAYS * DAY, world.now, ("orders", "deliveries"))
     assert (gone.orders, gone.deliveries) == (2, 1)
     assert world.books() == books
     orders = await world.rows("/stores/S1/orders/customerorders", is_active=False)
@@ -192,7 +192,7 @@ async def test_finished_orders_and_received_deliveries_go_with_their_lines(world
 
 
 async def test_an_order_that_is_rejected_is_old_from_then_on_and_one_that_is_opened_again_is_not(world: World) -> None:
-    storage = world.service.storage
+    storage = world.service.database
     await world.count("P1", "A1", stock_pool_1=9)
     for number in ("REJECTED", "AGAIN", "HANDED"):
         await world.order(number, {"product_number": "P1", "quantity": 2})
@@ -205,16 +205,16 @@ async def test_an_order_that_is_rejected_is_old_from_then_on_and_one_that_is_ope
     await world.update("REJECTED", is_rejected=True)
     books, put_backs = world.books(), await count_of(world, "put_back")
     assert put_backs
-    world.now += (LEAST_DAYS - 1) * DAY
-    assert (await purge(storage, world.now - LEAST_DAYS * DAY, world.now, ("orders",))).orders == 1 + put_backs
+    world.now += (MIN_AGE_DAYS - 1) * DAY
+    assert (await purge(storage, world.now - MIN_AGE_DAYS * DAY, world.now, ("orders",))).orders == 1 + put_backs
     assert world.books() == books
     listed = await world.rows("/stores/S1/orders/customerorders", is_active=False)
     assert {row["order_number"] for row in listed} == {"AGAIN", "HANDED"}
     world.now += 2 * DAY
-    await purge(storage, world.now - LEAST_DAYS * DAY, world.now, ("orders",))
+    await purge(storage, world.now - MIN_AGE_DAYS * DAY, world.now, ("orders",))
     assert await count_of(world, "customer_order") == 1
     world.now += 999 * DAY
-    await purge(storage, world.now - LEAST_DAYS * DAY, world.now, ("orders",))
+    await purge(storage, world.now - MIN_AGE_DAYS * DAY, world.now, ("orders",))
     assert await count_of(world, "customer_order") == 1, "it is open"
     assert world.books() == books
     assert_books(world.service)
@@ -226,22 +226,22 @@ async def test_recounts_that_ended_go_with_the_log_and_those_that_are_open_stay(
     listed = (await world.get(path))["recounts"]
     await world.post(path, {"recounts": [{"id": listed[0]["id"], "state": "withdrawn"}]})
     await world.count("P2", None, stock_pool_1=4)
-    for passed, left in ((LEAST_DAYS - 1, ["withdrawn", "counted", "open"]), (2, ["open"])):
+    for passed, left in ((MIN_AGE_DAYS - 1, ["withdrawn", "counted", "open"]), (2, ["open"])):
         world.now += passed * DAY
-        await purge(world.service.storage, world.now - LEAST_DAYS * DAY, world.now, ("log",))
+        await purge(world.service.database, world.now - MIN_AGE_DAYS * DAY, world.now, ("log",))
         assert [row["state"] for row in (await world.get(path, state="all"))["recounts"]] == left
 
 
 async def test_assignments_that_are_done_go_with_the_orders(world: World) -> None:
-    async def work(tx: Tx) -> None:
+    async def work(tx: Transaction) -> None:
         for n, done in enumerate(done_on):
-            await tx.run(ASSIGNMENT_ADD, "S1", n, "P1", "A1", 1, f"O{n}", 1, 1000, "", moment(world.now))
-            await tx.run(ASSIGNMENT_OVER, "S1", "P1", "A1", 1, f"O{n}", 1, done)
+            await tx.run(ASSIGNMENT_ADD, "S1", n, "P1", "A1", 1, f"O{n}", 1, 1000, "", format_timestamp(world.now))
+            await tx.run(ASSIGNMENT_DONE_SET, "S1", "P1", "A1", 1, f"O{n}", 1, done)
 
-    done_on = [None, moment(world.now), moment(world.now + 2 * DAY)]
-    await world.service.storage.write(work, stores=["S1"])
-    world.now += (LEAST_DAYS + 1) * DAY
-    assert (await purge(world.service.storage, world.now - LEAST_DAYS * DAY, world.now, ("orders",))).orders == 1
+    done_on = [None, format_timestamp(world.now), format_timestamp(world.now + 2 * DAY)]
+    await world.service.database.write(work, stores=["S1"])
+    world.now += (MIN_AGE_DAYS + 1) * DAY
+    assert (await purge(world.service.database, world.now - MIN_AGE_DAYS * DAY, world.now, ("orders",))).orders == 1
     assert await count_of(world, "assignment") == 2
 
 
@@ -270,7 +270,7 @@ async def test_answers_of_keys_go_when_hosts_know_that_they_do(world: World) -> 
     await world.post(LOGS, entry, headers={"Idempotency-Key": "k" * 16})
     world.now += 31 * DAY
     await world.post(LOGS, entry, headers={"Idempotency-Key": "l" * 16})
-    gone = await purge(world.service.storage, world.now - 30 * DAY, world.now, ("answers",))
+    gone = await purge(world.service.database, world.now - 30 * DAY, world.now, ("answers",))
     assert gone.answers <= 1, "the service may have forgotten it by itself"
     assert await count_of(world, "idempotency") == 1
 
@@ -279,17 +279,17 @@ async def test_answers_of_keys_go_when_hosts_know_that_they_do(world: World) -> 
 async def test_no_store_is_locked_where_nothing_is_old(world: World, part: str) -> None:
     entry = {"storeproductlog": [{"product_number": "P1", "quantity": 1}]}
     await world.post(LOGS, entry, headers={"Idempotency-Key": "k" * 16})
-    with patch.object(world.service.storage, "write", side_effect=AssertionError):
-        gone = await purge(world.service.storage, world.now - LEAST_DAYS * DAY, world.now, (part,))
-    assert gone == Purged()
+    with patch.object(world.service.database, "write", side_effect=AssertionError):
+        gone = await purge(world.service.database, world.now - MIN_AGE_DAYS * DAY, world.now, (part,))
+    assert gone == PurgedRows()
 
 
 async def test_a_write_gets_through_while_much_is_purged(world: World) -> None:
     entries = [{"product_number": "P1", "location_code": "A1", "quantity": n % 7} for n in range(1, 1500)]
     for _ in range(tries(3, 30)):
         await world.post(LOGS, {"storeproductlog": entries})
-    world.now += (LEAST_DAYS + 1) * DAY
-    work = asyncio.create_task(purge(world.service.storage, world.now - LEAST_DAYS * DAY, world.now))
+    world.now += (MIN_AGE_DAYS + 1) * DAY
+    work = asyncio.create_task(purge(world.service.database, world.now - MIN_AGE_DAYS * DAY, world.now))
     waits: list[float] = []
     while not work.done():
         began = monotonic()

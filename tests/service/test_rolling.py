@@ -17,8 +17,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from aisle.service.db import parse_database_url
 from aisle.service.factory import open_service
-from aisle.service.storage import named_database
 from tests.lengths import tries
 from tests.service.postgres import Server
 from tests.terminal.lifeline import Lifeline
@@ -121,8 +121,8 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 async def test_a_rolling_restart_loses_no_request(
     database: str, workers: int, tmp_path: Path, aisle_home: Path, lifeline: Lifeline
 ) -> None:
-    service = open_service(named_database(database))
-    secret = service.admin_token(tmp_path / "token")
+    service = open_service(parse_database_url(database))
+    secret = service.ensure_admin_token(tmp_path / "token")
     service.close()
     instances = [Instance(database, tmp_path / f"home{number}", workers) for number in range(2)]
     for instance in instances:

@@ -12,7 +12,7 @@ import pytest
 
 from aisle.contract.models import body_model
 from aisle.contract.wire import OPERATIONS
-from aisle.service.amounts import INT32
+from aisle.service.domain.quantities import INT32_FIELDS
 from tests.service.fields import documented, given, in_it, model_of
 from tests.service.world import World
 
@@ -208,7 +208,7 @@ async def test_products(world: World) -> None:
     body: dict[str, Any] = {}
     for name, field in item.model_fields.items():
         kind = str(field.annotation)
-        number = 2 if name in INT32 else 2.5
+        number = 2 if name in INT32_FIELDS else 2.5
         body[name] = (
             ["S1"] if "list[str]" in kind else True if "bool" in kind else number if "Decimal" in kind else name
         )

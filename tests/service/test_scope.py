@@ -13,54 +13,57 @@ from typing import Any
 import httpx
 import pytest
 
-import aisle.service.sql as catalogue
+import aisle.service.db.statements as catalogue
 from aisle.contract.wire import OPERATIONS
-from aisle.service import gate
-from aisle.service.answers import Refusal, dumps
-from aisle.service.context import CHAIN, Call, Context, Principal, Store
-from aisle.service.extensions import EXTENSIONS
-from aisle.service.handlers import HANDLERS, Handler
-from aisle.service.scope import ScopedTx, reach_of, store_tables
-from aisle.service.sql import core
-from aisle.service.sql import stock as stock_sql
-from aisle.service.sql import stores as store_sql
-from aisle.service.storage import Row
-from aisle.service.storage.connection import SqliteTx
-from aisle.service.tokens import Arrival, arrive
+from aisle.service.auth.store_scope import StoreScopedTransaction, store_parameters, store_tables
+from aisle.service.auth.tokens import Authorization, authorize
+from aisle.service.context import CHAIN, Context, OperationCall, Principal, Store
+from aisle.service.db import Row
+from aisle.service.db.sqlite_connection import SqliteTransaction
+from aisle.service.db.statements import access
+from aisle.service.db.statements import stock as stock_sql
+from aisle.service.db.statements import stores as store_sql
+from aisle.service.errors import Refusal, to_json_bytes
+from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.registry import HANDLERS, Handler
+from aisle.service.http import endpoint
 from tests.service.test_matrix import IN_BODY, OF_CHAIN, OF_TOKEN, OWN_QUERIES, _own_body, ask
 from tests.service.world import World
 
 # Statements on rows of stores that name none: only a token of all stores can have them carried out.
 OF_ALL_STORES = {
-    "core.ACCESS_STORES",
-    "core.ACCESS_STORES_FORGET",
-    "core.IS_FILLED",
-    "core.STORES_ALIKE",
-    "products.PRODUCTS_COMING",
-    "products.PRODUCTS_ORDERED",
-    "products.PRODUCTS_STOCKED",
+    "access.TOKEN_STORES",
+    "access.EXPIRED_TOKEN_STORES_DELETE",
+    "access.HAS_DATA",
+    "access.SIMILAR_STORES",
+    "products.PRODUCTS_IN_OPEN_DELIVERIES",
+    "products.PRODUCTS_IN_OPEN_ORDERS",
+    "products.PRODUCTS_WITH_STOCK",
     "products.STORES_RANGING",
-    "stores.STORES_ALL",
+    "stores.STORE_NUMBERS",
 }
 # They go by the age of rows, whosever they are; the gate runs them after its answer, for nobody.
-OF_NOBODY = {"core.ANSWERS_FORGET", "core.FAILURES_FORGET", "core.HISTORY_FORGET", "core.SAID_FORGET"}
+OF_NOBODY = {
+    "access.OLD_RESPONSES_DELETE",
+    "access.OLD_SIGN_IN_FAILURES_DELETE",
+    "access.OLD_WRITE_HISTORY_DELETE",
+    "access.SAID_FORGET",
+}
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (
-    core.ANSWER_KEEP,
-    core.ANSWER_OF_KEY,
-    core.CHANGES_SINCE,
-    core.COUNTER_VALUE,
-    core.HISTORY_AT,
-    core.HISTORY_FIRST,
-    core.KEYS_KNOWN,
+    access.RESPONSE_ADD,
+    access.RESPONSE_OF_KEY,
+    access.CHANGES_SINCE,
+    access.COUNTER_VALUE,
+    access.WRITE_AT_CHANGE,
+    access.WRITE_HISTORY_FIRST,
+    access.KNOWN_KEYS,
 )
 
 
 def statements() -> Iterator[tuple[str, str]]:
     """Every whole statement of the catalogue, by its name; lists get their conditions when they are asked."""
     for module in iter_modules(catalogue.__path__):
-        if module.name.startswith("schema"):
-            continue
         loaded = import_module(f"{catalogue.__name__}.{module.name}")
         for name, value in vars(loaded).items():
             texts = value if isinstance(value, tuple) else (value,)
@@ -70,7 +73,7 @@ def statements() -> Iterator[tuple[str, str]]:
                     yield f"{module.name}.{name}", text
 
 
-_HEAD = re.compile(r"\.(\w+_(LIST|KEYS|COUNT|PAGE)(_CATALOGUE|_PLACES)?|AT_PLACE)$")
+_HEAD = re.compile(r"\.(\w+_(LIST|KEYS|COUNT|PAGE)(_CATALOGUE|_WITH_LOCATIONS)?|GOODS_AT_LOCATION)$")
 
 
 def _heads() -> set[str]:
@@ -95,13 +98,13 @@ class NoTx:
     async def run(self, sql: str, *args: object) -> None:
         self.ran.append(sql)
 
-    async def many(self, sql: str, rows: Any) -> None:
+    async def run_many(self, sql: str, rows: Any) -> None:
         self.ran.append(sql)
 
-    async def ahead(self, questions: Any) -> None:
+    async def prefetch(self, questions: Any) -> None:
         self.ran += [sql for sql, _ in questions]
 
-    async def together(self, statements: Any) -> None:
+    async def run_batch(self, statements: Any) -> None:
         self.ran += [sql for sql, _ in statements]
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
@@ -117,8 +120,8 @@ def test_the_tables_of_stores_are_known() -> None:
 def test_every_statement_on_stores_is_bound_to_them_or_is_the_chain_s() -> None:
     unbound = set()
     for name, text in statements():
-        reach = reach_of(text)
-        if reach.on_stores and not (reach.stores or reach.tokens):
+        reach = store_parameters(text)
+        if reach.touches_stores and not (reach.stores or reach.tokens):
             unbound.add(name)
     named = OF_ALL_STORES | OF_NOBODY
     assert unbound - _heads() <= named
@@ -128,14 +131,14 @@ def test_every_statement_on_stores_is_bound_to_them_or_is_the_chain_s() -> None:
 @pytest.mark.parametrize("foreign", ["S2", "NONE", CHAIN])
 async def test_no_statement_runs_for_a_store_that_was_not_entered(foreign: str) -> None:
     tx = NoTx()
-    scoped = ScopedTx(tx, Principal("t1", "x", "admin", all_stores=False))
-    assert await scoped.one(core.STORE_OF_ACCESS, "S1", "t1")
-    assert await scoped.one(core.STORE_OF_ACCESS, "S2", "t1") is None
+    scoped = StoreScopedTransaction(tx, Principal("t1", "x", "admin", all_stores=False))
+    assert await scoped.one(access.STORE_OF_TOKEN, "S1", "t1")
+    assert await scoped.one(access.STORE_OF_TOKEN, "S2", "t1") is None
     tx.ran.clear()
     tried = 0
     for name, text in statements():
-        reach = reach_of(text)
-        if not reach.on_stores or text in (core.STORE_OF_ACCESS, core.STORES_OF_ACCESS):
+        reach = store_parameters(text)
+        if not reach.touches_stores or text in (access.STORE_OF_TOKEN, access.STORES_OF_TOKEN):
             continue
         count = max([0, *(int(part.split("$")[0] or 0) for part in _numbers(text))])
         args: list[object] = ["S1"] * count
@@ -150,11 +153,11 @@ async def test_no_statement_runs_for_a_store_that_was_not_entered(foreign: str) 
                 await way(text, *args)
             assert refused.value.status == 403, name
         with pytest.raises(Refusal):
-            await scoped.many(text, [args])
+            await scoped.run_many(text, [args])
         with pytest.raises(Refusal):
-            await scoped.together([(text, args)])
+            await scoped.run_batch([(text, args)])
         with pytest.raises(Refusal):
-            await scoped.ahead([(text, args)])
+            await scoped.prefetch([(text, args)])
         tried += 1
     assert tx.ran == []
     assert tried > 80
@@ -166,17 +169,17 @@ def _numbers(text: str) -> list[str]:
 
 async def test_lists_of_stores_and_rows_of_many_are_looked_through() -> None:
     tx = NoTx()
-    scoped = ScopedTx(tx, Principal("t1", "x", "admin", all_stores=False))
-    await scoped.one(core.STORE_OF_ACCESS, "S1", "t1")
+    scoped = StoreScopedTransaction(tx, Principal("t1", "x", "admin", all_stores=False))
+    await scoped.one(access.STORE_OF_TOKEN, "S1", "t1")
     await scoped.all(store_sql.STORE_ORDINALS, ["S1"])
-    await scoped.many(core.CHANGE_MARK, [("S1", "order", "1", 1, "")])
+    await scoped.run_many(access.CHANGE_SET, [("S1", "order", "1", 1, "")])
     ran = len(tx.ran)
     with pytest.raises(Refusal):
         await scoped.all(store_sql.STORE_ORDINALS, ["S1", "S2"])
     with pytest.raises(Refusal):
-        await scoped.many(core.CHANGE_MARK, [("S1", "order", "1", 1, ""), ("S2", "order", "1", 1, "")])
+        await scoped.run_many(access.CHANGE_SET, [("S1", "order", "1", 1, ""), ("S2", "order", "1", 1, "")])
     with pytest.raises(Refusal):
-        await scoped.one(core.STORE_OF_ACCESS, "S2", "t2")
+        await scoped.one(access.STORE_OF_TOKEN, "S2", "t2")
     assert len(tx.ran) == ran
 
 
@@ -186,21 +189,25 @@ def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
     async def enter(tx: object, principal: object, store_number: str) -> Store:
         return Store(store_number, 2)
 
-    async def arrived(*arguments: Any, store_number: str | None, **named: Any) -> Arrival:
-        found = await arrive(*arguments, store_number=store_number, **named)
+    async def arrived(*arguments: Any, store_number: str | None, **named: Any) -> Authorization:
+        found = await authorize(*arguments, store_number=store_number, **named)
         return found if store_number is None else found._replace(store=Store(store_number, 2))
 
-    monkeypatch.setattr(gate, "arrive", arrived)
-    for module in ("once", "extensions", *(f"handlers.{m.name}" for m in iter_modules(_handlers()))):
+    monkeypatch.setattr(endpoint, "authorize", arrived)
+    for module in (
+        "http.idempotency",
+        "handlers.extensions",
+        *(f"handlers.{m.name}" for m in iter_modules(_handlers())),
+    ):
         loaded = import_module(f"aisle.service.{module}")
-        if hasattr(loaded, "enter"):
-            monkeypatch.setattr(loaded, "enter", enter)
+        if hasattr(loaded, "authorize_store"):
+            monkeypatch.setattr(loaded, "authorize_store", enter)
 
 
 def _handlers() -> list[str]:
-    import aisle.service.handlers
+    import aisle.service.handlers.registry
 
-    return list(aisle.service.handlers.__path__)
+    return list(aisle.service.handlers.registry.__path__)
 
 
 async def test_operations_that_forget_the_check_still_reach_no_foreign_store(
@@ -262,11 +269,11 @@ async def _refused(client: httpx.AsyncClient, name: str, answers: list[httpx.Res
 async def test_a_handler_that_reads_or_writes_whatever_it_is_told_is_refused(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def reads(ctx: Context, call: Call) -> bytes:
-        return dumps(await ctx.tx.all(stock_sql.BALANCES, call.query["search_text"], "P1"))
+    async def reads(ctx: Context, call: OperationCall) -> bytes:
+        return to_json_bytes(await ctx.tx.all(stock_sql.BALANCES, call.query["search_text"], "P1"))
 
-    async def writes(ctx: Context, call: Call) -> bytes:
-        await ctx.tx.run(core.PERSON_SET, call.query["appUserName"], "B", "u", "n", "supervisor")
+    async def writes(ctx: Context, call: OperationCall) -> bytes:
+        await ctx.tx.run(access.PERSON_SET, call.query["appUserName"], "B", "u", "n", "supervisor")
         return b"{}"
 
     await world.count("P1", "A1", stock_pool_1=3)
@@ -310,8 +317,8 @@ async def test_what_a_token_of_some_stores_lists_over_the_chain_is_bound_to_them
     values = {"boolean": "true", "number": "1", "string": "1"}
     async with world.open_client(world.token("staff", ["S1", "S3"])) as client:
         path = OPERATIONS[name].path.removeprefix("/api/v2/public")
-        needed = {param.name: "1" for param in OPERATIONS[name].of("query") if param.required}
-        for param in OPERATIONS[name].of("query"):
+        needed = {param.name: "1" for param in OPERATIONS[name].params_in("query") if param.required}
+        for param in OPERATIONS[name].params_in("query"):
             if param.name == "store_number":
                 continue
             value = "2026-01-01" if "date" in param.name else values[param.type]
@@ -326,13 +333,13 @@ async def test_a_foreign_store_costs_the_same_work_as_one_that_is_not_there(
 ) -> None:
     """The same statements, and none of them looks at the foreign store's row."""
     ran: list[str] = []
-    execute = SqliteTx._execute
+    execute = SqliteTransaction._execute
 
-    def noted(self: SqliteTx, sql: str, args: Any) -> list[Row]:
+    def noted(self: SqliteTransaction, sql: str, args: Any) -> list[Row]:
         ran.append(sql)
         return execute(self, sql, args)
 
-    monkeypatch.setattr(SqliteTx, "_execute", noted)
+    monkeypatch.setattr(SqliteTransaction, "_execute", noted)
     async with world.open_client(world.token("admin", ["S1"])) as client:
         await world.send("GET", "/stores", client=client)  # after this its use is not noted again
         for name in sorted(set(OPERATIONS) - OF_TOKEN - OF_CHAIN):
@@ -343,5 +350,5 @@ async def test_a_foreign_store_costs_the_same_work_as_one_that_is_not_there(
                 work.append(list(ran))
             assert work[0] == work[1], name
             # What is looked for in the end are stores of the token itself, whose number may have been meant.
-            assert work[0][-1] == core.OWN_STORES_ALIKE, name
-            assert work[0][-2] in (core.ENTRANCE, core.STORE_OF_ACCESS), name
+            assert work[0][-1] == access.SIMILAR_STORES_OF_TOKEN, name
+            assert work[0][-2] in (access.AUTHORIZATION, access.STORE_OF_TOKEN), name

@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.service import pins
+from aisle.service.auth import pins
+from aisle.service.auth.tokens import list_tokens, revoke_token
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.people import TOKEN_SECONDS
-from aisle.service.limits import Rates
-from aisle.service.times import moment
-from aisle.service.tokens import list_tokens, revoke_token
+from aisle.service.limits import RateLimits
 from tests.service.world import World
 
 SIGN_IN = "/aisle/v1/sign-in"
@@ -33,7 +33,7 @@ async def sign_in(world: World, client: httpx.AsyncClient, pin: str = "2468", **
 @pytest.fixture
 def patient(world: World) -> None:
     """As many tries as one likes: what is asked here is not how fast they come."""
-    world.service.rates = Rates(0, 0, 0)
+    world.service.rate_limits = RateLimits(0, 0, 0)
     del world.service.app
 
 
@@ -51,7 +51,7 @@ async def test_a_pin_gets_a_token_with_the_rights_of_the_person_for_this_store_a
         assert answer.status_code == 200, answer.text
         assert answer.headers["Cache-Control"] == "no-store"
         said = answer.json()
-        until = moment(world.now + TOKEN_SECONDS)
+        until = format_timestamp(world.now + TOKEN_SECONDS)
         assert {name: said[name] for name in said if name != "token"} == {
             "expires_on": until,
             "store_number": "S1",
@@ -96,18 +96,18 @@ async def test_whatever_is_wrong_the_answer_is_the_same(world: World) -> None:
 async def test_every_try_hashes_once_whoever_is_named(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     await people(world)
     hashed: list[str] = []
-    again = pins.again
+    again = pins.rehash
 
     def counted(pin: str, stored: str) -> str:
         hashed.append(stored)
         return again(pin, stored)
 
-    monkeypatch.setattr(pins, "again", counted)
+    monkeypatch.setattr(pins, "rehash", counted)
     async with world.open_client(world.token("staff", ["S1"])) as desk:
         for who in ("ann", "bo", "nobody"):
             await sign_in(world, desk, "1357", user=who)
     assert len(hashed) == 3
-    assert {stored.split("$")[1] for stored in hashed} == {pins.NOBODY.split("$")[1]}
+    assert {stored.split("$")[1] for stored in hashed} == {pins.DUMMY_HASH.split("$")[1]}
 
 
 @pytest.mark.usefixtures("patient")
@@ -115,7 +115,7 @@ async def test_every_try_hashes_once_whoever_is_named(world: World, monkeypatch:
 async def test_too_many_wrong_pins_lock_the_person_longer_each_time(world: World, who: str) -> None:
     await people(world)
     async with world.open_client(world.token("staff", ["S1"])) as desk:
-        for _ in range(pins.FREE_TRIES):
+        for _ in range(pins.FREE_ATTEMPTS):
             assert (await sign_in(world, desk, "1357", user=who)).status_code == 403
         locked = await sign_in(world, desk, user=who)
         assert (locked.status_code, locked.headers["Retry-After"]) == (429, "60")
@@ -136,7 +136,7 @@ async def test_too_many_wrong_pins_lock_the_person_longer_each_time(world: World
 async def test_badge_and_name_are_one_person(world: World) -> None:
     await people(world)
     async with world.open_client(world.token("staff", ["S1"])) as desk:
-        for n in range(pins.FREE_TRIES):
+        for n in range(pins.FREE_ATTEMPTS):
             await sign_in(world, desk, "1357", **({"badge": "B1"} if n % 2 else {"user": "ann"}))
         assert (await sign_in(world, desk, badge="B1")).status_code == 429
         await people(world, ANN | {"pin": "9999"})
@@ -144,7 +144,7 @@ async def test_badge_and_name_are_one_person(world: World) -> None:
 
 
 async def test_a_token_guesses_slowly(world: World) -> None:
-    world.service.rates = Rates(0, 0, 0.001)
+    world.service.rate_limits = RateLimits(0, 0, 0.001)
     del world.service.app
     await people(world)
     async with world.open_client(world.token("staff", ["S1"])) as desk:
@@ -177,9 +177,9 @@ async def test_a_person_s_token_ends_with_the_person_the_pin_the_role_and_the_to
         secret = (await sign_in(world, desk)).json()["token"]
     async with world.open_client(secret) as ann:
         second = (await sign_in(world, ann)).json()["token"]
-        revoked = [one.token_id for one in list_tokens(world.service.storage) if one.role == "staff"]
+        revoked = [one.token_id for one in list_tokens(world.service.database) if one.role == "staff"]
         for token_id in revoked:
-            revoke_token(world.service.storage, token_id, now=moment(world.now))
+            revoke_token(world.service.database, token_id, now=format_timestamp(world.now))
         assert (await world.send("GET", "/stores", client=ann)).status_code == 401
     async with world.open_client(second) as ann:
         assert (await world.send("GET", "/stores", client=ann)).status_code == 401, "one got through the other as well"
@@ -188,7 +188,7 @@ async def test_a_person_s_token_ends_with_the_person_the_pin_the_role_and_the_to
 @pytest.mark.usefixtures("patient")
 async def test_a_person_s_token_lasts_no_longer_than_the_one_it_came_through(world: World) -> None:
     await people(world)
-    soon = moment(world.now + 60)
+    soon = format_timestamp(world.now + 60)
     async with world.open_client(world.token("staff", ["S1"], expires_on=soon)) as desk:
         assert (await sign_in(world, desk)).json()["expires_on"] == soon
 
@@ -212,10 +212,10 @@ async def test_neither_pin_nor_token_is_stored_anywhere_not_even_under_a_key(wor
 async def test_tokens_of_people_are_forgotten_a_day_after_their_end(world: World) -> None:
     await people(world)
     await world.post(SIGN_IN, {"store_number": "S1", "user": "ann", "pin": "2468"})
-    assert {one.name.split()[0] for one in list_tokens(world.service.storage)} == {"admin", "ann"}
+    assert {one.name.split()[0] for one in list_tokens(world.service.database)} == {"admin", "ann"}
     world.now += TOKEN_SECONDS + 86400 + 1
     await world.get("/stores")
-    assert {one.name.split()[0] for one in list_tokens(world.service.storage)} == {"admin"}
+    assert {one.name.split()[0] for one in list_tokens(world.service.database)} == {"admin"}
 
 
 async def test_what_is_no_pin_is_refused_and_people_are_listed_with_whether_they_have_one(world: World) -> None:
@@ -241,17 +241,17 @@ async def test_what_is_no_pin_is_refused_and_people_are_listed_with_whether_they
 
 def test_locks_double_and_end() -> None:
     waits = [pins.lock_seconds(failures) for failures in range(40)]
-    assert waits[: pins.FREE_TRIES] == [0.0] * pins.FREE_TRIES
-    assert waits[pins.FREE_TRIES : pins.FREE_TRIES + 3] == [60, 120, 240]
+    assert waits[: pins.FREE_ATTEMPTS] == [0.0] * pins.FREE_ATTEMPTS
+    assert waits[pins.FREE_ATTEMPTS : pins.FREE_ATTEMPTS + 3] == [60, 120, 240]
     assert max(waits) == waits[-1] == 86400
 
 
 def test_a_pin_is_kept_as_a_slow_hash_with_a_salt_of_its_own() -> None:
-    one, other = pins.hashed("1234"), pins.hashed("1234")
+    one, other = pins.hash_pin("1234"), pins.hash_pin("1234")
     assert one != other
-    assert pins.same(pins.again("1234", one), one)
-    assert not pins.same(pins.again("1235", one), one)
-    assert not pins.same(pins.again("", pins.NOBODY), pins.NOBODY)
+    assert pins.are_equal(pins.rehash("1234", one), one)
+    assert not pins.are_equal(pins.rehash("1235", one), one)
+    assert not pins.are_equal(pins.rehash("", pins.DUMMY_HASH), pins.DUMMY_HASH)
 
 
 async def test_a_store_goes_with_its_people_and_what_they_got(world: World) -> None:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 import aisle.service
-from aisle.service.states import MOVES, Kind
+from aisle.service.domain.states import TRANSITIONS, StateKind
 from tests.service.world import LOGS, World
 
 ORDER = "/stores/S1/orders/customerorder"
@@ -20,9 +20,9 @@ RECOUNTS = "/aisle/v1/stores/S1/recounts"
 WHY = {"rejection_reason_code": "21"}
 
 
-def pairs(kind: Kind, *, allowed: bool) -> list[tuple[str, str]]:
+def pairs(kind: StateKind, *, allowed: bool) -> list[tuple[str, str]]:
     """From and to."""
-    moves = MOVES[kind]
+    moves = TRANSITIONS[kind]
     return [(one, other) for one in moves for other in moves if other != one and (other in moves[one]) == allowed]
 
 
@@ -36,11 +36,11 @@ def test_the_readme_s_table_is_the_code_s() -> None:
             continue
         kind = of or kind
         told.setdefault(kind, {})[before] = frozenset(filter(None, re.split(r"[, ]+", after)))
-    assert told == MOVES
+    assert told == TRANSITIONS
 
 
 def test_every_state_that_is_led_to_is_in_the_table() -> None:
-    for kind, moves in MOVES.items():
+    for kind, moves in TRANSITIONS.items():
         for before, after in moves.items():
             assert after <= moves.keys() - {before}, kind
 
@@ -254,7 +254,7 @@ async def _way_of_a_recount(world: World, before: str, after: str) -> None:
     if before != "open":
         await come_to(before)
     answer = await come_to(after)
-    allowed = after in MOVES["recount"][before]
+    allowed = after in TRANSITIONS["recount"][before]
     if not allowed:
         await _refused(await asked(after), before)
     elif answer:

@@ -17,14 +17,23 @@ import apsw
 import pytest
 
 from aisle.errors import StorageError
-from aisle.local import db
-from aisle.service.answers import Refusal
-from aisle.service.sql import core
-from aisle.service.sql.schema import MIGRATIONS
-from aisle.service.storage import SQLITE_FLOOR, Busy, Duplicate, Lost, SqliteStorage, Tx, Work, sqlite
-from aisle.service.storage.connection import SqliteTx, _listed, opened
-from aisle.service.storage.sqlite import require_engine
-from aisle.service.tokens import add_token, hashed
+from aisle.host import database
+from aisle.service.auth.tokens import add_token, hash_secret
+from aisle.service.db import (
+    MIN_SQLITE_VERSION,
+    Busy,
+    ConstraintViolated,
+    DatabaseFailed,
+    SqliteDatabase,
+    Transaction,
+    Work,
+    sqlite,
+)
+from aisle.service.db.schema import MIGRATIONS
+from aisle.service.db.sqlite import check_sqlite_version
+from aisle.service.db.sqlite_connection import SqliteTransaction, _json_list, open_connection
+from aisle.service.db.statements import access
+from aisle.service.errors import Refusal
 from tests.service.world import World, assert_books
 
 pytestmark = pytest.mark.sqlite
@@ -57,7 +66,7 @@ def test_a_file_that_another_is_just_making_is_waited_for(tmp_path: Path) -> Non
     path = tmp_path / "service.db"
     with closing(apsw.Connection(str(path))) as other, ThreadPoolExecutor(1) as thread:
         other.execute("BEGIN EXCLUSIVE")
-        opening = thread.submit(SqliteStorage, path)
+        opening = thread.submit(SqliteDatabase, path)
         done, _ = wait([opening], timeout=0.3)
         assert not done, opening.exception()
         other.execute("ROLLBACK")
@@ -71,7 +80,7 @@ def test_one_that_another_fills_or_brings_up_is_waited_for_longer_than_by_a_requ
     with closing(apsw.Connection(str(path))) as other, ThreadPoolExecutor(1) as thread:
         other.execute("PRAGMA journal_mode = WAL").fetchall()
         other.execute("BEGIN IMMEDIATE")
-        opening = thread.submit(SqliteStorage, path, busy_ms=1)
+        opening = thread.submit(SqliteDatabase, path, busy_ms=1)
         done, _ = wait([opening], timeout=0.3)
         assert not done, opening.exception()
         other.execute("COMMIT")
@@ -79,9 +88,9 @@ def test_one_that_another_fills_or_brings_up_is_waited_for_longer_than_by_a_requ
         (version,) = other.execute("PRAGMA user_version").fetchone() or (0,)
         other.execute("PRAGMA user_version = 0")
         other.execute("BEGIN IMMEDIATE")
-        monkeypatch.setattr(sqlite, "_OPENING_MS", 1000)
+        monkeypatch.setattr(sqlite, "_OPEN_TIMEOUT_MS", 1000)
         with pytest.raises(Busy, match="held by another process for 1 seconds"):
-            SqliteStorage(path, busy_ms=1)
+            SqliteDatabase(path, busy_ms=1)
         other.execute("COMMIT")
         other.execute(f"PRAGMA user_version = {version}")
 
@@ -92,21 +101,21 @@ def test_one_that_another_has_alone_is_said_to_be_held(tmp_path: Path) -> None:
         other.execute("CREATE TABLE x(y)")
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(Busy, match="has been held by another process for 0 seconds; start again when it is done"):
-            opened(path, 1)
+            open_connection(path, 1)
         other.execute("ROLLBACK")
-    opened(path, 1).close()
+    open_connection(path, 1).close()
 
 
 async def test_a_list_is_asked_for_with_each_of_its_values(tmp_path: Path) -> None:
     path = tmp_path / "service.db"
-    with closing(SqliteStorage(path)) as storage:
+    with closing(SqliteDatabase(path)) as storage:
 
-        async def found(tx: Tx, *lists: list[object]) -> list[str]:
+        async def found(tx: Transaction, *lists: list[object]) -> list[str]:
             names = "SELECT name FROM counter WHERE store_number = ANY($1) AND value = ANY($2) ORDER BY name"
             return [row[0] for row in await tx.all(names, *lists)]
 
-        async def work(tx: Tx) -> list[list[str]]:
-            await tx.many(core.COUNTER_ADD, [("S1", "a", 1), ("S2", "b", 2), ("1", "c", 1)])
+        async def work(tx: Transaction) -> list[list[str]]:
+            await tx.run_many(access.COUNTER_ADD, [("S1", "a", 1), ("S2", "b", 2), ("1", "c", 1)])
             stores: list[list[object]] = [[], ["S1"], ["S2", "S1"], ["1"]]
             numbers: list[list[object]] = [[1], [1, 2], [2]]
             return [await found(tx, of, values) for of in stores for values in numbers]
@@ -124,21 +133,21 @@ async def test_who_asks_is_looked_up_once_for_all_that_are_stored_together_and_a
         asked.append(sql)
         return True
 
-    async def prepare(tx: Tx) -> None:
-        assert isinstance(tx, SqliteTx)
+    async def prepare(tx: Transaction) -> None:
+        assert isinstance(tx, SqliteTransaction)
         await add_token(tx, name="n", role="staff", store_numbers=None, now="2026", secret="s")
         tx.connection.exec_trace = note
 
-    async def ask(tx: Tx) -> object:
-        row = await tx.one(core.ACCESS_BY_HASH, hashed("s"))
+    async def ask(tx: Transaction) -> object:
+        row = await tx.one(access.TOKEN_BY_HASH, hash_secret("s"))
         return row and row[6]
 
-    async def revoke(tx: Tx, when: str | None) -> None:
-        row = await tx.one(core.ACCESS_BY_HASH, hashed("s"))
+    async def revoke(tx: Transaction, when: str | None) -> None:
+        row = await tx.one(access.TOKEN_BY_HASH, hash_secret("s"))
         assert row
         await tx.run(revoked, row[0], when)
 
-    async def half(tx: Tx) -> object:
+    async def half(tx: Transaction) -> object:
         with suppress(Refusal):
             async with tx.savepoint():
                 await revoke(tx, "half")
@@ -146,7 +155,7 @@ async def test_who_asks_is_looked_up_once_for_all_that_are_stored_together_and_a
                 raise Refusal(422, "never")
         return await ask(tx)
 
-    with closing(SqliteStorage(path)) as storage:
+    with closing(SqliteDatabase(path)) as storage:
         storage.write_now(prepare)
         then, never = partial(revoke, when="then"), partial(revoke, when=None)
         works: list[Work[object]] = [ask, ask, ask, then, ask, ask, never, ask]
@@ -166,16 +175,16 @@ async def test_what_a_write_asks_is_planned_once_whatever_it_asks_for(tmp_path: 
         looked_at.append(what)  # by the planner, not when a plan is carried out
         return apsw.SQLITE_OK
 
-    async def enter(tx: Tx) -> list[int]:
-        assert isinstance(tx, SqliteTx)
+    async def enter(tx: Transaction) -> list[int]:
+        assert isinstance(tx, SqliteTransaction)
         tx.connection.authorizer = allow
         seen = []
         for store in ("S1", "S2", "S3"):
-            await tx.one(core.ENTRANCE, "0" * 64, ["staff"], 0, store)
+            await tx.one(access.AUTHORIZATION, "0" * 64, ["staff"], 0, store)
             seen.append(len(looked_at))
         return seen
 
-    with closing(SqliteStorage(tmp_path / "service.db")) as storage:
+    with closing(SqliteDatabase(tmp_path / "service.db")) as storage:
         seen = await storage.write(enter)
     assert seen[0] > 0
     assert seen == [seen[0]] * 3
@@ -193,8 +202,8 @@ async def test_writers_of_one_round_are_stored_by_one_commit_and_heard_together(
         woken.append(work)
         return wake(*work, **options)
 
-    async def note(tx: Tx, name: str) -> str:
-        assert isinstance(tx, SqliteTx)
+    async def note(tx: Transaction, name: str) -> str:
+        assert isinstance(tx, SqliteTransaction)
         if name == "first":
             tx.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda said: commits.append(said["sql"]))
         await tx.run("INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)", "S1", name, 1)
@@ -202,10 +211,10 @@ async def test_writers_of_one_round_are_stored_by_one_commit_and_heard_together(
             raise ValueError(name)
         return name
 
-    async def names(tx: Tx) -> set[str]:
+    async def names(tx: Transaction) -> set[str]:
         return {row[0] for row in await tx.all("SELECT name FROM counter WHERE store_number = $1", "S1")}
 
-    with closing(SqliteStorage(tmp_path / "service.db")) as storage:
+    with closing(SqliteDatabase(tmp_path / "service.db")) as storage:
         monkeypatch.setattr(loop, "call_soon_threadsafe", noted)
         asked = [
             asyncio.create_task(storage.write(partial(note, name=name)))
@@ -228,20 +237,20 @@ def start(world: World, times: int, place: str) -> "subprocess.Popen[str]":
 
 
 def test_the_engine_is_new_enough_for_several_processes() -> None:
-    assert tuple(map(int, apsw.sqlite_lib_version().split("."))) >= SQLITE_FLOOR
+    assert tuple(map(int, apsw.sqlite_lib_version().split("."))) >= MIN_SQLITE_VERSION
     with pytest.raises(StorageError, match=r"3\.40\.1"):
-        require_engine("3.40.1")
+        check_sqlite_version("3.40.1")
 
 
 def test_what_service_and_session_each_have_to_say_is_the_same() -> None:
     # Neither may import the other; the floor of the engine is theirs in common.
-    assert db.FLOOR == SQLITE_FLOOR
+    assert database.MIN_SQLITE_VERSION == MIN_SQLITE_VERSION
 
 
 def test_every_connection_is_safe(tmp_path: Path) -> None:
-    storage = SqliteStorage(tmp_path / "service.db")
+    storage = SqliteDatabase(tmp_path / "service.db")
 
-    async def pragmas(tx: Tx) -> dict[str, object]:
+    async def pragmas(tx: Transaction) -> dict[str, object]:
         names = ("journal_mode", "synchronous", "foreign_keys", "trusted_schema", "busy_timeout")
         found: dict[str, object] = {}
         for name in names:
@@ -266,17 +275,17 @@ def test_every_connection_is_safe(tmp_path: Path) -> None:
     "said", [[], ["A1"], ['"', "\\", "\x01\n", "É 한 🎄", "\ud800"], [1, 2], ["1", 1, None, 1.5]], ids=repr
 )
 def test_a_list_reaches_the_database_as_it_is(said: list[object]) -> None:
-    assert json.loads(_listed(said)) == said
+    assert json.loads(_json_list(said)) == said
 
 
 async def test_what_is_written_again_and_again_is_copied_to_its_place_but_once(tmp_path: Path) -> None:
     file = tmp_path / "service.db"
-    with closing(SqliteStorage(file)) as storage:
+    with closing(SqliteDatabase(file)) as storage:
         written = file.stat().st_mtime_ns
 
-        async def keep(tx: Tx) -> None:
+        async def keep(tx: Transaction) -> None:
             for key in range(1500):
-                await tx.run(core.ANSWER_KEEP, "S1", f"{key:016}", "", 200, b"x" * 4096, "2026-01-01")
+                await tx.run(access.RESPONSE_ADD, "S1", f"{key:016}", "", 200, b"x" * 4096, "2026-01-01")
 
         await storage.write(keep)
         assert file.with_name("service.db-wal").stat().st_size > 1500 * 4096
@@ -286,7 +295,7 @@ async def test_what_is_written_again_and_again_is_copied_to_its_place_but_once(t
 def test_the_file_and_its_companions_are_their_owner_s_alone(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
-        storage = SqliteStorage(tmp_path / "deep" / "service.db")
+        storage = SqliteDatabase(tmp_path / "deep" / "service.db")
     finally:
         os.umask(old)
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "deep").iterdir()}
@@ -299,12 +308,12 @@ def test_the_file_and_its_companions_are_their_owner_s_alone(tmp_path: Path) -> 
 def test_a_failing_disk_is_told_without_the_words_of_the_engine(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    storage = SqliteStorage(tmp_path / "service.db")
+    storage = SqliteDatabase(tmp_path / "service.db")
 
-    async def full(tx: Tx) -> None:
+    async def full(tx: Transaction) -> None:
         raise apsw.FullError(f"{tmp_path} is full")
 
-    with pytest.raises(Lost) as told:
+    with pytest.raises(DatabaseFailed) as told:
         storage.write_now(full)
     storage.close()
     assert str(tmp_path) not in f"{told.value} {caplog.text}"
@@ -314,43 +323,52 @@ def test_a_failing_disk_is_told_without_the_words_of_the_engine(
 def test_a_file_that_is_no_database_or_a_newer_one_is_named(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("not a database, but long enough to be read as one" * 10)
     with pytest.raises(StorageError, match="text"):
-        SqliteStorage(tmp_path / "text")
+        SqliteDatabase(tmp_path / "text")
     with pytest.raises(StorageError):
-        SqliteStorage(tmp_path)
-    SqliteStorage(tmp_path / "new.db").close()
+        SqliteDatabase(tmp_path)
+    SqliteDatabase(tmp_path / "new.db").close()
     connection = apsw.Connection(str(tmp_path / "new.db"))
     connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     connection.close()
     with pytest.raises(StorageError, match="newer"):
-        SqliteStorage(tmp_path / "new.db")
+        SqliteDatabase(tmp_path / "new.db")
 
 
 async def test_work_that_fails_takes_nothing_of_its_neighbours_with_it(tmp_path: Path) -> None:
-    storage = SqliteStorage(tmp_path / "service.db")
+    storage = SqliteDatabase(tmp_path / "service.db")
 
-    async def good(tx: Tx, n: int) -> int:
+    async def good(tx: Transaction, n: int) -> int:
         await tx.run("INSERT INTO counter VALUES ('S', $1, 1)", str(n))
         return n
 
-    async def bad(tx: Tx) -> int:
+    async def bad(tx: Transaction) -> int:
         await tx.run("INSERT INTO counter VALUES ('S', 'bad', 1)")
         raise ValueError("no")
 
-    async def twice(tx: Tx) -> int:
+    async def twice(tx: Transaction) -> int:
         await tx.run("INSERT INTO counter VALUES ('S', 'twice', 1)")
         await tx.run("INSERT INTO counter VALUES ('S', 'twice', 1)")
         return 0
 
-    async def waits(tx: Tx) -> int:
+    async def waits(tx: Transaction) -> int:
         await asyncio.sleep(0)
         return 0
 
     jobs = [storage.write(lambda tx, n=n: good(tx, n)) for n in range(5)]  # type: ignore[misc]
     jobs[2:2] = [storage.write(bad), storage.write(twice), storage.write(waits)]
     answers = await asyncio.gather(*jobs, return_exceptions=True)
-    assert [type(answer) for answer in answers] == [int, int, ValueError, Duplicate, RuntimeError, int, int, int]
+    assert [type(answer) for answer in answers] == [
+        int,
+        int,
+        ValueError,
+        ConstraintViolated,
+        RuntimeError,
+        int,
+        int,
+        int,
+    ]
 
-    async def names(tx: Tx) -> list[str]:
+    async def names(tx: Transaction) -> list[str]:
         return [row[0] for row in await tx.all("SELECT name FROM counter WHERE store_number = 'S' ORDER BY name")]
 
     assert await storage.read(names) == ["0", "1", "2", "3", "4"]
@@ -358,9 +376,9 @@ async def test_work_that_fails_takes_nothing_of_its_neighbours_with_it(tmp_path:
 
 
 async def test_a_reader_cannot_write(tmp_path: Path) -> None:
-    storage = SqliteStorage(tmp_path / "service.db")
+    storage = SqliteDatabase(tmp_path / "service.db")
 
-    async def write(tx: Tx) -> None:
+    async def write(tx: Transaction) -> None:
         await tx.run("INSERT INTO counter VALUES ('S', 'x', 1)")
 
     with pytest.raises(apsw.ReadOnlyError):
@@ -369,14 +387,14 @@ async def test_a_reader_cannot_write(tmp_path: Path) -> None:
 
 
 async def test_a_request_given_up_before_its_turn_is_not_carried_out(tmp_path: Path) -> None:
-    storage = SqliteStorage(tmp_path / "service.db")
+    storage = SqliteDatabase(tmp_path / "service.db")
     holder = apsw.Connection(str(tmp_path / "service.db"))
     holder.execute("BEGIN IMMEDIATE")
 
-    async def first(tx: Tx) -> None:
+    async def first(tx: Transaction) -> None:
         await tx.run("INSERT INTO counter VALUES ('S', 'first', 1)")
 
-    async def second(tx: Tx) -> None:
+    async def second(tx: Transaction) -> None:
         await tx.run("INSERT INTO counter VALUES ('S', 'second', 1)")
 
     one, two = asyncio.create_task(storage.write(first)), asyncio.create_task(storage.write(second))
@@ -388,7 +406,7 @@ async def test_a_request_given_up_before_its_turn_is_not_carried_out(tmp_path: P
     with pytest.raises(asyncio.CancelledError):
         await two
 
-    async def names(tx: Tx) -> list[str]:
+    async def names(tx: Transaction) -> list[str]:
         return [row[0] for row in await tx.all("SELECT name FROM counter WHERE store_number = 'S'")]
 
     assert await storage.read(names) == ["first"]

@@ -9,9 +9,9 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from aisle.service.domain.ordering_schedule import upcoming_dates
+from aisle.service.domain.timestamps import TimeZones
 from aisle.service.factory import Service
-from aisle.service.ordering import upcoming
-from aisle.service.zones import Zones
 from tests.service.world import LOGS, World
 
 ZONES = ["America/Los_Angeles", "Europe/Amsterdam", "Pacific/Auckland", "Pacific/Kiritimati", "UTC"]
@@ -23,8 +23,8 @@ class Here:
 
     def __init__(self, world: World, zone: str, other: str = "") -> None:
         self.world, self.zone = world, ZoneInfo(zone)
-        zones = Zones(self.zone, {"S2": ZoneInfo(other)} if other else {})
-        service = Service(world.service.storage, lambda: self.world.now, zones=zones)
+        zones = TimeZones(self.zone, {"S2": ZoneInfo(other)} if other else {})
+        service = Service(world.service.database, lambda: self.world.now, time_zones=zones)
         headers = {"Authorization": f"Bearer {world.secret}"}
         self.client = httpx.AsyncClient(
             transport=httpx.ASGITransport(service.app), base_url="http://service", headers=headers
@@ -175,7 +175,7 @@ async def test_scans_without_a_zone_happened_at_the_stores_time(here: Here) -> N
 def test_a_schema_says_times_of_the_store_also_where_its_clocks_change(zone: str, now: str) -> None:
     schema = [{"day": 1, "time": "09:00", "ordering_offset": 1, "delivery_offset": 2}]
     at = datetime.fromisoformat(f"{now}T12:00:00+00:00").timestamp()
-    found = upcoming(schema, "", at, ZoneInfo(zone))
+    found = upcoming_dates(schema, "", at, ZoneInfo(zone))
     for name, weekday in (("ordering", 7), ("delivery", 3)):
         moments = [datetime.fromisoformat(one).astimezone(ZoneInfo(zone)) for one in found[f"{name}_datetimes"]]
         assert moments

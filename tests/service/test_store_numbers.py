@@ -6,8 +6,8 @@ import pytest
 
 from aisle.contract.wire import OPERATIONS
 from aisle.errors import UsageError
-from aisle.service.times import moment
-from aisle.service.tokens import create_token
+from aisle.service.auth.tokens import create_token
+from aisle.service.domain.timestamps import format_timestamp
 from tests.service.test_matrix import OF_CHAIN, OF_TOKEN, ask
 from tests.service.world import World
 
@@ -75,4 +75,6 @@ async def test_every_operation_that_takes_a_store_says_it(name: str, world: Worl
 async def test_a_token_is_not_made_for_a_store_that_is_none(world: World) -> None:
     await make(world, "0042")
     with pytest.raises(UsageError, match=r"No such store: 42\. 0042\?"):
-        create_token(world.service.storage, name="x", role="staff", store_numbers=["42"], now=moment(world.now))
+        create_token(
+            world.service.database, name="x", role="staff", store_numbers=["42"], now=format_timestamp(world.now)
+        )

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aisle.service.answers import Refusal
-from aisle.service.times import moment, parsed
+from aisle.service.domain.timestamps import format_timestamp, parse_timestamp
+from aisle.service.errors import Refusal
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,13 @@ from aisle.service.times import moment, parsed
     ],
 )
 def test_a_moment_in_its_one_form(said: str, kept: str) -> None:
-    assert parsed(said, "when") == kept
+    assert parse_timestamp(said, "when") == kept
 
 
 @pytest.mark.parametrize("said", ["", "soon", "2026-13-01", "2026-05-04T25:00:00"])
 def test_what_is_no_moment_is_refused(said: str) -> None:
     with pytest.raises(Refusal) as refused:
-        parsed(said, "when")
+        parse_timestamp(said, "when")
     assert (refused.value.status, refused.value.field) == (400, "when")
 
 
@@ -35,4 +35,4 @@ def test_what_is_no_moment_is_refused(said: str) -> None:
 @example(0.0005)
 def test_a_moment_is_written_as_datetime_writes_it(seconds: float) -> None:
     written = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
-    assert moment(seconds) == written.replace("+00:00", "Z")
+    assert format_timestamp(seconds) == written.replace("+00:00", "Z")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from aisle.service.scope import ScopedTx
-from aisle.service.sql import stock as sql
-from aisle.service.storage import Statement
-from aisle.service.times import moment
+from aisle.service.auth.store_scope import StoreScopedTransaction
+from aisle.service.db import Statement
+from aisle.service.db.statements import stock as sql
+from aisle.service.domain.timestamps import format_timestamp
 from tests.service.world import LOGS, START, World, line_end
 
 MOVE = "/stores/S1/storeproductlocation/movement"
@@ -38,23 +38,23 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     asked: Counter[str] = Counter()
 
     def counts(inner: Any) -> Any:
-        async def ask(self: ScopedTx, text: str, *args: Any) -> Any:
+        async def ask(self: StoreScopedTransaction, text: str, *args: Any) -> Any:
             asked[text] += 1
             return await inner(self, text, *args)
 
         return ask
 
-    together = ScopedTx.together
+    together = StoreScopedTransaction.run_batch
 
-    async def ask_together(self: ScopedTx, statements: Iterable[Statement]) -> None:
+    async def ask_together(self: StoreScopedTransaction, statements: Iterable[Statement]) -> None:
         kept = list(statements)
         asked.update({text: 1 for text, _ in kept})
         await together(self, kept)
 
     with monkeypatch.context() as patch:
-        patch.setattr(ScopedTx, "together", ask_together)
-        for name in ("all", "one", "run", "many"):
-            patch.setattr(ScopedTx, name, counts(getattr(ScopedTx, name)))
+        patch.setattr(StoreScopedTransaction, "run_batch", ask_together)
+        for name in ("all", "one", "run", "run_many"):
+            patch.setattr(StoreScopedTransaction, name, counts(getattr(StoreScopedTransaction, name)))
         yield asked
 
 
@@ -63,7 +63,7 @@ def entries(random: Random) -> Iterator[dict[str, Any]]:
     for _ in range(8):
         what = random.choice(({"counted_quantity": random.randint(0, 9)}, {"quantity": random.randint(-4, 6)}))
         place = random.choice(("A1", "A2", "BACK", ""))
-        when = {"scanned_datetime": moment(START - random.randint(0, 40))} if random.random() < 0.8 else {}
+        when = {"scanned_datetime": format_timestamp(START - random.randint(0, 40))} if random.random() < 0.8 else {}
         yield what | ({"location_code": place} if place else {}) | when
 
 
@@ -117,9 +117,9 @@ async def lines_of(world: World, product: str) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("seed", range(4))
 async def test_movements(world: World, seed: int) -> None:
     said = list(movements(Random(seed)))
-    late = {"Aisle-Occurred-At": moment(START - 5)}
+    late = {"Aisle-Occurred-At": format_timestamp(START - 5)}
     for product in (TOGETHER, APART):
-        await world.count(product, "A1", stock_pool_1=2, scanned_datetime=moment(START - 9))
+        await world.count(product, "A1", stock_pool_1=2, scanned_datetime=format_timestamp(START - 9))
         await world.count(product, "A2", stock_pool_1=1, stock_pool_2=1)  # after they happened
         await world.order(f"O-{product}", *[{"product_number": product, "quantity": 30}] * 2)
         await world.pick(f"O-{product}", 1, product, 1)
@@ -156,14 +156,14 @@ async def test_many_items_are_read_at_once_and_their_legs_written_at_once(
     await world.order("O", *[{"product_number": (TOGETHER, APART)[n % 2], "quantity": 2} for n in range(20)])
     with counted(monkeypatch) as asked:
         await world.update("O", *[_picked(n) for n in range(20)])
-    assert asked[sql.FREE_OF_PRODUCTS] == asked[sql.HELD_OF_ORDER] == times
+    assert asked[sql.FREE_OF_PRODUCTS] == asked[sql.HELD_FOR_ORDER] == times
     assert asked[sql.LEG_ADD] == asked[sql.BALANCE_ADD] == times
-    assert not asked[sql.HELD_OF_LINE]
-    late = {"Aisle-Occurred-At": moment(START - 5)}
+    assert not asked[sql.HELD_FOR_LINE]
+    late = {"Aisle-Occurred-At": format_timestamp(START - 5)}
     with counted(monkeypatch) as asked:
         items = [item((TOGETHER, APART)[n % 2], {"from": ("A1", 0), "to": ("A2", 0), "quantity": 1}) for n in range(20)]
         await world.post(MOVE, items, headers=late)
-    once = (sql.FREE_OF_PRODUCTS, sql.ANCHORS_OF_PRODUCTS, sql.LEG_ADD, sql.BALANCE_ADD)
+    once = (sql.FREE_OF_PRODUCTS, sql.LAST_COUNTS_OF_PRODUCTS, sql.LEG_ADD, sql.BALANCE_ADD)
     assert [asked[text] for text in once] == [times] * 4
 
 

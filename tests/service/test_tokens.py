@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from aisle.errors import UsageError
-from aisle.service.times import moment
-from aisle.service.tokens import create_token, list_tokens, revoke_token
+from aisle.service.auth.tokens import create_token, list_tokens, revoke_token
+from aisle.service.domain.timestamps import format_timestamp
 from tests.service.world import API, World
 
 TOKENS, REVOKED, AUDIT = "/aisle/v1/tokens", "/aisle/v1/token-revocations", "/aisle/v1/audit"
@@ -22,7 +22,7 @@ async def made(world: World, status: int = 200, **said: Any) -> Any:
 
 async def test_a_token_is_made_used_listed_and_revoked_without_the_database(world: World) -> None:
     answer = await made(world, days=7)
-    assert answer["expires_on"] == moment(world.now + 7 * 86400)
+    assert answer["expires_on"] == format_timestamp(world.now + 7 * 86400)
     async with world.open_client(answer["token"]) as client:
         assert (await client.get(f"{API}/stores/S1/locations")).status_code == 200
         assert (await client.get(f"{API}/stores/S2/locations")).status_code == 403
@@ -57,7 +57,7 @@ async def test_what_is_no_token_is_refused(world: World, said: dict[str, Any]) -
 async def test_names_of_tokens_in_force_are_unique(world: World) -> None:
     await made(world)
     await made(world, 422)
-    now, storage = moment(world.now), world.service.storage
+    now, storage = format_timestamp(world.now), world.service.database
     with pytest.raises(UsageError, match="in force is called 'dock'"):
         create_token(storage, name="dock", role="staff", store_numbers=["S1"], now=now)
     [dock] = [token for token in list_tokens(storage) if token.name == "dock"]
@@ -82,7 +82,7 @@ async def test_the_audit_says_who_changed_what_from_what_to_what(world: World) -
     await world.post(REVOKED, {"name": token["token_id"]})
     found = await world.get(AUDIT, after=last)
     assert {(row["token_name"], row["app_user_name"], row["at"]) for row in found["audit"]} == {
-        (found["audit"][0]["token_name"], "", moment(world.now))
+        (found["audit"][0]["token_name"], "", format_timestamp(world.now))
     }
     said = {"name": "dock", "role": "staff", "stores": ["S1"]}
     assert (await entries(world, AUDIT, after=last))[1:] == [
@@ -93,7 +93,7 @@ async def test_the_audit_says_who_changed_what_from_what_to_what(world: World) -
     assert len((await world.get(AUDIT, after=last, limit=1))["audit"]) == 1
     assert (await world.get(AUDIT, after=last, limit=1))["more"]
     assert await entries(world, AUDIT, subject="person") == []
-    assert await entries(world, AUDIT, last_modified_date=moment(world.now + 60)) == []
+    assert await entries(world, AUDIT, last_modified_date=format_timestamp(world.now + 60)) == []
 
 
 async def test_settings_people_and_pins_of_a_store_are_audited_without_any_pin(world: World) -> None:

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from aisle.contract.wire import OPERATIONS
-from aisle.service.app import App
-from aisle.service.extensions import EXTENSIONS
-from aisle.service.openapi import document
+from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.http.app import App
+from aisle.service.http.openapi.document import build_document
 from tests.service.test_watching import serving
 from tests.service.world import API, World
 
@@ -98,7 +98,7 @@ async def test_a_flush_in_the_wrong_case_takes_nothing_away(world: World) -> Non
 async def test_every_operation_refuses_them(world: World, name: str) -> None:
     [(path, method)] = [
         (path, method)
-        for path, pages in document()["paths"].items()
+        for path, pages in build_document()["paths"].items()
         for method, page in pages.items()
         if page["operationId"] == name
     ]
@@ -133,7 +133,7 @@ async def test_who_may_not_ask_hears_nothing_of_names(world: World) -> None:
 
 async def test_a_lenient_service_ignores_them(world: World) -> None:
     await world.order("O1", {"product_number": "P1", "quantity": 1})
-    app = App(world.service.storage, clock=lambda: world.now, lenient=True)
+    app = App(world.service.database, clock=lambda: world.now, lenient=True)
     headers = {"Authorization": f"Bearer {world.secret}"}
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://service", headers=headers

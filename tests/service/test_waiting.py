@@ -18,11 +18,11 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError
-from aisle.service import waiting
-from aisle.service.storage import Unreachable
-from aisle.service.storage.postgres import PostgresStorage
-from aisle.service.waiting import when_reached
-from aisle.service.workers import LEAVE, Commands
+from aisle.service.db import DatabaseUnreachable
+from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.http import server as waiting
+from aisle.service.http.server import wait_for_database
+from aisle.service.http.workers import LEAVE, Commands
 from tests.service.postgres import Server, execute
 from tests.service.served import SECONDS, command_of
 from tests.terminal.lifeline import Lifeline
@@ -31,8 +31,8 @@ from tests.terminal.lifeline import Lifeline
 def test_it_is_said_once_and_once_when_it_is_back(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(waiting, "FIRST_S", 0.001)
-    answers: list[Exception | str] = [Unreachable("No."), Unreachable("Not yet."), "there"]
+    monkeypatch.setattr(waiting, "MIN_PAUSE_S", 0.001)
+    answers: list[Exception | str] = [DatabaseUnreachable("No."), DatabaseUnreachable("Not yet."), "there"]
 
     def opened() -> str:
         answer = answers.pop(0)
@@ -41,7 +41,7 @@ def test_it_is_said_once_and_once_when_it_is_back(
         return answer
 
     caplog.set_level(logging.WARNING, "aisle.service")
-    assert when_reached(opened, Commands()) == "there"
+    assert wait_for_database(opened, Commands()) == "there"
     assert [record.getMessage() for record in caplog.records] == [
         "database lost: No. The service waits for it.",
         "database regained after 0 s",
@@ -53,24 +53,24 @@ def test_what_waiting_does_not_mend_is_not_waited_for() -> None:
         raise StorageError("It is of a newer program.")
 
     with pytest.raises(StorageError, match="newer"):
-        when_reached(opened, Commands())
+        wait_for_database(opened, Commands())
 
 
 def test_who_waits_may_be_told_to_leave() -> None:
     def away() -> None:
         commands.give(LEAVE)
-        raise Unreachable("No.")
+        raise DatabaseUnreachable("No.")
 
     commands = Commands()
-    assert when_reached(away, commands) is None
+    assert wait_for_database(away, commands) is None
 
 
 def test_a_server_that_is_none_may_come_and_a_database_that_is_none_does_not(server: Server) -> None:
-    with pytest.raises(Unreachable, match="cannot be reached"):
-        PostgresStorage("postgresql://aisle@127.0.0.1:1/none")
+    with pytest.raises(DatabaseUnreachable, match="cannot be reached"):
+        PostgresDatabase("postgresql://aisle@127.0.0.1:1/none")
     with pytest.raises(StorageError, match="cannot be used") as told:
-        PostgresStorage(server.url().replace("/postgres?", "/none?"))
-    assert not isinstance(told.value, Unreachable)
+        PostgresDatabase(server.url().replace("/postgres?", "/none?"))
+    assert not isinstance(told.value, DatabaseUnreachable)
 
 
 class Starting:

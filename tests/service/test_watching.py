@@ -22,11 +22,11 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from aisle.service import watching
-from aisle.service.app import App
-from aisle.service.limits import Rates
-from aisle.service.logs import JsonLines, json_logs
-from aisle.service.metrics import Metrics
+from aisle.service.http import fastapi_app
+from aisle.service.http.app import App
+from aisle.service.http.json_logging import JsonFormatter, log_as_json
+from aisle.service.http.metrics import Metrics
+from aisle.service.limits import RateLimits
 from tests.service.world import API, World
 from tests.terminal.lifeline import Lifeline
 
@@ -35,7 +35,7 @@ LONG = 60.0
 
 def client_of(world: World, *, host: str = "127.0.0.1", secret: str | None = None) -> httpx.AsyncClient:
     """A client on a host, of the same database with figures."""
-    app = App(world.service.storage, clock=lambda: world.now, rates=Rates(0, 0), metrics=Metrics())
+    app = App(world.service.database, clock=lambda: world.now, rate_limits=RateLimits(0, 0), metrics=Metrics())
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     transport = httpx.ASGITransport(app, client=(host, 5000))
     return httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers)
@@ -104,13 +104,13 @@ async def test_without_figures_there_is_no_route_for_them(world: World) -> None:
 async def test_ready_until_it_is_about_to_end(world: World) -> None:
     async with world.open_client(None) as client:
         assert (await client.get("/aisle/v1/ready")).status_code == 200
-        world.service.app.leaving = True
+        world.service.app.is_shutting_down = True
         try:
             answer = await client.get("/aisle/v1/ready")
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
             assert (await client.get("/aisle/v1/health")).status_code == 200, "it lives"
         finally:
-            world.service.app.leaving = False
+            world.service.app.is_shutting_down = False
 
 
 async def test_a_database_that_hangs_is_asked_once_and_holds_up_no_probe(
@@ -122,20 +122,20 @@ async def test_a_database_that_hangs_is_asked_once_and_holds_up_no_probe(
         asked.append(work)
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(world.service.storage, "read", hangs)
-    monkeypatch.setattr(watching, "READY_SECONDS", 0.05)
+    monkeypatch.setattr(world.service.database, "read", hangs)
+    monkeypatch.setattr(fastapi_app, "READY_TIMEOUT_S", 0.05)
     async with world.open_client(None) as client:
         paths = ["ready"] * 20 + ["health"]
         answers = await asyncio.wait_for(asyncio.gather(*(client.get(f"/aisle/v1/{path}") for path in paths)), LONG)
     assert [answer.status_code for answer in answers] == [503] * 20 + [200]
     assert len(asked) == 1
-    assert watching.READY_SECONDS < 2
+    assert fastapi_app.READY_TIMEOUT_S < 2
 
 
 def test_logs_are_lines_of_json_without_what_an_exception_says(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.StringIO()
     monkeypatch.setattr("sys.stderr", written)
-    with json_logs():
+    with log_as_json():
         logging.getLogger("aisle.service").info("%s came", "it")
         try:
             raise ValueError("Mrs Secret, 12 High Street")
@@ -146,7 +146,7 @@ def test_logs_are_lines_of_json_without_what_an_exception_says(monkeypatch: pyte
     assert (failed["level"], failed["exception"]) == ("error", "ValueError")
     assert failed["where"][0].startswith(__file__)
     assert "Secret" not in written.getvalue()
-    assert not any(isinstance(one.formatter, JsonLines) for one in logging.getLogger("aisle").handlers)
+    assert not any(isinstance(one.formatter, JsonFormatter) for one in logging.getLogger("aisle").handlers)
 
 
 @contextmanager

@@ -15,8 +15,8 @@ import pytest
 
 from aisle.errors import StorageError, UsageError
 from aisle.server.http_server import listening
-from aisle.service import workers
-from aisle.service.workers import LEAVE, Commands, run_workers
+from aisle.service.http import workers
+from aisle.service.http.workers import LEAVE, Commands, run_workers
 from tests.service.idle import COUNTED, NINTH, comes_up_once, ends_at_once
 from tests.service.served import SECONDS, command_of, served
 

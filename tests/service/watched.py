@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from aisle.service.context import CHAIN
-from aisle.service.storage import Row, Statement, Storage, Tx, Work
+from aisle.service.db import Database, Row, Statement, Transaction, Work
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ class _Undone(Exception):
 class Watched:
     """As the storage inside. With `twice`, all work is done once in vain before it counts."""
 
-    def __init__(self, inner: Storage, *, twice: bool = False) -> None:
+    def __init__(self, inner: Database, *, twice: bool = False) -> None:
         self.inner = inner
         self._twice = twice
 
@@ -49,7 +49,7 @@ class Watched:
     def close(self) -> None:
         self.inner.close()
 
-    async def _watched(self, tx: Tx, work: Work[T], stores: Collection[str] | None) -> T:
+    async def _watched(self, tx: Transaction, work: Work[T], stores: Collection[str] | None) -> T:
         seen = _Tx(tx, stores)
         if self._twice:
             try:
@@ -62,7 +62,7 @@ class Watched:
 
 
 class _Tx:
-    def __init__(self, inner: Tx, stores: Collection[str] | None) -> None:
+    def __init__(self, inner: Transaction, stores: Collection[str] | None) -> None:
         self._inner = inner
         self._stores = stores
 
@@ -81,17 +81,17 @@ class _Tx:
         self._check(sql, args)
         await self._inner.run(sql, *args)
 
-    async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+    async def run_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         kept = list(rows)
         for row in kept:
             self._check(sql, row)
-        await self._inner.many(sql, kept)
+        await self._inner.run_many(sql, kept)
 
-    async def together(self, statements: Iterable[Statement]) -> None:
+    async def run_batch(self, statements: Iterable[Statement]) -> None:
         kept = list(statements)
         for sql, row in kept:
             self._check(sql, row)
-        await self._inner.together(kept)
+        await self._inner.run_batch(kept)
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
         return self._inner.savepoint()

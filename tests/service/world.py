@@ -15,10 +15,10 @@ from typing import Any
 import httpx
 
 from aisle.contract.wire import OPERATIONS
+from aisle.service.auth.tokens import create_token
+from aisle.service.db import Database, Transaction, open_database
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
-from aisle.service.storage import Storage, Tx, open_storage
-from aisle.service.times import moment
-from aisle.service.tokens import create_token
 from tests.service.watched import Watched
 
 API = "/api/v2/public"
@@ -73,13 +73,13 @@ class World:
     all that is written is written once in vain before.
     """
 
-    def __init__(self, where: Path | str, storage: Storage | None = None, *, twice: bool = False) -> None:
+    def __init__(self, where: Path | str, storage: Database | None = None, *, twice: bool = False) -> None:
         self.now = START
         self.database = where / "service.db" if isinstance(where, Path) else where
         self._lent = storage is not None
         if isinstance(self.database, Path) and not self.database.exists():
             prepare(self.database)
-        watched = Watched(storage or open_storage(self.database), twice=twice)
+        watched = Watched(storage or open_database(self.database), twice=twice)
         self.service = Service(watched, lambda: self.now)
         self.secret = self.token()
         self.client = self.open_client(self.secret)
@@ -87,11 +87,11 @@ class World:
     def token(self, role: Any = "admin", stores: list[str] | None = None, expires_on: str | None = None) -> str:
         """A token's secret."""
         made = create_token(
-            self.service.storage,
+            self.service.database,
             name=f"{role} token {secrets.token_hex(4)}",
             role=role,
             store_numbers=stores,
-            now=moment(self.now),
+            now=format_timestamp(self.now),
             expires_on=expires_on,
         )
         return made.secret
@@ -139,7 +139,7 @@ class World:
     async def call(self, name: str, store: str = "S1", **options: Any) -> httpx.Response:
         """An operation of the contract by its name, with P1, DESK, what it requires, and an empty body."""
         row = OPERATIONS[name]
-        required = {param.name: _REQUIRED[param.name] for param in row.of("query") if param.required}
+        required = {param.name: _REQUIRED[param.name] for param in row.params_in("query") if param.required}
         options["query"] = required | options.get("query", {})
         path = row.path.removeprefix(API).replace("{store_number}", store)
         path = path.replace("{product_number}", "P1").replace("{location_code}", "DESK")
@@ -227,11 +227,11 @@ class World:
     def books(self, store: str = "S1") -> dict[tuple[Any, ...], Decimal]:
         """Every balance that is not empty: (product, place, pool[, order, line]) to quantity."""
 
-        async def work(tx: Tx) -> dict[tuple[Any, ...], Decimal]:
+        async def work(tx: Transaction) -> dict[tuple[Any, ...], Decimal]:
             rows = await tx.all(_BALANCES, store)
             return {row[:3] if not row[3] else row[:5]: Decimal(row[5]) / 1000 for row in rows}
 
-        return self.service.storage.read_now(work)
+        return self.service.database.read_now(work)
 
     async def close(self) -> None:
         """Let go of everything; before that, the books have to be in order."""
@@ -272,10 +272,10 @@ def line_end(number: str, line: int, place: str | None = None, pool: int | None 
 
 def assert_books(service: Service) -> None:
     """What must hold of every database at every moment between two requests."""
-    service.storage.read_now(_assert_books)
+    service.database.read_now(_assert_books)
 
 
-async def _assert_books(tx: Tx) -> None:
+async def _assert_books(tx: Transaction) -> None:
     key = "store_number, product_number, location_code, pool, order_number, line_number"
     sums = {row[:6]: row[6] for row in await tx.all(f"SELECT {key}, SUM(quantity) FROM leg GROUP BY {key}")}
     balances = {row[:6]: row[6] for row in await tx.all(f"SELECT {key}, quantity FROM balance")}
@@ -309,7 +309,7 @@ async def _assert_books(tx: Tx) -> None:
     await _assert_log(tx, balances)
 
 
-async def _assert_log(tx: Tx, balances: dict[tuple[Any, ...], int]) -> None:
+async def _assert_log(tx: Transaction, balances: dict[tuple[Any, ...], int]) -> None:
     """The log's quantities sum up to the stock of every product at every place, and at none; where stock is kept."""
     keeps = {
         (row[0], row[1])
@@ -332,7 +332,7 @@ def _filled(stock: Mapping[tuple[Any, ...], Any]) -> dict[tuple[Any, ...], Any]:
     return {spot: quantity for spot, quantity in stock.items() if quantity}
 
 
-async def _assert_lines(tx: Tx, held: dict[tuple[Any, ...], int], placed: dict[tuple[Any, ...], int]) -> None:
+async def _assert_lines(tx: Transaction, held: dict[tuple[Any, ...], int], placed: dict[tuple[Any, ...], int]) -> None:
     rows = await tx.all(
         """SELECT ol.store_number, ol.order_number, ol.line_number, ol.quantity, ol.picked, ol.moved, ol.is_picked,
             ol.is_open, ol.from_warehouse, o.is_active, o.is_rejected, p.is_stock

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import aiohttp
 import pyte
 
-from aisle.scan.inputs import TOGETHER_S
+from aisle.scan.inputs import SAME_SCAN_S
 from tests.terminal.harness import python
 
 T = TypeVar("T")
@@ -121,7 +121,7 @@ class Browser:
 
     def types(self, text: str) -> None:
         """As keys come: in one message, so long after the one before that it is no line of the same scan."""
-        time.sleep(max(0.0, self._typed_at + 1.5 * TOGETHER_S - time.monotonic()))
+        time.sleep(max(0.0, self._typed_at + 1.5 * SAME_SCAN_S - time.monotonic()))
         self.says("stdin", text)
         self._typed_at = time.monotonic()
 

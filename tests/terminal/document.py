@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import uvicorn
 
-from aisle.lifeline import follow_lifeline
+from aisle.parent_pipe import watch_parent_pipe
 from tests.courier.fake import Fake
 from tests.terminal.harness import python
 from tests.terminal.served import Served, Server
@@ -74,7 +74,7 @@ def main(port: str, surrounding: str, orders: str) -> None:
     """Serves until the lifeline or a signal ends it."""
     app = _Asgi(store(surrounding == "yes", int(orders)))
     server = Server(uvicorn.Config(app, port=int(port), lifespan="off", log_level="warning", access_log=False))
-    follow_lifeline(os.environ, lambda: setattr(server, "should_exit", True))
+    watch_parent_pipe(os.environ, lambda: setattr(server, "should_exit", True))
     asyncio.run(server.serve())
 
 

@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 
 import uvicorn
 
-from aisle.lifeline import follow_lifeline
+from aisle.parent_pipe import watch_parent_pipe
 from aisle.service.factory import open_service
 from tests.terminal.harness import python
 
@@ -172,7 +172,7 @@ def main(database: str, port: str, book: str) -> None:
     service = open_service(Path(database))
     app = _Counted(service.app, Path(book))
     server = Server(uvicorn.Config(app, port=int(port), lifespan="off", log_level="warning", access_log=False))
-    follow_lifeline(os.environ, lambda: setattr(server, "should_exit", True))
+    watch_parent_pipe(os.environ, lambda: setattr(server, "should_exit", True))
     try:
         server.run()
     finally:

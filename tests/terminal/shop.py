@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Self
 
 import apsw
 
-from aisle.client import Answer, Client, Fate, asgi_transport, classify
+from aisle.client import Client, Outcome, Response, asgi_transport, outcome_of
 from aisle.contract.wire import OPERATIONS
-from aisle.local.host.home import Home
+from aisle.host.store_folder import StoreFolder
 from aisle.service.factory import open_service
 from aisle.settings import EMBEDDED
 from tests.service.world import assert_books
@@ -54,7 +54,7 @@ class Shop:
         self.database = database
         self.store = store
         self._service = open_service(database)
-        self._token = self._service.admin_token(database.with_name("token"))
+        self._token = self._service.ensure_admin_token(database.with_name("token"))
 
     def __enter__(self) -> Self:
         return self
@@ -78,19 +78,19 @@ class Shop:
         answer = self._run(
             lambda client: client.request(operation, path=path, query=query, headers=headers, body=content)
         )
-        assert classify(answer) is Fate.ACCEPTED, answer.content
+        assert outcome_of(answer) is Outcome.ACCEPTED, answer.content
         return answer.json()
 
     def extend(self, path: str, body: object) -> None:
         """One write below /aisle/v1/ that has to succeed."""
-        answer = self._run(lambda client: client.extension("POST", f"/aisle/v1/{path}", body=body))
-        assert classify(answer) is Fate.ACCEPTED, answer.content
+        answer = self._run(lambda client: client.request_extension("POST", f"/aisle/v1/{path}", body=body))
+        assert outcome_of(answer) is Outcome.ACCEPTED, answer.content
 
-    def _run(self, call: Callable[[Client], Any]) -> Answer:
-        async def run() -> Answer:
+    def _run(self, call: Callable[[Client], Any]) -> Response:
+        async def run() -> Response:
             transport = asgi_transport(self._service.app)
             async with Client("http://localhost", self._token, transport=transport) as client:
-                answer: Answer = await call(client)
+                answer: Response = await call(client)
                 return answer
 
         return asyncio.run(run())
@@ -184,7 +184,7 @@ def _line(row: Row) -> Line:
 
 def on_this_host(home: Path, sql: str, url: str = EMBEDDED, store: str = STORE) -> list[Any]:
     """Rows of the outbox.db in which this host keeps its work in a store: what was scanned, what is to be sent."""
-    database = Home(home, url, store).outbox
+    database = StoreFolder(home, url, store).outbox
     with closing(apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)) as opened:
         return opened.execute(sql).fetchall()
 

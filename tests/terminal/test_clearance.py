@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.pin import TYPED_MS
-from aisle.service.demo import PIN
+from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS
+from aisle.service.demo.store import SUPERVISOR_PIN
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop, on_this_host
 from tests.terminal.test_board import numbered, until
@@ -37,7 +37,7 @@ def typed(app: Picker, text: str, shown: str = "") -> dict[str, Any]:
         app.terminal.write(text[at - 1].encode())
         wanted = re.compile(r"[›>] " + re.escape(shown[:at] or text[:at]))
         app.terminal.wait_for(lambda glass, sign=wanted: sign.search(glass.text), START_S)  # type: ignore[misc]
-        app.terminal.wait_quiet(2 * TYPED_MS)
+        app.terminal.wait_quiet(2 * MIN_TYPED_PACE_MS)
     (seen,) = app.write(b"\r")
     return seen
 
@@ -57,7 +57,7 @@ def held(shop: Shop, order: str, quantity: int) -> str:
 def assigned(shop: Shop) -> list[Any]:
     """What the service wants moved."""
     path = f"/aisle/v1/stores/{shop.store}/assignments"
-    answer = shop._run(lambda client: client.extension("GET", path))
+    answer = shop._run(lambda client: client.request_extension("GET", path))
     return list(answer.json()["assignments"])
 
 
@@ -77,7 +77,7 @@ def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker:
     assert (wrong["raw"], wrong["step"]) == ("", "pin.wait")
     app.shows("Wrong PIN: nothing was done", "Type your PIN")
     assert assigned(shop) == []
-    typed(app, PIN, "****")
+    typed(app, SUPERVISOR_PIN, "****")
     app.shows("1 new move", PLACE, "CLR-1")
     (one,) = assigned(shop)
     assert (one["product_number"], one["quantity"], one["location_tag"]) == (product, 3, BACKROOM)

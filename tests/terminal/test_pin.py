@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election
-from aisle.service.demo import PIN
+from aisle.host.leader_lock import LeaderLock
+from aisle.host.store_folder import StoreFolder
+from aisle.service.demo.store import SUPERVISOR_PIN
 from aisle.settings import EMBEDDED
 from tests.terminal.picker import Picker
 from tests.terminal.shop import STORE, Shop, on_this_host
@@ -56,23 +56,25 @@ def test_a_supervisor_gives_his_pin_once_and_again_when_the_courier_has_died(
     assert typed(app, "9999", "****")["raw"] == ""
     app.shows("Wrong PIN: nothing was done", "Type your PIN")
     assert not rejected(shop, "PIN-1")
-    typed(app, PIN, "****")
+    typed(app, SUPERVISOR_PIN, "****")
     app.shows("Rejected: Customer called off", "all sent")
     until(app, lambda: rejected(shop, "PIN-1"))
     app.take("b", "orders", "")
     reject(app, "PIN-2", "order", "act.told_reject")
     until(app, lambda: rejected(shop, "PIN-2"))
     app.take("b", "orders", "")
-    holder = Election(Home(demo_home, EMBEDDED, STORE).lock).holder()
+    holder = LeaderLock(StoreFolder(demo_home, EMBEDDED, STORE).lock).read_leader()
     assert holder is not None
     os.kill(holder.pid, signal.SIGKILL)
     until(app, lambda: on_this_host(demo_home, "SELECT count(*) FROM pass") == [(0,)])
     app.shows("live")
     reject(app, "PIN-3", "pin", "pin.now")
-    typed(app, PIN, "****")
+    typed(app, SUPERVISOR_PIN, "****")
     app.shows("Rejected: Customer called off", "all sent")
     until(app, lambda: rejected(shop, "PIN-3"))
     rows = on_this_host(demo_home, "SELECT principal, app_user, state, attempts FROM operation ORDER BY n")
     assert rows == [("person/U6", "U6", "done", 1)] * 3
-    (told,) = on_this_host(demo_home, f"SELECT count(*) FROM event WHERE raw || event || facts LIKE '%{PIN}%'")
+    (told,) = on_this_host(
+        demo_home, f"SELECT count(*) FROM event WHERE raw || event || facts LIKE '%{SUPERVISOR_PIN}%'"
+    )
     assert told[0] == 0, "a PIN was written down"

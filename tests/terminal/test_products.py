@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.demo import PIN
+from aisle.service.demo.store import SUPERVISOR_PIN
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import STORE, Shop
 from tests.terminal.test_clearance import typed
@@ -55,7 +55,7 @@ def test_a_product_and_a_store_are_read_whole_and_worked_in(shop: Shop, picker: 
     app.shows("40 Church Street", "Tuesday", "10:15", "closed", "1 Change this terminal")
     app.take("1", "stores.change", "")
     app.take("1", "pin", "pin.now")
-    typed(app, PIN, "****")
+    typed(app, SUPERVISOR_PIN, "****")
     app.shows("Store 0003 · Fred Harper", "live")
     change(app, STORE, "session.moved")
     app.shows(f"Now in store {STORE}", "4101")

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election
+from aisle.host.leader_lock import LeaderLock
+from aisle.host.store_folder import StoreFolder
 from tests.bench.shop import ean13
 from tests.terminal.harness import python
 from tests.terminal.lifeline import processes_under
@@ -43,7 +43,7 @@ class Scene(NamedTuple):
 
     def courier(self) -> int:
         """The process id of the courier that is at work; 0 for none."""
-        holder = Election(Home(self.home, self.served.url, self.shop.store).lock).holder()
+        holder = LeaderLock(StoreFolder(self.home, self.served.url, self.shop.store).lock).read_leader()
         return holder.pid if holder and holder.pid in processes_under(self.home.parent) else 0
 
     def outbox(self, sql: str) -> list[Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.service.demo import PIN
+from aisle.service.demo.store import SUPERVISOR_PIN
 from tests.terminal.document import document_service
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop
@@ -38,7 +38,7 @@ def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable
     app.take("5-12", "store_product.sure", "")
     app.shows("Minimum from 4 to 5", "Maximum from 10 to 12")
     app.take("y", "pin", "pin.now")
-    typed(app, PIN, "****")
+    typed(app, SUPERVISOR_PIN, "****")
     app.terminal.wait_for(lambda glass: "Confirmed by the service" in glass.text, START_S)
     (row,) = shop.ask("list-store-products-stock", store_number=shop.store, product_number=number)["list"]
     assert (row["min"], row["max"], row["last_minmax_updatedby"]) == (5, 12, "U6")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.service.demo import PIN
+from aisle.service.demo.store import SUPERVISOR_PIN
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.served import plain_service
 from tests.terminal.shop import STORE, Shop, door, on_this_host
@@ -58,7 +58,7 @@ def test_offline_work_stays_with_its_store(demo_home: Path, shop: Shop, picker: 
         app.take("7", "home", "")
         app.take("9", "home", "")
         app.take(numbered(app, "PIN"), "pin", "pin.now")
-        typed(app, PIN, "****")
+        typed(app, SUPERVISOR_PIN, "****")
         app.shows("The PIN is right")
         service.end()
         app.take("STAYS-1", "pick.product", "pick.opened")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.service.demo import PIN
+from aisle.service.demo.store import SUPERVISOR_PIN
 from tests.lengths import tries
 from tests.terminal.picker import START_S, Picker, Seen
 from tests.terminal.shop import Shop, on_this_host
@@ -227,7 +227,7 @@ def give_pin(app: Picker) -> None:
     open_job(app, "Other", "home")
     app.take(numbered(app, "Chain"), "home", "")
     app.take(numbered(app, "PIN"), "pin", "pin.now")
-    typed(app, PIN, "****")
+    typed(app, SUPERVISOR_PIN, "****")
     app.shows("The PIN is right")
     open_job(app, "Other", "home")
     app.take(numbered(app, "Board"), "orders", "")

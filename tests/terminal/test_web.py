@@ -32,7 +32,7 @@ def browser(web: Web) -> Iterator[Browser]:
 
 def sessions(home: Path) -> list[int]:
     """The processes of screens."""
-    return [pid for pid, command in processes_under(home.parent).items() if "aisle.cli.browser" in command]
+    return [pid for pid, command in processes_under(home.parent).items() if "aisle.cli.web_session" in command]
 
 
 def nobody_gets_in(browser: Browser, home: Path) -> None:

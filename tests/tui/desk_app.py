@@ -20,7 +20,7 @@ from aisle.tui import prepare_environment
 prepare_environment("--rich" in sys.argv)
 
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Step, Verdict, msg  # noqa: E402
-from aisle.scan.inputs import Decoded, Line, Typed  # noqa: E402
+from aisle.scan.inputs import DecodedInput, Line, OpenLine  # noqa: E402
 from aisle.tui.app import run_app  # noqa: E402
 from aisle.tui.samples.registry import SAMPLES  # noqa: E402
 
@@ -38,9 +38,9 @@ class Desk:
     """Remembers nothing but the frame."""
 
     def __init__(self) -> None:
-        self.leaving = False
+        self.is_ending = False
         self.bells = 0
-        self._frame = SAMPLES[PICK].build("")._replace(serial=0, verdict=None)
+        self._frame = SAMPLES[PICK].build("")._replace(scan_serial=0, verdict=None)
         self._inner, self._outer = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._inner.setblocking(False)
         self._news = ""
@@ -49,10 +49,10 @@ class Desk:
         note("start")
         return self._frame
 
-    def take(self, items: Sequence[Decoded], at: float) -> Frame:
+    def take(self, items: Sequence[DecodedInput], at: float) -> Frame:
         note("take", [item.text for item in items if isinstance(item, Line)], at > 0)
         for item in items:
-            if isinstance(item, Typed):
+            if isinstance(item, OpenLine):
                 self._frame = self._frame._replace(typed=item.text)
             elif isinstance(item, Line):
                 self._line(item.text)
@@ -60,7 +60,7 @@ class Desk:
 
     def _line(self, text: str) -> None:
         word, _, rest = text.partition(" ")
-        self._frame = self._frame._replace(typed="", serial=self._frame.serial + 1)
+        self._frame = self._frame._replace(typed="", scan_serial=self._frame.scan_serial + 1)
         if word == "sample":
             number, _, hostile = rest.partition(" ")
             self._frame = SAMPLES[int(number)].build(json.loads(hostile) if hostile else "")
@@ -73,7 +73,7 @@ class Desk:
         elif word == "fail":
             raise OSError("the disk is gone")
         elif word == "leave":
-            self.leaving = True
+            self.is_ending = True
         else:
             self._scan(text)
 
@@ -82,10 +82,10 @@ class Desk:
         if isinstance(view, Step):
             view = view._replace(done=view.done + 1)
         of = Decimal(999)
-        verdict = Verdict(GOOD, msg("pick.taken", label=text, done=Decimal(self._frame.serial), of=of))
+        verdict = Verdict(GOOD, msg("pick.taken", label=text, done=Decimal(self._frame.scan_serial), of=of))
         self._frame = self._frame._replace(view=view, verdict=verdict)
 
-    def poll(self, *, rung: bool = False) -> Frame | None:
+    def poll(self, *, notified: bool = False) -> Frame | None:
         try:
             self._inner.recv(64)
         except BlockingIOError:
@@ -109,4 +109,4 @@ class Desk:
 
 
 if __name__ == "__main__":
-    sys.exit(run_app(Desk(), rich="--rich" in sys.argv, on_first_paint=lambda: note("first paint")))
+    sys.exit(run_app(Desk(), has_themes="--rich" in sys.argv, on_first_paint=lambda: note("first paint")))

@@ -15,7 +15,7 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
-from aisle.scan.inputs import Decoded, Key, Quiet
+from aisle.scan.inputs import DecodedInput, Key, Silence
 from aisle.tui.driver import AisleDriver
 from aisle.tui.web_driver import WebDriver
 
@@ -59,14 +59,14 @@ class DriverApp(App[None]):
                 self._driver.write("x" * 1000)
         note("ready")
 
-    def take(self, items: list[Decoded], read_at: float) -> None:
+    def take(self, items: list[DecodedInput], read_at: float) -> None:
         """Writes all down and shows the last."""
         if read_at > time.monotonic():
             raise AssertionError("read in the future")
         for item in items:
-            if isinstance(item, Quiet):
-                note("Quiet", item.scan, item.is_over)
-        items = [item for item in items if not isinstance(item, Quiet)]
+            if isinstance(item, Silence):
+                note("Quiet", item.scan_number, item.is_over)
+        items = [item for item in items if not isinstance(item, Silence)]
         for item in items:
             note(type(item).__name__, *item[: 1 if isinstance(item, Key) else 2])
         if "fail" in WAYS:

@@ -22,9 +22,9 @@ from textual.screen import Screen
 
 from aisle.jobs.view import Frame
 from aisle.tui.app import AisleApp
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.samples.registry import SAMPLES
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import plain
 from tests.lengths import tries
 from tests.terminal.harness import Terminal
 from tests.tui.test_screens import HOSTILE, SIZES
@@ -79,7 +79,7 @@ class Bench:
 
     def shows(self, frame: Frame, columns: int, rows: int, *, ascii_only: bool = False) -> None:
         """Waits until the screen is the frame, in every cell."""
-        wanted = plain(paint(frame, columns, rows, plain=ascii_only))
+        wanted = plain_lines(layout_screen(frame, columns, rows, is_ascii=ascii_only))
         self.terminal.wait_for(lambda _: [row.rstrip() for row in self.terminal.screen] == wanted)
 
 
@@ -100,7 +100,7 @@ def bench(terminal: Callable[..., Terminal], tmp_path: Path) -> Callable[..., Be
 
 def test_the_first_screen_comes_in_one_piece_and_before_anything_else(bench: Callable[..., Bench]) -> None:
     app = bench()
-    app.shows(SAMPLES[PICK].build("")._replace(serial=0, verdict=None), 40, 20)
+    app.shows(SAMPLES[PICK].build("")._replace(scan_serial=0, verdict=None), 40, 20)
     entries = [json.loads(line)[0] for line in app.log.read_text(encoding="utf-8").splitlines()]
     assert entries[0] == "start"
     assert entries.index("first paint") <= 2
@@ -267,7 +267,7 @@ def test_after_a_stop_everything_is_drawn_again(bench: Callable[..., Bench]) -> 
 
 
 def test_the_parts_of_textual_that_the_painting_leans_on() -> None:
-    """What `aisle.tui.paint` and `aisle.tui.board` use without a promise; when this fails, look there first."""
+    """What `aisle.tui.app` and `aisle.tui.screen_widget` use without a promise; when this fails, look there first."""
     assert list(inspect.signature(App._display).parameters) == ["self", "screen", "renderable"]
     assert list(inspect.signature(CompositorUpdate.render_segments).parameters) == ["self", "console"]
     assert list(inspect.signature(App._set_pointer_shape).parameters) == ["self", "shape"]

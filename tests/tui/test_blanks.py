@@ -10,58 +10,58 @@ import pytest
 from aisle.jobs.view import (
     BACK,
     GOOD,
-    PAGES,
+    PAGE_HINTS,
     WRONG,
     Block,
-    Detail,
-    Fact,
+    DetailView,
     Frame,
+    LabelledValue,
     Line,
-    Link,
-    ListWindow,
+    LinkState,
+    ListView,
     Msg,
     Row,
     Step,
-    Stop,
+    UpcomingStop,
     Verdict,
     View,
     msg,
     raw,
 )
-from aisle.tui.catalogue import Voice
-from aisle.tui.screens import detail, list_window, step
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import plain
-from aisle.tui.screens.parts import Cover
-from aisle.tui.screens.step import Box
+from aisle.tui.layout import detail_view, list_view, step_view
+from aisle.tui.layout.commands import VerdictOverlap
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.step_view import LayoutBox
+from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.message_text import MessageWriter
 
-SMALL = Box(20, 12, Voice())
+SMALL = LayoutBox(20, 12, MessageWriter())
 NAME = "Hillmoor Müsli No added sugar 500 g"
 
 
-def drawn(view: View, box: Box = SMALL, cover: Cover = Cover()) -> list[str]:  # noqa: B008 - a tuple
+def drawn(view: View, box: LayoutBox = SMALL, cover: VerdictOverlap = VerdictOverlap()) -> list[str]:  # noqa: B008 - a tuple
     """The lines of the body."""
     match view:
-        case Detail():
-            lines = detail.body(view, box, cover)[0]
-        case ListWindow():
-            lines = list_window.body(view, box).lines
+        case DetailView():
+            lines = detail_view.detail_lines(view, box, cover)[0]
+        case ListView():
+            lines = list_view.list_lines(view, box).lines
         case Step():
-            lines = step.body(view, box)
+            lines = step_view.step_lines(view, box)
     return ["".join(text for text, _ in line).rstrip() for line in lines]
 
 
-def page(*rows: tuple[Msg, ...], lines: tuple[Line, ...] = ()) -> Detail:
+def page(*rows: tuple[Msg, ...], lines: tuple[Line, ...] = ()) -> DetailView:
     """A page with some rows under each other."""
     blocks = (Block(raw("Rows"), rows),) if rows else ()
-    return Detail("lookup.product", raw("Product"), raw("Scan"), lines, blocks, hints=(*PAGES, BACK))
+    return DetailView("lookup.product", raw("Product"), raw("Scan"), lines, blocks, key_hints=(*PAGE_HINTS, BACK))
 
 
 def test_a_name_that_is_cut_has_a_second_line_while_nothing_is_said_there() -> None:
     places = [(raw(f"A-01-{at}"),) for at in range(1, 10)]
     view = page(*places, lines=(Line("product", raw(NAME)), Line("quantity", raw("≈ 31"))))
-    assert drawn(view, cover=Cover(0, 3))[:3] == ["Hillmoor Müsli No", "added sugar 500 g", "≈ 31"]
-    covered = drawn(view, cover=Cover(3, 3))
+    assert drawn(view, cover=VerdictOverlap(0, 3))[:3] == ["Hillmoor Müsli No", "added sugar 500 g", "≈ 31"]
+    covered = drawn(view, cover=VerdictOverlap(3, 3))
     assert "…" in covered[0]
     assert "≈ 31" in "".join(covered[:2])
 
@@ -83,7 +83,9 @@ def test_figures_stay_on_the_line_on_which_they_are_whole() -> None:
 
 
 def test_where_nothing_is_listed_it_is_said_whole() -> None:
-    empty = ListWindow("doubts", raw("Unsettled"), raw("Scan"), (), (), 0, 0, empty=Msg("doubts.empty"), hints=(BACK,))
+    empty = ListView(
+        "doubts", raw("Unsettled"), raw("Scan"), (), (), 0, 0, empty=Msg("doubts.empty"), key_hints=(BACK,)
+    )
     assert " ".join(drawn(empty)).startswith("All sent: the service has everything.")
 
 
@@ -97,9 +99,17 @@ def test_a_letter_of_a_name_at_the_end_of_a_row_is_left_out() -> None:
 
 def coming(*names: str) -> Step:
     """A delivery with these products still to come."""
-    stops = tuple(Stop("…0043", name, Decimal(12)) for name in names)
+    stops = tuple(UpcomingStop("…0043", name, Decimal(12)) for name in names)
     at_hand = Line("place", raw("To no place yet"))
-    return Step("receive.goods", raw("7001"), raw("Scan"), (at_hand,), coming=stops, ahead=raw("To come"), at_hand=True)
+    return Step(
+        "receive.goods",
+        raw("7001"),
+        raw("Scan"),
+        (at_hand,),
+        upcoming=stops,
+        upcoming_title=raw("To come"),
+        is_upcoming_at_hand=True,
+    )
 
 
 @pytest.mark.parametrize(("cells", "placed"), [(20, False), (40, True)])
@@ -114,20 +124,20 @@ def test_goods_at_hand_are_named_before_their_container(cells: int, placed: bool
 
 def test_a_label_is_short_where_a_value_would_be_cut() -> None:
     facts = (
-        Fact(Msg("fact.comment"), raw("Birthday present: pricetag off")),
-        Fact(Msg("fact.product_number"), raw("130010")),
+        LabelledValue(Msg("fact.comment"), raw("Birthday present: pricetag off")),
+        LabelledValue(Msg("fact.product_number"), raw("130010")),
     )
-    view = Step("pick.product", raw("4101"), raw("Scan"), (Line("place", raw("A-05-2")),), facts=facts)
+    view = Step("pick.product", raw("4101"), raw("Scan"), (Line("place", raw("A-05-2")),), labelled_values=facts)
     assert "Note    Birthday present: pricetag off" in drawn(view, SMALL._replace(cells=40))
-    short = view._replace(facts=facts[1:])
+    short = view._replace(labelled_values=facts[1:])
     assert "Product number  130010" in drawn(short, SMALL._replace(cells=40))
 
 
 def band(verdict: Verdict, language: str = "en", view: View | None = None) -> list[str]:
     """The lines of what is said on the narrowest screen."""
-    step = Step("pick.product", raw("4101"), raw("Scan"), (Line("place", raw("A-05-2")),), hints=(BACK,))
-    frame = Frame(view or step, Link("live", 12.0), verdict, "", "0042", "Anna", 11, language)
-    lines = zip(paint(frame, 20, 16).lines, plain(paint(frame, 20, 16)), strict=True)
+    step = Step("pick.product", raw("4101"), raw("Scan"), (Line("place", raw("A-05-2")),), key_hints=(BACK,))
+    frame = Frame(view or step, LinkState("live", 12.0), verdict, "", "0042", "Anna", 11, language)
+    lines = zip(layout_screen(frame, 20, 16).lines, plain_lines(layout_screen(frame, 20, 16)), strict=True)
     return [text.strip() for line, text in lines if any(role.startswith("verdict") for _, role in line)]
 
 
@@ -152,13 +162,15 @@ def test_a_code_is_not_broken_where_the_next_line_has_room_for_it() -> None:
 @pytest.mark.parametrize("title", [msg("logs.unfiltered", period=msg("logs.month")), msg("browse.title")])
 def test_the_title_of_a_long_list_leaves_room_for_which_rows_are_in_sight(title: Msg, language: str) -> None:
     rows = tuple(Row(str(at), (raw(f"A-01-{at}"),)) for at in range(5))
-    view = ListWindow("logs", title, raw("Scan"), (raw("Place"),), rows, 0, 120)
-    shown = plain(paint(Frame(view, Link("live", 12.0), None, "", "0042", "Anna", 11, language), 20, 16))[0]
+    view = ListView("logs", title, raw("Scan"), (raw("Place"),), rows, 0, 120)
+    shown = plain_lines(
+        layout_screen(Frame(view, LinkState("live", 12.0), None, "", "0042", "Anna", 11, language), 20, 16)
+    )[0]
     assert shown.endswith("1–5/120")
     assert "…" not in shown
 
 
-FEW = Box(40, 4, Voice())
+FEW = LayoutBox(40, 4, MessageWriter())
 
 
 def test_what_is_said_of_a_thing_is_there_while_lines_are_blank() -> None:
@@ -183,7 +195,7 @@ def test_what_has_to_be_known_before_yes_is_said_on_few_rows() -> None:
     warning = Line("note", msg("act.warn_finish_short", left=Decimal(15)))
     lines = Line("product", raw("Hand over 4101")), warning, Line("note", raw("4 of 19 picked"))
     view = Step("act.sure", raw("Hand over"), raw("Sure?"), lines, choices=(msg("act.yes"), msg("act.no")))
-    view = view._replace(hints=(BACK,))
+    view = view._replace(key_hints=(BACK,))
     whole = ["Hand over 4101", "15 not picked!", "4 of 19 picked", "1 Yes, do it   2 No, leave it   b Back"]
     assert drawn(view, FEW) == whole
     assert drawn(view, FEW._replace(rows=3)) == [*whole[:2], "1 Yes, do it   2 No, leave it"]
@@ -191,9 +203,11 @@ def test_what_has_to_be_known_before_yes_is_said_on_few_rows() -> None:
 
 def test_a_blank_row_has_the_second_of_what_comes() -> None:
     """A place with two articles showed one of them, under a blank line."""
-    stops = tuple(Stop(place="A-03-12", label=name, quantity=Decimal(2)) for name in ("Cola Zero", "Tea", "Soap"))
-    view = Step("count", raw("Count"), raw("Scan"), (Line("place", raw("A-03-12")),), coming=stops, hints=(BACK,))
-    shown = drawn(view._replace(at_hand=True), FEW)
+    stops = tuple(
+        UpcomingStop(location="A-03-12", label=name, quantity=Decimal(2)) for name in ("Cola Zero", "Tea", "Soap")
+    )
+    view = Step("count", raw("Count"), raw("Scan"), (Line("place", raw("A-03-12")),), upcoming=stops, key_hints=(BACK,))
+    shown = drawn(view._replace(is_upcoming_at_hand=True), FEW)
     assert [row.split() for row in shown] == [
         ["A-03-12"],
         ["Next", "A-03-12", "Cola", "Zero", "2"],
@@ -206,5 +220,5 @@ def test_a_blank_row_has_the_second_of_what_comes() -> None:
 @pytest.mark.parametrize(("place", "large"), [(raw("DOCK"), True), (msg("receive.to_stock"), False)])
 def test_what_is_no_place_is_not_drawn_large(place: Msg, large: bool) -> None:
     """`NO PLACE` stood over a delivery in letters of five lines."""
-    view = Step("receive", raw("Delivery"), raw("Scan"), (Line("place", place),), hints=(BACK,))
-    assert ("██" in "".join(drawn(view, Box(200, 44, Voice())))) is large
+    view = Step("receive", raw("Delivery"), raw("Scan"), (Line("place", place),), key_hints=(BACK,))
+    assert ("██" in "".join(drawn(view, LayoutBox(200, 44, MessageWriter())))) is large

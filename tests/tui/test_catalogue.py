@@ -12,16 +12,16 @@ import pytest
 
 import aisle
 from aisle.jobs.view import Msg, msg
+from aisle.messages.loader import load_messages
 from aisle.settings import LANGUAGES
 from aisle.text import width
-from aisle.tui.catalogue import Piece, Voice, age, levels, pieces, sentences
-from aisle.tui.catalogue_parts import messages
+from aisle.tui.message_text import MessagePart, MessageWriter, age_message, length_count, message_lengths, parse_message
 from aisle.tui.samples.registry import SCREENS
 
 SOURCE = Path(aisle.__file__).parent
-SPEAKERS = ("jobs", "local", "courier", "scan", "tui", "web", "cli/web.py", "cli/web_people.py")
+SPEAKERS = ("jobs", "cache", "outbox", "session", "host", "courier", "scan", "tui", "web", "cli/web.py")
 SPECS = {"", "~", "~~", "day", "date", "time", "year", "age", "ago", "money"}
-MESSAGES = messages("en")
+MESSAGES = load_messages("en")
 KINDS = (ast.Call, ast.Constant)
 
 KEYS = {
@@ -87,7 +87,7 @@ def mentioned() -> set[str]:
 
 
 def fields(id_: str) -> frozenset[str]:
-    return frozenset(piece.name for sentence in sentences(id_) for piece in pieces(sentence) if piece.name)
+    return frozenset(piece.name for sentence in message_lengths(id_) for piece in parse_message(sentence) if piece.name)
 
 
 def test_every_message_that_is_used_is_in_the_catalogue() -> None:
@@ -118,15 +118,15 @@ def test_arguments_are_those_of_the_sentences() -> None:
 def test_sentences_are_well_formed_and_short_first() -> None:
     for id_ in MESSAGES:
         lengths = []
-        for sentence in sentences(id_):
+        for sentence in message_lengths(id_):
             assert sentence == sentence.strip(), id_
-            for piece in pieces(sentence):
+            for piece in parse_message(sentence):
                 assert piece.spec in SPECS or piece.spec.count("|") == 1, (id_, piece)
-            lengths.append(sum(width(piece.text) + _least(piece) for piece in pieces(sentence)))
+            lengths.append(sum(width(piece.text) + _least(piece) for piece in parse_message(sentence)))
         assert lengths == sorted(lengths), id_
 
 
-def _least(piece: Piece) -> int:
+def _least(piece: MessagePart) -> int:
     """Cells that an argument takes, were it a few characters long."""
     return 4 + width(piece.spec.partition("|")[2]) if piece.name else 0
 
@@ -136,82 +136,82 @@ def _least(piece: Piece) -> int:
 )
 def test_a_prompt_fits_the_narrowest_screen(id_: str) -> None:
     args = dict.fromkeys(fields(id_), "A-03-12")
-    assert width(Voice().say(msg(id_, **args), 0)) <= 20
+    assert width(MessageWriter().write(msg(id_, **args), 0)) <= 20
 
 
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
 def test_a_quantity_that_is_doubted_is_whole_on_the_narrowest_screen(language: str) -> None:
     asked = msg("count.way_quantity", quantity=Decimal(4006381))
-    said = Voice(language=language).short(asked, 20 - len("1 "))
+    said = MessageWriter(language=language).fit_line(asked, 20 - len("1 "))
     assert said.endswith("4006381")
     assert len(said) <= 20 - len("1 ")
 
 
 def test_lengths() -> None:
-    voice = Voice()
+    voice = MessageWriter()
     taken = msg("pick.taken", label="Cola Zero 33 cl", done=Decimal("2.0"), of=Decimal(6))
-    assert voice.short(taken, 40) == "2 of 6 · Cola Zero 33 cl"
-    assert voice.short(taken, 20) == "2 of 6 · Cola…33 cl"
-    assert voice.short(taken, 12) == "2 of 6"
-    assert voice.short(taken, 4) == "2 o…"
-    assert Voice(plain=True).short(taken, 20) == "2 of 6 - Cola~33 cl"
+    assert voice.fit_line(taken, 40) == "2 of 6 · Cola Zero 33 cl"
+    assert voice.fit_line(taken, 20) == "2 of 6 · Cola…33 cl"
+    assert voice.fit_line(taken, 12) == "2 of 6"
+    assert voice.fit_line(taken, 4) == "2 o…"
+    assert MessageWriter(is_ascii=True).fit_line(taken, 20) == "2 of 6 - Cola~33 cl"
 
 
 def test_plurals_numbers_moments_and_ages() -> None:
-    voice = Voice()
-    assert voice.say(msg("home.found", count=1, text="x")) == "1 order for “x”"
-    assert voice.say(msg("home.found", count=40, text="x")) == "40 orders for “x”"
-    assert voice.say(msg("number", value=Decimal("1E+3"))) == "1000"
-    assert voice.say(msg("number", value=Decimal("0.500"))) == "0.5"
-    assert voice.say(msg("moment", at="2026-01-05T09:05:00")) == "5 Jan 9:05"
-    assert voice.say(msg("moment", at="2026-01-05")) == "5 Jan"
-    assert voice.say(msg("moment", at="soon\x1b[2J")) == "soon�[2J"
-    assert voice.say(msg("moment", at="")) == ""
-    assert voice.say(msg("moment", at="0001-01-01T00:00:00+14:00")) == "0001-01-01T00:00:00+14:00"
-    assert voice.say(msg("moment.late", at="2026-01-05"), 0) == "! 5 Jan"
-    assert voice.say(msg("moment.late_year", at="2025-01-05"), 0) == "! 2025"
-    assert voice.say(msg("moment.late_year", at="2025-01-05T09:05:00")) == "late 5 Jan 2025 9:05"
-    ages = [voice.say(age(seconds)) for seconds in (-1, 0, 59, 60, 3599, 3600, 47 * 3600, 48 * 3600)]
+    voice = MessageWriter()
+    assert voice.write(msg("home.found", count=1, text="x")) == "1 order for “x”"
+    assert voice.write(msg("home.found", count=40, text="x")) == "40 orders for “x”"
+    assert voice.write(msg("number", value=Decimal("1E+3"))) == "1000"
+    assert voice.write(msg("number", value=Decimal("0.500"))) == "0.5"
+    assert voice.write(msg("moment", at="2026-01-05T09:05:00")) == "5 Jan 9:05"
+    assert voice.write(msg("moment", at="2026-01-05")) == "5 Jan"
+    assert voice.write(msg("moment", at="soon\x1b[2J")) == "soon�[2J"
+    assert voice.write(msg("moment", at="")) == ""
+    assert voice.write(msg("moment", at="0001-01-01T00:00:00+14:00")) == "0001-01-01T00:00:00+14:00"
+    assert voice.write(msg("moment.late", at="2026-01-05"), 0) == "! 5 Jan"
+    assert voice.write(msg("moment.late_year", at="2025-01-05"), 0) == "! 2025"
+    assert voice.write(msg("moment.late_year", at="2025-01-05T09:05:00")) == "late 5 Jan 2025 9:05"
+    ages = [voice.write(age_message(seconds)) for seconds in (-1, 0, 59, 60, 3599, 3600, 47 * 3600, 48 * 3600)]
     assert ages == ["never", "<1 min", "<1 min", "1 min", "59 min", "1 h", "47 h", "2 days"]
 
 
 def test_an_age_behind_a_word_has_the_case_of_that_word() -> None:
-    german = Voice(language="de")
+    german = MessageWriter(language="de")
     days = str(22 * 86400)
-    assert german.say(msg("today.ago", seconds=days)) == "vor 22 Tagen"
-    assert german.say(msg("lookup.aged", title="x", seconds=days)) == "x · 22 Tage alt"
-    assert german.say(msg("link.stuck", seconds=days)) == "sendet seit 22 Tagen nicht"
+    assert german.write(msg("today.ago", seconds=days)) == "vor 22 Tagen"
+    assert german.write(msg("lookup.aged", title="x", seconds=days)) == "x · 22 Tage alt"
+    assert german.write(msg("link.stuck", seconds=days)) == "sendet seit 22 Tagen nicht"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_line_of_80_says_in_words_that_something_waits_for_the_pin(language: str) -> None:
-    voice, said = Voice(language=language), msg("act.told_reject", order="4102")
-    text = voice.short(msg("pin.noted", said=said), 74)
-    assert len(text) > 10 + len(voice.short(msg("pin.noted", said=said), 16)), text
+    voice, said = MessageWriter(language=language), msg("act.told_reject", order="4102")
+    text = voice.fit_line(msg("pin.noted", said=said), 74)
+    assert len(text) > 10 + len(voice.fit_line(msg("pin.noted", said=said), 16)), text
 
 
 def test_nested_messages_take_the_length_of_the_whole() -> None:
     nested = Msg("raw", (("text", msg("hint.quit")),))
-    assert levels(nested) == 2
-    assert Voice().say(nested, 0) == "Leave"
-    assert Voice().say(nested) == "Leave the program"
+    assert length_count(nested) == 2
+    assert MessageWriter().write(nested, 0) == "Leave"
+    assert MessageWriter().write(nested) == "Leave the program"
 
 
 def test_arguments_are_never_read_as_sentences() -> None:
-    assert Voice().say(msg("raw", text="{text} {0} {text.__class__}")) == "{text} {0} {text.__class__}"
+    assert MessageWriter().write(msg("raw", text="{text} {0} {text.__class__}")) == "{text} {0} {text.__class__}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_help_where_nothing_is_left_to_pick_does_not_say_that_all_was_picked(language: str) -> None:
     """What was short, or not found at all, ends on the same page."""
-    said = Voice(language=language).say(msg("help.pick_done"))
+    said = MessageWriter(language=language).write(msg("help.pick_done"))
     assert not {"all", "alles", "tout"} & {*said.casefold().split(".")[0].split()}
 
 
 def test_of_two_that_may_be_cut_the_longer_one_is() -> None:
     counted = msg("doubts.what_count", source="A-03-12", quantity=3, label="Cola Zero 33 cl can, tray of 24")
-    assert Voice().short(counted, 40) == "Count A-03-12: 3 × Cola Zero 33 cl…of 24"
+    assert MessageWriter().fit_line(counted, 40) == "Count A-03-12: 3 × Cola Zero 33 cl…of 24"
     names = msg("count.other_product", label="Orange lemonade 1.5 l", mine="Cola Zero 33 cl can")
-    shown = Voice().short(names, 36)
+    shown = MessageWriter().fit_line(names, 36)
     assert width(shown) <= 36
     assert all(width(name) >= 10 for name in shown.split(" is not "))

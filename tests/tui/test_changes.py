@@ -7,21 +7,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.text import clean
-from aisle.tui.changes import Change, changes
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, line_width, plain_lines
 from aisle.tui.samples.registry import SAMPLES
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import Line, Painted, clipped, line_width, plain
+from aisle.tui.screen_widget import ScreenChange, find_changes
 
 COLUMNS = 12
 CODES = {"": "0", "verdict-good": "42", "caret": "7", "title": "1", "rule": "36"}
 
 lines = st.lists(st.tuples(st.text("ab ·═é", max_size=6).map(clean), st.sampled_from(list(CODES))), max_size=4).map(
-    lambda line: clipped(line, COLUMNS)
+    lambda line: clip_line(line, COLUMNS)
 )
-screens = st.lists(lines, min_size=3, max_size=3).map(lambda rows: Painted(COLUMNS, 3, rows))
+screens = st.lists(lines, min_size=3, max_size=3).map(lambda rows: StyledScreen(COLUMNS, 3, rows))
 
 
-def written(found: list[Change]) -> str:
+def written(found: list[ScreenChange]) -> str:
     out = []
     for y, x, spans, erase in found:
         text = "".join(f"\x1b[{CODES.get(role, '0')}m{text}\x1b[0m" for text, role in spans)
@@ -47,57 +47,57 @@ def seen(screen: pyte.Screen) -> list[list[tuple[object, ...]]]:
 
 @given(screens, screens)
 @settings(max_examples=300, deadline=None)
-def test_the_difference_is_all_that_is_needed(old: Painted, new: Painted) -> None:
+def test_the_difference_is_all_that_is_needed(old: StyledScreen, new: StyledScreen) -> None:
     apart, stream = glass(COLUMNS, 3)
-    stream.feed(written(changes(None, old)))
-    stream.feed(written(changes(old, new)))
+    stream.feed(written(find_changes(None, old)))
+    stream.feed(written(find_changes(old, new)))
     fresh, stream = glass(COLUMNS, 3)
-    stream.feed(written(changes(None, new)))
+    stream.feed(written(find_changes(None, new)))
     assert seen(apart) == seen(fresh)
-    assert [row.rstrip() for row in fresh.display] == plain(new)
+    assert [row.rstrip() for row in fresh.display] == plain_lines(new)
 
 
 def test_nothing_is_written_when_nothing_changed() -> None:
     for sample in SAMPLES:
-        painted = paint(sample.build(""), 40, 20)
-        assert changes(painted, paint(sample.build(""), 40, 20)) == []
+        painted = layout_screen(sample.build(""), 40, 20)
+        assert find_changes(painted, layout_screen(sample.build(""), 40, 20)) == []
 
 
 def test_only_the_cells_that_differ_are_written() -> None:
-    old = Painted(20, 1, [[("2 of 6", "quantity"), ("      ", ""), ("#14", "label")]])
-    new = Painted(20, 1, [[("3 of 6", "quantity"), ("      ", ""), ("#15", "label")]])
-    assert changes(old, new) == [
-        Change(0, 0, [("3", "quantity")], False),
-        Change(0, 14, [("5", "label")], False),
+    old = StyledScreen(20, 1, [[("2 of 6", "quantity"), ("      ", ""), ("#14", "label")]])
+    new = StyledScreen(20, 1, [[("3 of 6", "quantity"), ("      ", ""), ("#15", "label")]])
+    assert find_changes(old, new) == [
+        ScreenChange(0, 0, [("3", "quantity")], False),
+        ScreenChange(0, 14, [("5", "label")], False),
     ]
 
 
 def test_changes_that_lie_close_are_written_in_one_go() -> None:
-    old = Painted(20, 1, [[("abc def", "title")]])
-    new = Painted(20, 1, [[("xbc dey", "title")]])
-    assert changes(old, new) == [Change(0, 0, [("xbc dey", "title")], False)]
+    old = StyledScreen(20, 1, [[("abc def", "title")]])
+    new = StyledScreen(20, 1, [[("xbc dey", "title")]])
+    assert find_changes(old, new) == [ScreenChange(0, 0, [("xbc dey", "title")], False)]
 
 
 def test_a_row_that_became_shorter_is_erased_behind_its_end() -> None:
-    old = Painted(20, 1, [[("abcdef", "title")]])
-    assert changes(old, Painted(20, 1, [[("abc", "title")]])) == [Change(0, 3, [], True)]
-    assert changes(old, Painted(20, 1, [[]])) == [Change(0, 0, [], True)]
+    old = StyledScreen(20, 1, [[("abcdef", "title")]])
+    assert find_changes(old, StyledScreen(20, 1, [[("abc", "title")]])) == [ScreenChange(0, 3, [], True)]
+    assert find_changes(old, StyledScreen(20, 1, [[]])) == [ScreenChange(0, 0, [], True)]
 
 
 def test_a_full_row_is_never_erased_behind_its_end() -> None:
     """With the wrap off the cursor stands on the last character, which an erase would take away."""
-    full: Line = [("x" * 20, "title")]
-    assert not any(change.erase for change in changes(None, Painted(20, 1, [full])))
+    full: StyledLine = [("x" * 20, "title")]
+    assert not any(change.erase for change in find_changes(None, StyledScreen(20, 1, [full])))
 
 
 def test_rows_of_uncertain_width_are_written_whole() -> None:
-    old = Painted(20, 1, [[("北京烤鸭", "product"), (" 1", "quantity")]])
-    new = Painted(20, 1, [[("北京烤鸭", "product"), (" 2", "quantity")]])
-    assert changes(old, new) == [Change(0, 0, new.lines[0], True)]
+    old = StyledScreen(20, 1, [[("北京烤鸭", "product"), (" 1", "quantity")]])
+    new = StyledScreen(20, 1, [[("北京烤鸭", "product"), (" 2", "quantity")]])
+    assert find_changes(old, new) == [ScreenChange(0, 0, new.lines[0], True)]
 
 
 def test_another_size_is_written_whole() -> None:
     frame = SAMPLES[0].build("")
-    found = changes(paint(frame, 40, 20), paint(frame, 20, 16))
+    found = find_changes(layout_screen(frame, 40, 20), layout_screen(frame, 20, 16))
     assert [change.y for change in found] == list(range(16))
     assert all(change.x == 0 and line_width(change.spans) <= 20 for change in found)

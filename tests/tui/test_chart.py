@@ -7,11 +7,10 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.jobs.view import BACK, PAGES, Chart, Frame, Link, Series, msg, raw
-from aisle.tui.catalogue import Voice
-from aisle.tui.screens.chart import ASCII, EIGHTHS
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.heat import ASCII_PARTS, PARTS
+from aisle.jobs.view import BACK, PAGE_HINTS, Chart, Frame, LinkState, Series, msg, raw
+from aisle.tui.layout.chart_view import ASCII_BAR_SIGNS, ASCII_PARTIAL_SIGNS, BAR_SIGNS, PARTIAL_SIGNS
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.message_text import MessageWriter
 
 SIZES = ((20, 16), (40, 20), (80, 24), (200, 50))
 
@@ -20,8 +19,8 @@ def drawn(series: Sequence[Series], axis: int, size: tuple[int, int], *, plain: 
     """The chart of these series, its columns named by the numbers from 0 on."""
     keys = tuple(msg("number", value=number) for number in range(axis))
     view = Chart("today.hours", msg("today.title_hours"), msg("order.prompt_read"), tuple(series), keys, page=page)
-    view = view._replace(hints=(*PAGES, BACK))
-    lines = paint(Frame(view, Link("live")), *size, plain=plain).lines
+    view = view._replace(key_hints=(*PAGE_HINTS, BACK))
+    lines = layout_screen(Frame(view, LinkState("live")), *size, is_ascii=plain).lines
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
 
 
@@ -30,7 +29,7 @@ def bars(*values: int, label: str = "Anna") -> Series:
     return Series(raw(label), tuple(map(Decimal, values)), Decimal(sum(values)))
 
 
-def bar_of(text: str, column: int, signs: str = EIGHTHS) -> int:
+def bar_of(text: str, column: int, signs: str = BAR_SIGNS) -> int:
     """How many eighths high the bar is that stands in this cell of the screen."""
     cells = [line[column] for line in text.split("\n")[2:] if len(line) > column and line[column] in signs[1:]]
     return sum(signs.index(cell) for cell in cells)
@@ -40,7 +39,7 @@ def bar_of(text: str, column: int, signs: str = EIGHTHS) -> int:
 @pytest.mark.parametrize("plain", [False, True])
 def test_a_bar_is_as_high_as_its_figure_to_half_an_eighth(size: tuple[int, int], plain: bool) -> None:
     text = drawn([bars(3, 1, 2, 0)], 4, size, plain=plain)
-    signs = ASCII if plain else EIGHTHS
+    signs = ASCII_BAR_SIGNS if plain else BAR_SIGNS
     first = next(line for line in text.split("\n") if line.strip().startswith(signs[8]))
     begin, each = first.index(signs[8]), len(first.strip().split()[0]) + 1
     top, third, two_thirds, none = (bar_of(text, begin + each * column, signs) for column in range(4))
@@ -48,8 +47,8 @@ def test_a_bar_is_as_high_as_its_figure_to_half_an_eighth(size: tuple[int, int],
 
 
 def test_every_eighth_looks_otherwise_without_utf_8_too() -> None:
-    assert len(set(EIGHTHS)) == len(set(ASCII)) == 9
-    assert ASCII.isascii()
+    assert len(set(BAR_SIGNS)) == len(set(ASCII_BAR_SIGNS)) == 9
+    assert ASCII_BAR_SIGNS.isascii()
 
 
 def test_anything_shows_and_none_but_the_highest_is_full() -> None:
@@ -62,7 +61,7 @@ def test_anything_shows_and_none_but_the_highest_is_full() -> None:
 def test_no_hour_of_a_day_is_left_out(size: tuple[int, int]) -> None:
     """The last of 24 hours is the busiest: it is there at 20 columns too, on the same page or the next."""
     texts = [drawn([bars(*range(1, 25))], 24, size, page=page) for page in range(2)]
-    assert any(EIGHTHS[8] in text for text in texts)
+    assert any(BAR_SIGNS[8] in text for text in texts)
     assert any("23" in text for text in texts)
     assert all(len(line) <= size[0] for text in texts for line in text.split("\n"))
 
@@ -89,10 +88,10 @@ def test_a_label_is_not_cut_while_there_is_room() -> None:
 def test_where_a_map_is_a_list_its_bars_have_parts_of_a_cell(size: tuple[int, int], plain: bool) -> None:
     figures = (120, 119, 60, 55, 1, 0)
     aisles = tuple(bars(value, label=str(name)) for name, value in enumerate(figures))
-    view = Chart("today.places", msg("today.title_hours"), msg("today.prompt_map"), aisles, (), heat=True)
-    lines = paint(Frame(view, Link("live")), *size, plain=plain).lines
+    view = Chart("today.places", msg("today.title_hours"), msg("today.prompt_map"), aisles, (), is_heat_map=True)
+    lines = layout_screen(Frame(view, LinkState("live")), *size, is_ascii=plain).lines
     drawn_ = [line[2][0] for line in lines if len(line) == 5 and line[0][1] == "row"]
-    signs = ASCII_PARTS if plain else PARTS
+    signs = ASCII_PARTIAL_SIGNS if plain else PARTIAL_SIGNS
     eighths = [sum(signs.index(cell) for cell in text) for text in drawn_]
     most = 8 * len(drawn_[0])
     assert (eighths[0], eighths[-1]) == (most, 0)
@@ -106,7 +105,7 @@ def test_where_a_map_is_a_list_its_bars_have_parts_of_a_cell(size: tuple[int, in
 def test_that_letters_turn_the_page_is_said_only_where_there_is_another(size: tuple[int, int]) -> None:
     whole = drawn([bars(3, 1)], 2, size)
     many = drawn([bars(*range(1, 25), label=f"Anna {number}") for number in range(60)], 24, size)
-    words = [Voice().say(hint.text, 0) for hint in PAGES]
+    words = [MessageWriter().write(hint.text, 0) for hint in PAGE_HINTS]
     assert not any(word in whole for word in words)
     assert "n and p" not in whole
     assert any(word in many for word in words)

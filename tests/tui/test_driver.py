@@ -18,8 +18,8 @@ from textual._xterm_parser import XTermParser
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
-from aisle.local.host.process import state
-from aisle.scan.inputs import Decoded, Key, Line, Typed
+from aisle.host.processes import process_state
+from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine
 from aisle.tui import driver
 from tests.terminal.harness import Terminal, python
 
@@ -185,7 +185,7 @@ def test_whoever_was_stopped_takes_the_terminal_back(rig: Rig) -> None:
         terminal.wait_for(lambda _: termios.tcgetattr(pty) != before)
         raw = termios.tcgetattr(pty)
         terminal.kill(signal.SIGSTOP)
-        terminal.wait_for(lambda _: state(terminal.pid) == "T")
+        terminal.wait_for(lambda _: process_state(terminal.pid) == "T")
         termios.tcsetattr(pty, termios.TCSANOW, before)
         mark = terminal.mark()
         terminal.kill(signal.SIGCONT)
@@ -261,8 +261,16 @@ def test_a_terminal_is_asked_for_little_and_given_back(rig: Rig, term: str) -> N
 
 def test_only_the_last_echo_counts() -> None:
     up, line = Key("up"), Line("87", "cr", 0.0, 0.0, 0.0)
-    items: list[Decoded] = [Typed("8"), Typed("87"), line, Typed("1"), up, Typed("12"), Typed("123")]
-    assert driver._without_old_echoes(items) == [line, Typed("1"), up, Typed("123")]
+    items: list[DecodedInput] = [
+        OpenLine("8"),
+        OpenLine("87"),
+        line,
+        OpenLine("1"),
+        up,
+        OpenLine("12"),
+        OpenLine("123"),
+    ]
+    assert driver._drop_outdated_typed_text(items) == [line, OpenLine("1"), up, OpenLine("123")]
 
 
 def test_what_it_uses_of_textual_is_still_there() -> None:

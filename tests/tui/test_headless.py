@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from aisle.jobs.view import Frame
-from aisle.scan.inputs import Decoded, Line
-from aisle.tui.app import AGAIN_S, AisleApp
+from aisle.scan.inputs import DecodedInput, Line
+from aisle.tui.app import RETRY_S, AisleApp
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.samples.registry import SAMPLES
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import plain
 
 TAKEN = next(sample for sample in SAMPLES if sample.state == "taken")
 
@@ -20,7 +20,7 @@ class Desk:
     """Counts its calls."""
 
     def __init__(self) -> None:
-        self.leaving = False
+        self.is_ending = False
         self.bells = 0
         self.calls: list[str] = []
         self.frame = TAKEN.build("")
@@ -29,12 +29,12 @@ class Desk:
         self.calls.append("start")
         return self.frame
 
-    def take(self, items: Sequence[Decoded], at: float) -> Frame:
+    def take(self, items: Sequence[DecodedInput], at: float) -> Frame:
         self.calls.append(f"take {len(items)}")
-        self.frame = self.frame._replace(serial=self.frame.serial + len(items))
+        self.frame = self.frame._replace(scan_serial=self.frame.scan_serial + len(items))
         return self.frame
 
-    def poll(self, *, rung: bool = False) -> Frame | None:
+    def poll(self, *, notified: bool = False) -> Frame | None:
         return None
 
     def resize(self, columns: int, rows: int) -> Frame:
@@ -51,7 +51,7 @@ class Desk:
         self.calls.append("close")
 
 
-def scans(count: int) -> list[Decoded]:
+def scans(count: int) -> list[DecodedInput]:
     return [Line(f"87100000{number:05}", "cr", 0.0, 0.0, 0.0) for number in range(count)]
 
 
@@ -75,7 +75,7 @@ async def test_nothing_lies_on_the_screen_but_the_board() -> None:
     async with app.run_test(size=(40, 20), tooltips=True, notifications=True) as pilot:
         app.notify("Nobody sees this, and nothing breaks by it.")
         await pilot.pause()
-        assert [*app.screen.walk_children()] == [app.board]
+        assert [*app.screen.walk_children()] == [app.screen_widget]
 
 
 async def test_input_is_welcome_after_the_first_paint_and_not_before() -> None:
@@ -93,15 +93,15 @@ async def test_a_resize_is_told_once_and_drawn_at_its_size() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.resize_terminal(20, 16)
         assert [call for call in desk.calls if "resize" in call] == ["resize 80x24", "resize 20x16"]
-        assert app.board.paint() == paint(desk.frame, 20, 16)
+        assert app.screen_widget.current_screen() == layout_screen(desk.frame, 20, 16)
 
 
 async def test_the_picture_that_textual_draws_is_the_same() -> None:
     """For pictures and for terminals in a browser, which do not go through the direct way."""
     app = open_app(Desk())
     async with app.run_test(size=(80, 24)):
-        strips = app.board.render_lines(app.board.size.region)
-        assert [strip.text.rstrip() for strip in strips] == plain(paint(app.board.frame, 80, 24))
+        strips = app.screen_widget.render_lines(app.screen_widget.size.region)
+        assert [strip.text.rstrip() for strip in strips] == plain_lines(layout_screen(app.screen_widget.frame, 80, 24))
         assert {strip.cell_length for strip in strips} == {80}
 
 
@@ -109,7 +109,7 @@ async def test_leaving_ends_the_app() -> None:
     desk = Desk()
     app = open_app(desk)
     async with app.run_test(size=(40, 20)):
-        desk.leaving = True
+        desk.is_ending = True
         app.take(scans(1), 1.0)
     assert app.return_code == 0
     assert app.return_value == 0
@@ -123,11 +123,11 @@ class Unkept(Desk):
         self.looks = 0
         self.frame = self.frame._replace(link=self.frame.link._replace(state="live"))
 
-    def take(self, items: Sequence[Decoded], at: float) -> Frame:
+    def take(self, items: Sequence[DecodedInput], at: float) -> Frame:
         self.frame = super().take(items, at)._replace(link=self.frame.link._replace(state="unkept"))
         return self.frame
 
-    def poll(self, *, rung: bool = False) -> Frame | None:
+    def poll(self, *, notified: bool = False) -> Frame | None:
         self.looks += 1
         state = "unkept" if self.looks < 3 else "live"
         self.frame = self.frame._replace(link=self.frame.link._replace(state=state))
@@ -135,9 +135,9 @@ class Unkept(Desk):
 
 
 async def test_while_nothing_can_be_kept_it_is_looked_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert AGAIN_S <= 2.0, "an alarm that is over may stand for two seconds"
+    assert RETRY_S <= 2.0, "an alarm that is over may stand for two seconds"
     monkeypatch.setattr("aisle.tui.app.POLL_S", 3600.0)
-    monkeypatch.setattr("aisle.tui.app.AGAIN_S", 0.01)
+    monkeypatch.setattr("aisle.tui.app.RETRY_S", 0.01)
     desk = Unkept()
     app = open_app(desk)
     async with app.run_test(size=(40, 20)) as pilot:
@@ -145,9 +145,9 @@ async def test_while_nothing_can_be_kept_it_is_looked_again_soon(monkeypatch: py
         assert desk.looks == 0
         app.take(scans(1), 1.0)
         for _ in range(500):
-            if app.board.frame.link.state == "live":
+            if app.screen_widget.frame.link.state == "live":
                 break
             await pilot.pause(0.01)
-        assert app.board.frame.link.state == "live"
+        assert app.screen_widget.frame.link.state == "live"
         await pilot.pause(0.1)
         assert desk.looks == 3, "then it is not looked more often than usual"

@@ -12,9 +12,9 @@ from textual.actions import SkipAction
 from textual.app import App
 from textual.dom import DOMNode
 
-from aisle.jobs import base
-from aisle.local.session.export import exported
-from aisle.local.session.watch import terms_of
+from aisle.cache.csv_export import write_csv
+from aisle.jobs import job
+from aisle.session.profile import profile_from_settings
 from aisle.settings import Settings
 from aisle.tui.app import AisleApp
 from tests.tui.test_headless import Desk, open_app
@@ -24,8 +24,8 @@ ALLOWED_ACTIONS: frozenset[str] = frozenset()
 # What a job can bring about at all. Whatever is added here and leaves the program (a file that somebody names, another
 # program) has to be refused in a kiosk, as `Export` is.
 ALLOWED_EFFECTS = {
-    "Query", "Export", "Write", "Wish", "Settle", "Remark", "Start", "Close", "SignIn", "SignOut", "Quit",
-    "Ask", "WorkIn", "Tune", "Proved", "UndoLast",
+    "Query", "Export", "Write", "Refresh", "Resolve", "LocalNote", "Start", "Close", "SignIn", "SignOut", "Quit",
+    "Request", "SwitchStore", "SetPreference", "PinConfirmed", "UndoLast",
 }  # fmt: skip
 
 
@@ -88,14 +88,14 @@ def _watch(monkeypatch: pytest.MonkeyPatch, owner: type[Any], name: str, ran: li
 
 
 def test_what_a_job_can_bring_about_is_known() -> None:
-    members = set(base.Effect.__args__)
+    members = set(job.Effect.__args__)
     assert {member.__name__ for member in members} <= ALLOWED_EFFECTS
 
 
 @pytest.mark.parametrize("kiosk", [True, False])
 def test_files_are_for_those_who_own_the_host(tmp_path: Path, kiosk: bool) -> None:
-    terms = terms_of(Settings(kiosk=kiosk))
-    asked = base.Export("x", str(tmp_path / "out.csv"), "logs", {}, ("id",))
-    [said] = exported(lambda name, args: ([{"id": 1}], 1), asked, allowed=terms.exports).rows
+    terms = profile_from_settings(Settings(kiosk=kiosk))
+    asked = job.Export("x", str(tmp_path / "out.csv"), "logs", {}, ("id",))
+    [said] = write_csv(lambda name, args: ([{"id": 1}], 1), asked, allowed=terms.may_export).rows
     assert (tmp_path / "out.csv").exists() is not kiosk
     assert bool(said["why"]) is kiosk

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.jobs.view import Frame, Msg, msg, numbered_rows, signed
+from aisle.jobs.view import Frame, Msg, msg, numbered_rows, signed_message
+from aisle.messages.languages import LANGUAGE_FORMATS
+from aisle.messages.loader import load_messages
 from aisle.settings import LANGUAGES
 from aisle.text import width
-from aisle.tui import catalogue
-from aisle.tui.catalogue import Voice, pieces, sentences
-from aisle.tui.catalogue_parts import messages
+from aisle.tui import message_text
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.message_text import MessageWriter, message_lengths, parse_message
 from aisle.tui.samples.registry import SAMPLES, Sample
-from aisle.tui.screens.frame import paint
-from aisle.tui.tongues import TONGUES
 
 OTHERS = ("nl", "de", "fr")
-ENGLISH = messages("en")
+ENGLISH = load_messages("en")
 
 SIZES = ((20, 16), (80, 24))
 """Of the floor, and of a supervisor."""
@@ -56,19 +56,19 @@ languages = pytest.mark.parametrize("language", OTHERS)
 
 def own(language: str) -> dict[str, tuple[str, ...]]:
     """What is said in this language, without what English stands in for."""
-    return {id_: sentences(id_, language) for id_ in iter(messages(language))}
+    return {id_: message_lengths(id_, language) for id_ in iter(load_messages(language))}
 
 
 def arguments(entry: tuple[str, ...]) -> set[tuple[str, str]]:
     """Names and how they are shown; whether a number comes with a word is a matter of the language."""
-    found = {(piece.name, piece.spec) for sentence in entry for piece in pieces(sentence) if piece.name}
+    found = {(piece.name, piece.spec) for sentence in entry for piece in parse_message(sentence) if piece.name}
     return {(name, "" if "|" in spec else spec) for name, spec in found}
 
 
 def words(sentence: str) -> set[str]:
     """What can be read in a sentence, its arguments left out."""
-    plurals = [piece.spec.replace("|", " ") for piece in pieces(sentence) if "|" in piece.spec]
-    told = " ".join([piece.text for piece in pieces(sentence)] + plurals)
+    plurals = [piece.spec.replace("|", " ") for piece in parse_message(sentence) if "|" in piece.spec]
+    told = " ".join([piece.text for piece in parse_message(sentence)] + plurals)
     return set(re.findall(r"[^\W\d_]+", told))
 
 
@@ -82,9 +82,9 @@ def test_every_message_is_there_and_no_other(language: str) -> None:
 @languages
 def test_arguments_are_those_of_the_english(language: str) -> None:
     differing = {
-        id_: (arguments(sentences(id_)), arguments(entry))
+        id_: (arguments(message_lengths(id_)), arguments(entry))
         for id_, entry in own(language).items()
-        if arguments(entry) != arguments(sentences(id_))
+        if arguments(entry) != arguments(message_lengths(id_))
     }
     assert differing == {}
 
@@ -95,9 +95,9 @@ def test_sentences_are_whole_and_short_first(language: str) -> None:
         lengths = []
         for sentence in entry:
             assert sentence == sentence.strip(), id_
-            assert all("|" not in piece.spec or piece.spec.count("|") == 1 for piece in pieces(sentence)), id_
-            room = (4 + width(piece.spec.partition("|")[2]) if piece.name else 0 for piece in pieces(sentence))
-            lengths.append(sum(width(piece.text) for piece in pieces(sentence)) + sum(room))
+            assert all("|" not in piece.spec or piece.spec.count("|") == 1 for piece in parse_message(sentence)), id_
+            room = (4 + width(piece.spec.partition("|")[2]) if piece.name else 0 for piece in parse_message(sentence))
+            lengths.append(sum(width(piece.text) for piece in parse_message(sentence)) + sum(room))
         assert lengths == sorted(lengths), id_
 
 
@@ -108,7 +108,7 @@ def test_nothing_is_left_in_english(language: str) -> None:
     left = {
         id_: sentence
         for id_, entry in own(language).items()
-        for sentence in set(entry) & set(sentences(id_))
+        for sentence in set(entry) & set(message_lengths(id_))
         if not words(sentence) <= known
     }
     assert left == {}
@@ -123,8 +123,8 @@ def test_a_prompt_fits_the_narrowest_screen(language: str) -> None:
     said: dict[str, str | int | Decimal] = {"rest": Decimal(12), "quantity": Decimal(12), "count": 12, "numbers": "1-3"}
     for id_ in ENGLISH:
         if ".prompt" in id_ or id_ in PROMPTS:
-            args = {name: said.get(name, "A-03-12") for name, _ in arguments(sentences(id_))}
-            assert width(Voice(language=language).say(msg(id_, **args), 0)) <= 20, id_
+            args = {name: said.get(name, "A-03-12") for name, _ in arguments(message_lengths(id_))}
+            assert width(MessageWriter(language=language).write(msg(id_, **args), 0)) <= 20, id_
 
 
 # What is drawn
@@ -143,18 +143,18 @@ class Drawn(NamedTuple):
 
 def _drawn(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch) -> Drawn:
     over: set[str] = set()
-    fitting = Voice.fitting
+    fitting = MessageWriter.fit
 
-    def noting(voice: Voice, message: Msg, fits: Callable[[str], int]) -> str:
+    def noting(voice: MessageWriter, message: Msg, fits: Callable[[str], int]) -> str:
         text = fitting(voice, message, fits)
         if fits(text) > 0 and message.id not in CHOSEN:
             over.add(message.id)
         return text
 
     with patch.context() as within:
-        within.setattr(Voice, "fitting", noting)
-        within.setattr(catalogue, "MARK", "\N{CURRENCY SIGN}")
-        painted = paint(frame, *size)
+        within.setattr(MessageWriter, "fit", noting)
+        within.setattr(message_text, "ELLIPSIS", "\N{CURRENCY SIGN}")
+        painted = layout_screen(frame, *size)
     spans = [span for line in painted.lines for span in line]
     cut = [text for text, role in spans if role in ("choice", "hint", "prompt") and "\N{CURRENCY SIGN}" in text]
     return Drawn(over, cut, [text for text, role in spans if role == "choice-key"])
@@ -166,7 +166,7 @@ def test_what_fits_in_english_fits_in_every_language(at: int, monkeypatch: pytes
     frame = SAMPLES[at].build("")
     after = numbered_rows(frame.view)
     numbers = [str(number) for number in range(after + 1, after + len(frame.view.choices) + 1)]
-    keys = [*getattr(frame.view, "keys", "")] or numbers
+    keys = [*getattr(frame.view, "choice_letters", "")] or numbers
     for size in SIZES:
         english = _drawn(frame, size, monkeypatch)
         for language in OTHERS:
@@ -180,7 +180,7 @@ def test_what_fits_in_english_fits_in_every_language(at: int, monkeypatch: pytes
 
 
 def test_every_language_has_its_row() -> None:
-    assert tuple(TONGUES) == LANGUAGES
+    assert tuple(LANGUAGE_FORMATS) == LANGUAGES
 
 
 @pytest.mark.parametrize(
@@ -193,18 +193,18 @@ def test_every_language_has_its_row() -> None:
     ],
 )
 def test_numbers_and_moments(language: str, half: str, price: str, day: str, date: str, time: str) -> None:
-    voice = Voice(language=language)
-    assert voice.say(msg("number", value=Decimal("0.500"))) == half
-    assert voice.say(msg("money", value=Decimal(1250))) == price
-    assert voice.say(signed(Decimal("0.5"))) == f"+{half}"
-    assert voice.say(msg("moment", at="2026-01-05")) == day
-    assert voice.say(msg("moment", at="2026-01-05T09:05:00")) == f"{day} {time}"
-    assert voice.say(msg("moment.year", at="2026-01-05"), 1) == date
+    voice = MessageWriter(language=language)
+    assert voice.write(msg("number", value=Decimal("0.500"))) == half
+    assert voice.write(msg("money", value=Decimal(1250))) == price
+    assert voice.write(signed_message(Decimal("0.5"))) == f"+{half}"
+    assert voice.write(msg("moment", at="2026-01-05")) == day
+    assert voice.write(msg("moment", at="2026-01-05T09:05:00")) == f"{day} {time}"
+    assert voice.write(msg("moment.year", at="2026-01-05"), 1) == date
 
 
 def test_one_of_something() -> None:
     def found(language: str, count: int | Decimal) -> str:
-        return Voice(language=language).say(msg("home.found", count=count, text="x"), 0)
+        return MessageWriter(language=language).write(msg("home.found", count=count, text="x"), 0)
 
     assert [found("de", count) for count in (0, 1, 2)] == ["0 Aufträge", "1 Auftrag", "2 Aufträge"]
     assert found("en", Decimal("1.5")) == "1.5 orders"
@@ -213,20 +213,20 @@ def test_one_of_something() -> None:
 
 
 def test_what_a_language_lacks_is_said_in_english(monkeypatch: pytest.MonkeyPatch) -> None:
-    messages.cache_clear()
-    monkeypatch.setitem(sys.modules, "aisle.tui.catalogue_nl.frame", None)
+    load_messages.cache_clear()
+    monkeypatch.setitem(sys.modules, "aisle.messages.nl.frame", None)
     try:
-        assert sentences("hint.back", "nl") == sentences("hint.back")
-        assert "hint.back" not in set(messages("nl"))
-        assert sentences("pick.same", "nl") != sentences("pick.same")
-        assert sentences("no.such", "nl") == ("no.such",)
+        assert message_lengths("hint.back", "nl") == message_lengths("hint.back")
+        assert "hint.back" not in set(load_messages("nl"))
+        assert message_lengths("pick.same", "nl") != message_lengths("pick.same")
+        assert message_lengths("no.such", "nl") == ("no.such",)
     finally:
-        messages.cache_clear()
+        load_messages.cache_clear()
 
 
 def test_a_frame_is_drawn_in_its_language() -> None:
     sample: Sample = SAMPLES[0]
-    painted = paint(sample.build("")._replace(language="de"), 40, 20)
+    painted = layout_screen(sample.build("")._replace(language="de"), 40, 20)
     assert "Anmelden" in "".join(text for line in painted.lines for text, _ in line)
 
 
@@ -248,7 +248,7 @@ ONE = [
 
 @pytest.mark.parametrize(("language", "id_", "args", "text"), ONE)
 def test_one_is_said_as_one(language: str, id_: str, args: dict[str, str | int | Decimal], text: str) -> None:
-    said = [Voice(language=language).say(msg(id_, **args), level) for level in range(9)]
+    said = [MessageWriter(language=language).write(msg(id_, **args), level) for level in range(9)]
     assert text in said
 
 
@@ -257,9 +257,9 @@ def test_a_line_that_is_closed_short_says_what_was_taken_and_not_that_this_is_mi
     """`Fehlt: 2 von 3` said that two are missing, where it was one."""
     taken: dict[str, str | int | Decimal] = {"done": Decimal(2), "of": Decimal(3), "label": "Cola"}
     missing = {"en": "hort", "nl": "ekort", "de": "ehl", "fr": "anqu"}[language]
-    assert missing not in " ".join(sentences("pick.short", language))
+    assert missing not in " ".join(message_lengths("pick.short", language))
     for level in range(3):
-        assert {"2", "3"} <= {*Voice(language=language).say(msg("pick.short", **taken), level)}
+        assert {"2", "3"} <= {*MessageWriter(language=language).write(msg("pick.short", **taken), level)}
 
 
 OTHERWISE = {

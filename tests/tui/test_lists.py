@@ -7,22 +7,22 @@ import re
 import pytest
 
 from aisle.jobs import JOBS
-from aisle.jobs.base import Context, Opened, Query
-from aisle.jobs.view import Frame, Link, ListWindow, Msg, Row, raw
-from aisle.local.session.terms import Size
-from aisle.tui.catalogue import Voice
-from aisle.tui.screens.frame import in_sight, paint
-from aisle.tui.screens.list_window import body
-from aisle.tui.screens.painted import plain
-from aisle.tui.screens.step import Box
+from aisle.jobs.job import Context, Opened, Query
+from aisle.jobs.view import Frame, LinkState, ListView, Msg, Row, raw
+from aisle.session.profile import ScreenSize
+from aisle.tui.layout.list_view import list_lines
+from aisle.tui.layout.screen import layout_screen, visible_row_count
+from aisle.tui.layout.step_view import LayoutBox
+from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.message_text import MessageWriter
 
 
 def drawn(cells: int, heads: str, *rows: str) -> list[str]:
     """The lines of a list with these heads and rows, cells parted by bars."""
     split = [_cells(row) for row in rows]
     listed = tuple(Row(str(at), texts) for at, texts in enumerate(split))
-    view = ListWindow("home", raw("List"), raw("Choose"), _cells(heads), listed, 0, len(listed))
-    lines = body(view, Box(cells, len(rows) + 6, Voice())).lines
+    view = ListView("home", raw("List"), raw("Choose"), _cells(heads), listed, 0, len(listed))
+    lines = list_lines(view, LayoutBox(cells, len(rows) + 6, MessageWriter())).lines
     return ["".join(text for text, _ in line).rstrip() for line in lines if line]
 
 
@@ -57,9 +57,9 @@ def test_numbers_stand_at_the_right_of_their_column_with_a_sign_or_beside_a_word
 @pytest.mark.parametrize("cells", [20, 40, 80])
 def test_the_name_of_a_marked_row_stands_under_the_others(cells: int) -> None:
     names = ("4101", "4102", "4103")
-    rows = tuple(Row(name, (raw(name), raw("late")), marked=name == "4102") for name in names)
-    view = ListWindow("orders", raw("List"), raw("Choose"), _cells("Order|For"), rows, 0, 3, numbered=3)
-    lines = ["".join(text for text, _ in line) for line in body(view, Box(cells, 9, Voice())).lines]
+    rows = tuple(Row(name, (raw(name), raw("late")), is_marked=name == "4102") for name in names)
+    view = ListView("orders", raw("List"), raw("Choose"), _cells("Order|For"), rows, 0, 3, numbered_rows=3)
+    lines = ["".join(text for text, _ in line) for line in list_lines(view, LayoutBox(cells, 9, MessageWriter())).lines]
     named = [next(line for line in lines if name in line) for name in names]
     assert len({line.index(name) for line, name in zip(named, names, strict=True)}) == 1
     assert [("*" in line) for line in named] == [False, True, False]
@@ -87,8 +87,10 @@ def test_what_names_a_row_is_said_in_longer_words_where_the_other_columns_are_sh
     kinds = ("exceptions.doubts", "exceptions.impossible", "exceptions.stuck")
     about = Msg("exceptions.about_differences", (("value", 412),))
     rows = tuple(Row(kind, (Msg(kind), raw("14"), about)) for kind in kinds)
-    view = ListWindow("exceptions", raw("Exceptions"), raw("Which?"), _cells("What|No.|About"), rows, 0, len(rows))
-    shown = ["".join(text for text, _ in line) for line in body(view, Box(40, 12, Voice())).lines if line][1:]
+    view = ListView("exceptions", raw("Exceptions"), raw("Which?"), _cells("What|No.|About"), rows, 0, len(rows))
+    shown = [
+        "".join(text for text, _ in line) for line in list_lines(view, LayoutBox(40, 12, MessageWriter())).lines if line
+    ][1:]
     names = ("Doubts and refusals", "Stock that cannot be", "Stuck orders")
     assert [re.split("  +", line.strip()) for line in shown] == [[name, "14", "412"] for name in names]
 
@@ -110,14 +112,20 @@ def test_a_name_of_which_its_columns_leave_too_little_has_a_line_of_its_own_wher
 @pytest.mark.parametrize("size", [(80, 24), (120, 30), (200, 50)])
 @pytest.mark.parametrize("job", ["home", "logs"])
 def test_a_page_of_a_long_list_is_full(job: str, size: tuple[int, int]) -> None:
-    context = Context(now="2026-11-20T10:00:00.000Z", rows=Size(*size).listed, aside=Size(*size).aside)
-    turn = JOBS[job].step(JOBS[job].begin(), Opened({}), context)
+    context = Context(
+        now="2026-11-20T10:00:00.000Z",
+        window_rows=ScreenSize(*size).list_rows,
+        extra_rows=ScreenSize(*size).extra_list_rows,
+    )
+    turn = JOBS[job].handle(JOBS[job].begin(), Opened({}), context)
     wanted = next(effect.args["size"] for effect in turn.effects if isinstance(effect, Query) and "size" in effect.args)
     view = JOBS[job].view(turn.state)
-    assert isinstance(view, ListWindow)
+    assert isinstance(view, ListView)
     rows = tuple(Row(str(at), (raw(f"row {at} of them"),)) for at in range(wanted))
-    frame = Frame(view._replace(heads=(raw("Row"),), rows=rows, total=99), Link("live", 1.0), store="1", user="Anna")
-    assert in_sight(frame, *size, wanted) == wanted
-    shown = [line.partition("│")[0].strip() for line in plain(paint(frame, *size))]
+    frame = Frame(
+        view._replace(column_heads=(raw("Row"),), rows=rows, total=99), LinkState("live", 1.0), store="1", user="Anna"
+    )
+    assert visible_row_count(frame, *size, wanted) == wanted
+    shown = [line.partition("│")[0].strip() for line in plain_lines(layout_screen(frame, *size))]
     under = shown[shown.index(f"row {wanted - 1} of them") + 1 :]
     assert under.index(next(filter(None, under))) <= 1 + (job != "home" or size != (80, 24))

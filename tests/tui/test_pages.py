@@ -12,20 +12,20 @@ from aisle.jobs.view import (
     INFO,
     WRONG,
     Block,
-    Detail,
-    Fact,
+    DetailView,
     Frame,
-    Hint,
+    KeyHint,
+    LabelledValue,
     Line,
-    Link,
-    ListWindow,
+    LinkState,
+    ListView,
     Row,
     Step,
     Verdict,
     msg,
 )
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import plain
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 
 SIZES = [(20, 16), (20, 12), (40, 8), (40, 20), (58, 16), (60, 16), (80, 24), (200, 50)]
 SAID = (
@@ -38,7 +38,7 @@ SAID = (
 
 
 def _frame(page: int, said: Verdict | None, rows: int, numbered: int, lines: int, choices: int) -> Frame:
-    view = Detail(
+    view = DetailView(
         name="lookup.product",
         title=msg("raw", text="A page"),
         prompt=msg("raw", text="Read"),
@@ -53,13 +53,17 @@ def _frame(page: int, said: Verdict | None, rows: int, numbered: int, lines: int
         ),
         page=page,
         choices=tuple(msg("raw", text=f"way {number}") for number in range(choices)),
-        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), Hint("b", msg("hint.back"))),
+        key_hints=(
+            KeyHint("n", msg("hint.page_on")),
+            KeyHint("p", msg("hint.page_back")),
+            KeyHint("b", msg("hint.back")),
+        ),
     )
-    return Frame(view, Link("live"), said)
+    return Frame(view, LinkState("live"), said)
 
 
 def _rows(frame: Frame, size: tuple[int, int]) -> set[str]:
-    return set(re.findall(r"row=(\d+)=", "\n".join(plain(paint(frame, *size)))))
+    return set(re.findall(r"row=(\d+)=", "\n".join(plain_lines(layout_screen(frame, *size)))))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -80,7 +84,7 @@ def test_no_row_is_skipped_whatever_is_said_on_a_page(
 @pytest.mark.parametrize("size", SIZES)
 def test_the_letters_and_choices_of_a_page_stay_under_what_is_said(size: tuple[int, int]) -> None:
     for said in SAID:
-        text = "\n".join(plain(paint(_frame(0, said, 9, 0, 4, 3), *size)))
+        text = "\n".join(plain_lines(layout_screen(_frame(0, said, 9, 0, 4, 3), *size)))
         assert all(re.search(rf"\b{key}\b", text) for key in "123b")
 
 
@@ -89,19 +93,21 @@ def test_what_is_said_never_covers_a_product_and_how_many_there_are(size: tuple[
     for said in SAID:
         frame = _frame(0, said, 9, 0, 0, 3)
         view = frame.view
-        assert isinstance(view, Detail)
+        assert isinstance(view, DetailView)
         head = (Line("product", msg("raw", text="Tea 500 g")), Line("quantity", msg("raw", text="51 pc")))
-        text = "\n".join(plain(paint(frame._replace(view=view._replace(lines=head)), *size)))
+        text = "\n".join(plain_lines(layout_screen(frame._replace(view=view._replace(lines=head)), *size)))
         assert "Tea 500 g" in text
         assert "51 pc" in text
 
 
 @pytest.mark.parametrize("size", [(40, 20), (80, 24)])
 def test_a_choice_that_one_line_would_cut_has_two(size: tuple[int, int]) -> None:
-    fact = Fact(msg("raw", text="So"), msg("raw", text="it is"))
-    step = Step("count.stop", msg("raw", text="Count"), msg("raw", text="Choose"), facts=(fact,))
+    fact = LabelledValue(msg("raw", text="So"), msg("raw", text="it is"))
+    step = Step("count.stop", msg("raw", text="Count"), msg("raw", text="Choose"), labelled_values=(fact,))
     step = step._replace(choices=(msg("count.way_on", label="Orange lemonade 1.5 l"), msg("count.back")))
-    lines = [line.partition("│")[0].strip() for line in plain(paint(Frame(step, Link("live")), *size))]
+    lines = [
+        line.partition("│")[0].strip() for line in plain_lines(layout_screen(Frame(step, LinkState("live")), *size))
+    ]
     at = next(index for index, line in enumerate(lines) if line.startswith("1 "))
     assert lines[at : at + 3] == ["1 Finish this, then count Orange", "lemonade 1.5 l", "2 Back to counting"]
 
@@ -121,8 +127,10 @@ def test_rows_of_like_names_can_be_told_apart(columns: int) -> None:
         for at, name in enumerate(NAMES)
     )
     heads = tuple(msg("raw", text=text) for text in ("Product", "Stock", "Number", "Brand"))
-    view = ListWindow("lookup.list", msg("raw", text="Find"), msg("raw", text="Which?"), heads, rows, 0, 4, numbered=4)
-    shown = plain(paint(Frame(view, Link("live")), columns, 16))
+    view = ListView(
+        "lookup.list", msg("raw", text="Find"), msg("raw", text="Which?"), heads, rows, 0, 4, numbered_rows=4
+    )
+    shown = plain_lines(layout_screen(Frame(view, LinkState("live")), columns, 16))
     names = [re.sub(r"^\W*\d +|  .*", "", line) for line in shown if re.match(r" *[1-4]\b", line)]
     assert len(set(names)) == 4
     assert all("Brand" not in line for line in shown) or columns == 80
@@ -132,10 +140,10 @@ def test_rows_of_like_names_can_be_told_apart(columns: int) -> None:
 @pytest.mark.parametrize("columns", [20, 40, 80])
 def test_rows_of_a_page_with_like_names_can_be_told_apart(columns: int) -> None:
     rows = tuple((msg("raw", text=f"{name} of the long row"), msg("raw", text="12")) for name in NAMES)
-    view = Detail(
+    view = DetailView(
         "lookup.product", msg("raw", text="A"), msg("raw", text="B"), (), (Block(msg("raw", text="C"), rows, 4),)
     )
-    shown = plain(paint(Frame(view, Link("live")), columns, 24))
+    shown = plain_lines(layout_screen(Frame(view, LinkState("live")), columns, 24))
     names = [line for line in shown if re.match(r" *[1-4]\b", line)]
     assert len({re.sub(r"^ *\d ", "", name) for name in names}) == 4
 
@@ -143,11 +151,11 @@ def test_rows_of_a_page_with_like_names_can_be_told_apart(columns: int) -> None:
 @pytest.mark.parametrize("size", [(40, 8), (20, 16), (40, 20)])
 def test_whose_a_row_is_shows_with_a_title_or_without(size: tuple[int, int]) -> None:
     row = (msg("raw", text="Tea"), msg("raw", text="2 held"))
-    view = Detail("browse.place", msg("raw", text="A"), msg("raw", text="B"), (), (
-        Block(msg("raw", text="Held for 4101"), (row,), telling=True),
+    view = DetailView("browse.place", msg("raw", text="A"), msg("raw", text="B"), (), (
+        Block(msg("raw", text="Held for 4101"), (row,), is_title_needed=True),
     ))  # fmt: skip
     view = view._replace(lines=tuple(Line("note", msg("raw", text="so")) for _ in range(3)))
-    assert "4101" in "\n".join(plain(paint(Frame(view, Link("live")), *size)))
+    assert "4101" in "\n".join(plain_lines(layout_screen(Frame(view, LinkState("live")), *size)))
 
 
 def test_each_row_of_a_tall_list_says_all_that_is_needed_first_on_the_narrowest_screen() -> None:
@@ -157,7 +165,7 @@ def test_each_row_of_a_tall_list_says_all_that_is_needed_first_on_the_narrowest_
         for at, name in enumerate(names)
     )
     heads = tuple(msg("raw", text=text) for text in ("Supplier", "Delivery", "Came", "Due"))
-    view = ListWindow(
+    view = ListView(
         "receive.delivery",
         msg("raw", text="Receive"),
         msg("raw", text="Which?"),
@@ -165,10 +173,10 @@ def test_each_row_of_a_tall_list_says_all_that_is_needed_first_on_the_narrowest_
         rows,
         0,
         6,
-        numbered=6,
-        tall=True,
+        numbered_rows=6,
+        has_two_line_rows=True,
     )
-    shown = plain(paint(Frame(view, Link("live")), 20, 16))
+    shown = plain_lines(layout_screen(Frame(view, LinkState("live")), 20, 16))
     assert "1–5/6" in shown[0]
     for at in range(5):
         line = next(index for index, text in enumerate(shown) if text.startswith(f"{at + 1} {names[at][:4]}"))
@@ -177,7 +185,7 @@ def test_each_row_of_a_tall_list_says_all_that_is_needed_first_on_the_narrowest_
 
 def _columns(*blocks: tuple[str, int]) -> list[list[str]]:
     """What stands in each column of a page with blocks of so many rows."""
-    view = Detail(
+    view = DetailView(
         "lookup.product",
         msg("raw", text="A page"),
         msg("raw", text="Read"),
@@ -186,7 +194,7 @@ def _columns(*blocks: tuple[str, int]) -> list[list[str]]:
             for title, rows in blocks
         ),
     )
-    lines = plain(paint(Frame(view, Link("live")), 80, 24))[3:-6]
+    lines = plain_lines(layout_screen(Frame(view, LinkState("live")), 80, 24))[3:-6]
     return [[line[first : first + 39].strip() for line in lines] for first in (1, 40)]
 
 

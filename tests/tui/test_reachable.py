@@ -15,25 +15,24 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.courier.pull import progress
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
 from aisle.jobs import JOBS
-from aisle.jobs.base import SignIn
-from aisle.jobs.view import PAGING, Chart, Detail, Frame, ListWindow, View, numbered_rows
-from aisle.local.cache.writer import Cache, open_cache
-from aisle.local.host.home import Home
-from aisle.local.session.asking import Asking
-from aisle.local.session.draft import Draft
-from aisle.local.session.open_line import OpenLine
-from aisle.local.session.opening import open_session
-from aisle.local.session.session import Session
-from aisle.local.session.stack import Level
-from aisle.local.session.terms import list_rows
-from aisle.scan.inputs import Line, Typed
+from aisle.jobs.job import SignIn
+from aisle.jobs.view import PAGING_TEXT_IDS, Chart, DetailView, Frame, ListView, View, numbered_rows
+from aisle.scan.inputs import Line, OpenLine
+from aisle.session.job_stack import StackedJob
+from aisle.session.pending_question import PendingQuestion
+from aisle.session.profile import list_height
+from aisle.session.session import Session, open_session
+from aisle.session.typed_line import TypedLine
+from aisle.session.unit_of_work import JournalDraft
 from aisle.settings import LANGUAGES, Settings
-from aisle.tui.catalogue import Voice
+from aisle.tui.layout.screen import layout_screen, visible_row_count
+from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.message_text import MessageWriter
 from aisle.tui.samples.registry import SAMPLES, Sample
-from aisle.tui.screens.frame import in_sight, paint
-from aisle.tui.screens.painted import plain
 from tests.lengths import tries
 from tests.local import goods
 from tests.local.test_session import BARCODES
@@ -70,19 +69,19 @@ PLACES, ORDERS = 14, 12
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Home:
+def store(tmp_path_factory: pytest.TempPathFactory) -> StoreFolder:
     """A small store in which every list has several pages."""
-    home = Home(tmp_path_factory.mktemp("home"), "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_people([goods.person("U1", "Anna Kovac"), goods.person("U2", "Anna Berg")])
+    home = StoreFolder(tmp_path_factory.mktemp("home"), "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([goods.person("U1", "Anna Kovac"), goods.person("U2", "Anna Berg")])
     known = {f"P{n}": code for n, code in enumerate((*BARCODES, *[""] * 9), 1)} | {"P99": ELSEWHERE}
-    cache.put_products([goods.product(number, f"Product {number}", code) for number, code in known.items()])
-    cache.put_stock(
+    cache.write_products([goods.product(number, f"Product {number}", code) for number, code in known.items()])
+    cache.write_stock(
         [goods.stock(f"P{n}", 20, places={f"A-{n}": 12, "A-1": 8} if n > 1 else {"A-1": 20}) for n in range(1, 13)]
     )
-    cache.put_locations([goods.location(f"A-{n}", n) for n in range(1, PLACES + 1)])
+    cache.write_locations([goods.location(f"A-{n}", n) for n in range(1, PLACES + 1)])
     lines = [goods.line(n, f"P{n}", n + 1, preferred_location_code=f"A-{n}") for n in (1, 2, 3)]
-    cache.put_orders(
+    cache.write_orders(
         [
             goods.order("4101", *lines, customer_name="Ms Okafor", comment="Ring twice. " * 20),
             goods.order("4102", goods.line(1, "P2", 2)),
@@ -91,16 +90,16 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Home:
         lines_known=True,
         read_began=1.0,
     )
-    cache.put_orders([goods.order("4199", total_lines=2)], lines_known=False, read_began=1.0)
-    progress.save(cache, progress.Progress(completed=1.0))
+    cache.write_orders([goods.order("4199", total_lines=2)], lines_known=False, read_began=1.0)
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
     return home
 
 
 class Stand(NamedTuple):
     """Where a session stands, to come back to."""
 
-    levels: tuple[Level, ...]
-    asking: Asking
+    levels: tuple[StackedJob, ...]
+    asking: PendingQuestion
     frame: Frame
 
     @property
@@ -112,9 +111,9 @@ class Stand(NamedTuple):
             tuple(level.job.name for level in self.levels[1:][-BELOW:]),
             view.name,
             tuple(choice.id for choice in view.choices),
-            tuple(hint.letter for hint in view.hints),
+            tuple(hint.letter for hint in view.key_hints),
             min(numbered, 2),
-            self.asking != Asking(),
+            self.asking != PendingQuestion(),
         )
 
 
@@ -124,31 +123,31 @@ class Walker:
     def __init__(self, session: Session, size: tuple[int, int]) -> None:
         self.session = session
         self.size = size
-        session.in_sight = partial(in_sight, plain=True)
+        session.rows_in_view = partial(visible_row_count, is_ascii=True)
         session._commit = self._forget  # type: ignore[method-assign]  # nothing that is tried here is to last
         session.start()
         session.resize(*size)
 
     def _forget(self) -> bool:
-        self.session._keeper._draft = Draft(tuple(self.session._stack.levels))
+        self.session._unit_of_work._draft = JournalDraft(tuple(self.session._stack.jobs))
         return True
 
     def stand(self) -> Stand:
         """Where it stands now."""
-        return Stand(tuple(self.session._stack.levels), self.session._asking, self.session._frame())
+        return Stand(tuple(self.session._stack.jobs), self.session._question, self.session._build_frame())
 
     def go(self, stand: Stand) -> None:
         """Back to where it stood."""
-        self.session._stack.levels[:] = stand.levels
-        self.session._asking = stand.asking
-        self.session._line = OpenLine()
+        self.session._stack.jobs[:] = stand.levels
+        self.session._question = stand.asking
+        self.session._typed_line = TypedLine()
         self.session._verdict = stand.frame.verdict
 
     def is_gone(self) -> bool:
         """Whether somebody has signed out or left; then nobody has."""
-        gone = self.session.leaving or not self.session._who.user
-        self.session.leaving = False
-        self.session._who = SignIn("U1", "Anna Kovac")
+        gone = self.session.is_ending or not self.session._user.user
+        self.session.is_ending = False
+        self.session._user = SignIn("U1", "Anna Kovac")
         return gone
 
     def scan(self, text: str) -> Stand:
@@ -159,14 +158,14 @@ class Walker:
     def key_in(self, text: str) -> Stand:
         """Types a line key by key, as somebody does who reads it off the screen."""
         for end in range(1, len(text) + 1):
-            self.session.take([Typed(text[:end])], 0.0)
+            self.session.take([OpenLine(text[:end])], 0.0)
         self.session.take([Line(text, "cr", 0.0, 0.0, 0.0)], 0.0)
         return self.stand()
 
 
 def _printed(frame: Frame, size: tuple[int, int]) -> set[str]:
     """The keys on the screen, without colour and without UTF-8."""
-    lines = paint(frame, *size, plain=True).lines
+    lines = layout_screen(frame, *size, is_ascii=True).lines
     found = {text.strip() for line in lines for text, role in line if role in KEYS}
     cursor = {text.partition(">")[0].strip() for line in lines for text, role in line if role == "cursor"}
     return (found | cursor) - {""}
@@ -174,8 +173,8 @@ def _printed(frame: Frame, size: tuple[int, int]) -> set[str]:
 
 def _offered(view: View) -> set[str]:
     """All keys that a view speaks of."""
-    letters = {hint.letter for hint in view.hints}
-    keys = getattr(view, "keys", "")
+    letters = {hint.letter for hint in view.key_hints}
+    keys = getattr(view, "choice_letters", "")
     numbers = numbered_rows(view) + (0 if keys else len(view.choices))
     return letters | set(keys) | {str(number) for number in range(1, numbers + 1)}
 
@@ -183,9 +182,9 @@ def _offered(view: View) -> set[str]:
 def _pages(frame: Frame, size: tuple[int, int]) -> Iterator[Frame]:
     """The pages of a page to read, until one that was there before comes again."""
     view, seen = frame.view, set()
-    for page in range(40) if isinstance(view, Detail | Chart) else (0,):
-        turned = frame._replace(view=view._replace(page=page) if isinstance(view, Detail | Chart) else view)
-        painted = repr(paint(turned, *size, plain=True).lines)
+    for page in range(40) if isinstance(view, DetailView | Chart) else (0,):
+        turned = frame._replace(view=view._replace(page=page) if isinstance(view, DetailView | Chart) else view)
+        painted = repr(layout_screen(turned, *size, is_ascii=True).lines)
         if painted in seen:
             return
         seen.add(painted)
@@ -198,8 +197,8 @@ def _missing(frame: Frame, size: tuple[int, int]) -> set[str]:
     view = frame.view
     pages = [_printed(page, size) for page in _pages(frame, size)]
     quiet: set[str] = set()
-    if isinstance(view, Detail | Chart) and len(pages) == 1:
-        quiet = {hint.letter for hint in view.hints if hint.text.id in PAGING and not hint.stays}
+    if isinstance(view, DetailView | Chart) and len(pages) == 1:
+        quiet = {hint.letter for hint in view.key_hints if hint.text.id in PAGING_TEXT_IDS and not hint.is_always_shown}
     numbers = set().union(*pages)
     return {
         key
@@ -250,7 +249,7 @@ def _onwards(walker: Walker, stand: Stand, walk: Walk) -> list[Stand]:
         if key not in printed and key != "b":
             continue
         ways[key] = after.sign
-        if key in getattr(stand.frame.view, "keys", "") and not _is_scanned_too(walker, stand, key, after):
+        if key in getattr(stand.frame.view, "choice_letters", "") and not _is_scanned_too(walker, stand, key, after):
             walk.wrong.append(f"{_where(stand)}: the printed code of {key!r} leads elsewhere")
         told = after.frame.verdict
         if told and told.text.id in DEAF and key in printed:
@@ -276,7 +275,7 @@ def _where(stand: Stand) -> str:
 
 def _chooses(stand: Stand, key: str) -> bool:
     """Whether a key is a number, or the letter of a choice."""
-    return key.isdigit() or key in getattr(stand.frame.view, "keys", "")
+    return key.isdigit() or key in getattr(stand.frame.view, "choice_letters", "")
 
 
 def _leads_home(walk: Walk) -> set[tuple[Any, ...]]:
@@ -305,7 +304,12 @@ def _leads_home(walk: Walk) -> set[tuple[Any, ...]]:
     ids=["small", "verified", "flat"],
 )
 def test_what_is_printed_leads_on_and_back_leads_home(
-    store: Home, size: tuple[int, int], verified: bool, steps: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: StoreFolder,
+    size: tuple[int, int],
+    verified: bool,
+    steps: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # `steps` are met at least; the others take pools, claims, or answers of a service, and their screens are looked at
     # by themselves.
@@ -328,10 +332,10 @@ def test_what_is_printed_leads_on_and_back_leads_home(
 def test_all_that_a_screen_offers_is_printed(sample: Sample, size: tuple[int, int]) -> None:
     frame = sample.build("")
     view = frame.view
-    if isinstance(view, ListWindow):
-        asked = list_rows(size[1]) + (not view.choices)
+    if isinstance(view, ListView):
+        asked = list_height(size[1]) + (not view.choices)
         frame = frame._replace(
-            view=view._replace(rows=view.rows[:asked], numbered=min(view.numbered, asked), cursor=-1)
+            view=view._replace(rows=view.rows[:asked], numbered_rows=min(view.numbered_rows, asked), cursor=-1)
         )
     assert _missing(frame, size) == set()
 
@@ -341,7 +345,7 @@ def test_all_that_a_screen_offers_is_printed(sample: Sample, size: tuple[int, in
     ("opening", "total"), [((), 3 + ORDERS), (("2", "product"), 13), (("3",), PLACES)], ids=["home", "lookup", "browse"]
 )
 def test_every_row_of_a_list_is_met_by_its_letters(
-    store: Home, size: tuple[int, int], opening: tuple[str, ...], total: int
+    store: StoreFolder, size: tuple[int, int], opening: tuple[str, ...], total: int
 ) -> None:
     session = open_session(store, Settings(terminal="dock", user="U1"))
     try:
@@ -355,7 +359,7 @@ def test_every_row_of_a_list_is_met_by_its_letters(
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("size", [*SIZES, (20, 26)], ids=lambda size: f"{size[0]}x{size[1]}")
-def test_every_order_is_met_at_home_in_every_language(store: Home, language: str, size: tuple[int, int]) -> None:
+def test_every_order_is_met_at_home_in_every_language(store: StoreFolder, language: str, size: tuple[int, int]) -> None:
     session = open_session(store, Settings(terminal="dock", user="U1", language=language))
     try:
         walker = Walker(session, size)
@@ -369,18 +373,18 @@ def test_every_order_is_met_at_home_in_every_language(store: Home, language: str
         session.close()
 
 
-def test_no_row_that_a_long_answer_covers_is_passed_over(store: Home) -> None:
+def test_no_row_that_a_long_answer_covers_is_passed_over(store: StoreFolder) -> None:
     session = open_session(store, Settings(terminal="dock", user="U1", language="fr"))
     try:
         walker = Walker(session, (20, 26))
         walker.key_in("3")
         stand = walker.key_in("99")
         view = stand.frame.view
-        assert isinstance(view, ListWindow)
-        seen = in_sight(stand.frame, *walker.size, len(view.rows), plain=True)
+        assert isinstance(view, ListView)
+        seen = visible_row_count(stand.frame, *walker.size, len(view.rows), is_ascii=True)
         assert seen < len(view.rows)
         after = walker.key_in("n").frame.view
-        assert isinstance(after, ListWindow)
+        assert isinstance(after, ListView)
         assert after.first == seen
     finally:
         session.close()
@@ -391,9 +395,9 @@ def _rows_met(walker: Walker) -> int:
     met: set[str] = set()
     view = walker.stand().frame.view
     for _ in range(2 * (PLACES + ORDERS)):  # a row that is never in sight ends it, too
-        if not isinstance(view, ListWindow) or {row.key for row in view.rows} <= met:
+        if not isinstance(view, ListView) or {row.key for row in view.rows} <= met:
             break
-        shown = "\n".join(plain(paint(walker.stand().frame, *walker.size, plain=True)))
-        met |= {row.key for row in view.rows if Voice(True).say(row.cells[0])[:8] in shown}
+        shown = "\n".join(plain_lines(layout_screen(walker.stand().frame, *walker.size, is_ascii=True)))
+        met |= {row.key for row in view.rows if MessageWriter(True).write(row.cells[0])[:8] in shown}
         view = walker.key_in("n").frame.view
     return len(met)

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs import JOBS
-from aisle.jobs.view import INFO, WRONG, Frame, Link, ListWindow, Row, Step, Verdict, View, msg, numbered_rows
+from aisle.jobs.view import INFO, WRONG, Frame, LinkState, ListView, Row, Step, Verdict, View, msg, numbered_rows
 from aisle.text import width
-from aisle.tui.catalogue import Voice
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import ROLES, StyledScreen, line_width, plain_lines
+from aisle.tui.message_text import MessageWriter
 from aisle.tui.samples.registry import SAMPLES, SCREENS, Sample
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import ROLES, Painted, line_width, plain
 from tests.lengths import tries
 from tests.tui import snapshots
 
@@ -41,10 +41,10 @@ samples = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sampl
 sizes = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 
 
-def drawn(painted: Painted) -> str:
+def drawn(painted: StyledScreen) -> str:
     """The screen under its size; where a line is full, its right edge shows."""
     edge = f"{painted.columns}x{painted.rows} ".ljust(painted.columns + 1, "=") + "+"
-    rows = [f"|{line}{'|' if width(line) == painted.columns else ''}" for line in plain(painted)]
+    rows = [f"|{line}{'|' if width(line) == painted.columns else ''}" for line in plain_lines(painted)]
     return "\n".join([edge, *rows, ""])
 
 
@@ -61,7 +61,7 @@ def test_what_leads_on_and_back_has_the_same_letter_and_word_everywhere() -> Non
     said: dict[str, set[str]] = {}
     meant: dict[str, set[str]] = {}
     for sample in SAMPLES:
-        for hint in sample.build("").view.hints:
+        for hint in sample.build("").view.key_hints:
             said.setdefault(hint.letter, set()).add(hint.text.id)
             meant.setdefault(hint.text.id, set()).add(hint.letter)
     assert {letter: said[letter] for letter in LEADING} == LEADING
@@ -71,14 +71,14 @@ def test_what_leads_on_and_back_has_the_same_letter_and_word_everywhere() -> Non
 @samples
 def test_snapshots(sample: Sample) -> None:
     frame = sample.build("")
-    pictures = [drawn(paint(frame, *size)) for size in SIZES]
-    pictures.append(drawn(paint(frame, 40, 20, plain=True)))
+    pictures = [drawn(layout_screen(frame, *size)) for size in SIZES]
+    pictures.append(drawn(layout_screen(frame, 40, 20, is_ascii=True)))
     snapshots.check(f"{sample.screen}-{sample.state}", "\n".join(pictures))
 
 
 @samples
 def test_hostile_snapshots(sample: Sample) -> None:
-    pictures = [drawn(paint(sample.build(text), 40, 20)) for text in HOSTILE.values()]
+    pictures = [drawn(layout_screen(sample.build(text), 40, 20)) for text in HOSTILE.values()]
     snapshots.check(f"{sample.screen}-{sample.state}.hostile", "\n".join(pictures))
 
 
@@ -94,9 +94,9 @@ def test_nothing_from_outside_steers_the_terminal(sample: Sample) -> None:
         frame = sample.build(text)
         for size in SIZES if name == "wide" else (SIZES[0], SIZES[3]):
             for ascii_only in (False, True):
-                painted = paint(frame, *size, plain=ascii_only)
+                painted = layout_screen(frame, *size, is_ascii=ascii_only)
                 check_whole(painted)
-                shown = "".join(plain(painted))
+                shown = "".join(plain_lines(painted))
                 assert STEERING.isdisjoint(map(unicodedata.category, shown)), (name, size)
                 assert shown.isascii() or not ascii_only, (name, size)
 
@@ -106,11 +106,11 @@ def test_markup_shows_as_it_is_typed(sample: Sample) -> None:
     """Where a screen shows a name at all, it shows what was written and nothing else."""
     for text in (HOSTILE["markup"], HOSTILE["link"], HOSTILE["format"]):
         frame = sample.build(text)
-        shown = "\n".join(plain(paint(frame, 200, 50)))
+        shown = "\n".join(plain_lines(layout_screen(frame, 200, 50)))
         assert text in shown or text not in str(frame)
 
 
-def check_whole(painted: Painted) -> None:
+def check_whole(painted: StyledScreen) -> None:
     """As many lines as the screen has, none over its width, all roles known."""
     assert len(painted.lines) == painted.rows
     assert max(line_width(line) for line in painted.lines) <= painted.columns
@@ -122,17 +122,17 @@ def test_prompt_verdict_and_link_are_always_there(sample: Sample) -> None:
     frame = sample.build("")
     for size in SIZES:
         for ascii_only in (False, True):
-            painted = paint(frame, *size, plain=ascii_only)
+            painted = layout_screen(frame, *size, is_ascii=ascii_only)
             check_whole(painted)
             roles = [{role.split("-")[0] for _, role in line} for line in painted.lines]
             assert any("prompt" in line for line in roles), size
             assert "link" in roles[-1], size
             assert (frame.verdict is None) == (not any("verdict" in line for line in roles)), size
-            link = plain(painted)[-1]
+            link = plain_lines(painted)[-1]
             if frame.link.waiting:
                 assert str(frame.link.waiting) in link, size
-            if frame.link.doubtful:
-                assert f"{frame.link.doubtful}?" in link or f"{frame.link.doubtful} to settle" in link, size
+            if frame.link.needs_person:
+                assert f"{frame.link.needs_person}?" in link or f"{frame.link.needs_person} to settle" in link, size
 
 
 @samples
@@ -140,21 +140,21 @@ def test_place_product_and_quantity_come_first(sample: Sample) -> None:
     frame = sample.build("")
     wanted = {line.role for line in frame.view.lines} if isinstance(frame.view, Step) else set()
     for size in SIZES:
-        shown = {role for line in paint(frame, *size).lines for _, role in line}
+        shown = {role for line in layout_screen(frame, *size).lines for _, role in line}
         assert wanted & {"place", "product", "quantity"} <= shown, size
 
 
 def choice_keys(view: View) -> list[str]:
     """What is typed for each choice: a letter where numbers are quantities, else a number after those of the rows."""
     after = numbered_rows(view)
-    return [*getattr(view, "keys", "")] or [str(number + after) for number in range(1, len(view.choices) + 1)]
+    return [*getattr(view, "choice_letters", "")] or [str(number + after) for number in range(1, len(view.choices) + 1)]
 
 
 @samples
 def test_every_choice_can_be_seen(sample: Sample) -> None:
     frame = sample.build("")
     for size in SIZES:
-        keys = [text for line in paint(frame, *size).lines for text, role in line if role == "choice-key"]
+        keys = [text for line in layout_screen(frame, *size).lines for text, role in line if role == "choice-key"]
         assert keys == choice_keys(frame.view), size
 
 
@@ -162,31 +162,38 @@ def test_every_choice_can_be_seen(sample: Sample) -> None:
 def test_rows_that_are_choices_carry_their_own_number(sample: Sample) -> None:
     frame = sample.build("")
     view = frame.view
-    if not isinstance(view, ListWindow) or not view.numbered:
+    if not isinstance(view, ListView) or not view.numbered_rows:
         return
     for size in SIZES:
-        named = [line for line in paint(frame, *size).lines if {role for _, role in line} & {"cell", "cursor"}]
+        named = [line for line in layout_screen(frame, *size).lines if {role for _, role in line} & {"cell", "cursor"}]
         lines = ["".join(text for text, _ in line).strip() for line in named]
         seen = [line for line in lines if re.match(r"\d+[ ›]", line)]
         assert seen, size
         for number, (line, row) in enumerate(zip(seen, view.rows, strict=False), 1):
             assert re.split("[ ›]", line)[0] == str(number), size
-            assert any(Voice().say(row.cells[0], level)[:3] in line for level in range(3)), size
+            assert any(MessageWriter().write(row.cells[0], level)[:3] in line for level in range(3)), size
 
 
 def test_names_take_two_lines_where_they_would_be_cut_and_rows_stay_blank() -> None:
     jams = [f"Orchard Row Jam {kind} 340 g" for kind in ("fig", "plum", "quince")]
     rows = tuple(Row(name, (msg("raw", text=name), msg("raw", text="C-01-03"))) for name in jams)
-    view = ListWindow(
-        "home", msg("raw", text="x"), msg("raw", text="y"), heads=(), rows=rows, first=0, total=3, numbered=3
+    view = ListView(
+        "home",
+        msg("raw", text="x"),
+        msg("raw", text="y"),
+        column_heads=(),
+        rows=rows,
+        first=0,
+        total=3,
+        numbered_rows=3,
     )
     frame = SAMPLES[2].build("")._replace(view=view, verdict=None)
-    shown = plain(paint(frame, 20, 16))
+    shown = plain_lines(layout_screen(frame, 20, 16))
     for kind in ("fig", "plum", "quince"):
         assert any(kind in line for line in shown)
     assert sum("C-01-03" in line for line in shown) == 3
-    many = paint(frame._replace(view=view._replace(rows=rows * 4, total=12)), 20, 16)
-    assert sum("C-01-03" in line for line in plain(many)) > 5
+    many = layout_screen(frame._replace(view=view._replace(rows=rows * 4, total=12)), 20, 16)
+    assert sum("C-01-03" in line for line in plain_lines(many)) > 5
 
 
 @samples
@@ -197,23 +204,23 @@ def test_any_size_at_all(sample: Sample) -> None:
         frame = sample.build(text)
         for at, columns in enumerate((*range(1, 30), 39, 59, 60, 71, 72, 99, 100, 131), turn):
             for rows in (*range(1 + at % step, 26, step), *((40,) if at % 4 == 0 else ())):
-                check_whole(paint(frame, columns, rows, plain=columns % 2 == 0))
+                check_whole(layout_screen(frame, columns, rows, is_ascii=columns % 2 == 0))
 
 
 @given(st.text(max_size=120), st.integers(1, 90), st.integers(1, 30))
 @settings(max_examples=tries(15, 150))
 def test_any_text_at_any_size(text: str, columns: int, rows: int) -> None:
     for sample in SAMPLES[3::2]:
-        check_whole(paint(sample.build(text), columns, rows))
+        check_whole(layout_screen(sample.build(text), columns, rows))
 
 
 @sizes
 def test_the_cursor_is_in_sight_wherever_it_is(size: tuple[int, int]) -> None:
     view = SAMPLES[2].build("").view
-    assert isinstance(view, ListWindow)
+    assert isinstance(view, ListView)
     for cursor in range(len(view.rows)):
         frame = SAMPLES[2].build("")._replace(view=view._replace(cursor=cursor))
-        marked = [line for line in paint(frame, *size).lines if any(role == "cursor" for _, role in line)]
+        marked = [line for line in layout_screen(frame, *size).lines if any(role == "cursor" for _, role in line)]
         assert len(marked) == 1
         assert view.rows[cursor].key in "".join(text for text, _ in marked[0])
 
@@ -227,15 +234,15 @@ def test_five_words_tell_what_became_of_work_and_none_is_cut(screen: str, size: 
     """By text alone, so also without colours, and on terminals that know no more than ASCII."""
     sample = next(sample for sample in SAMPLES if sample.screen == screen and sample.state in ("words", "mine"))
     view = sample.build("").view
-    assert isinstance(view, ListWindow)
+    assert isinstance(view, ListView)
     assert {f"word.{word}" for word in FIVE} <= {cell.id for row in view.rows for cell in row.cells}
     for ascii_only in (False, True):
-        lines = plain(paint(sample.build(""), *size, ascii_only))
+        lines = plain_lines(layout_screen(sample.build(""), *size, ascii_only))
         rows = [line for line in lines if re.match(r"\|?\d[ ›>]", line.strip(" "))][: len(view.rows)]
         assert len(rows) == (len(view.rows) if size[1] > 8 else 3)
         for line, row in zip(rows, view.rows, strict=False):
             (word,) = (cell for cell in row.cells if cell.id.startswith("word."))
-            said = "|".join({Voice().say(word, level) for level in (0, 1, 2)})
+            said = "|".join({MessageWriter().write(word, level) for level in (0, 1, 2)})
             assert re.search(rf" ({said})\b", line), line
 
 
@@ -243,45 +250,50 @@ def test_a_cut_is_marked() -> None:
     sample = next(sample for sample in SAMPLES if sample.state == "taken")
     long = "Donaudampfschifffahrtsgesellschaftskapitän " * 4
     for columns, rows in SIZES[:3]:
-        assert any("…" in line for line in plain(paint(sample.build(long), columns, rows)))
-        assert any("~" in line for line in plain(paint(sample.build(long), columns, rows, plain=True)))
+        assert any("…" in line for line in plain_lines(layout_screen(sample.build(long), columns, rows)))
+        assert any("~" in line for line in plain_lines(layout_screen(sample.build(long), columns, rows, is_ascii=True)))
 
 
 def test_equal_verdicts_can_be_told_apart() -> None:
     frame = next(sample for sample in SAMPLES if sample.state == "taken").build("")
     for columns, rows in SIZES:
-        assert paint(frame, columns, rows) != paint(frame._replace(serial=frame.serial + 1), columns, rows)
+        assert layout_screen(frame, columns, rows) != layout_screen(
+            frame._replace(scan_serial=frame.scan_serial + 1), columns, rows
+        )
 
 
 def test_what_is_typed_is_seen_at_its_end() -> None:
     frame = SAMPLES[0].build("")._replace(typed="abcdefghijklmnopqrstuvwxyz0123456789")
     for columns, rows in SIZES:
-        assert any("789" in line for line in plain(paint(frame, columns, rows)))
+        assert any("789" in line for line in plain_lines(layout_screen(frame, columns, rows)))
 
 
 def test_the_smallest_screens_show_the_answer_and_what_to_do() -> None:
     frame = next(sample for sample in SAMPLES if sample.state == "over").build("")
-    assert plain(paint(frame, 20, 1))[0].startswith(" ? ")
-    assert "total" in plain(paint(frame, 20, 2))[1]
-    assert "offline" in plain(paint(frame, 20, 3))[2]
-    assert plain(paint(frame, 1, 1)) == ["?"]
+    assert plain_lines(layout_screen(frame, 20, 1))[0].startswith(" ? ")
+    assert "total" in plain_lines(layout_screen(frame, 20, 2))[1]
+    assert "offline" in plain_lines(layout_screen(frame, 20, 3))[2]
+    assert plain_lines(layout_screen(frame, 1, 1)) == ["?"]
 
 
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        (Link("live", 20.0), {"en": "all sent", "nl": "verzonden", "de": "gesendet", "fr": "envoyé"}),
-        (Link("live", 20.0, 3), {"en": "3 wait", "nl": "3 wachten", "de": "3 warten", "fr": "3 att."}),
-        (Link("live", 20.0, 1), {"en": "1 waits", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
-        (Link("live", 20.0, 0, 2), {"en": "2? 0w", "nl": "2? 0w", "de": "2? 0w", "fr": "2? 0a"}),
-        (Link("none"), {"en": "no data 0w", "nl": "start geen data 0w", "de": "leer gesendet", "fr": "vide envoyé"}),
-        (Link("offline", 720.0), {"en": "all sent", "nl": "12m 0w", "de": "gesendet", "fr": "envoyé"}),
+        (LinkState("live", 20.0), {"en": "all sent", "nl": "verzonden", "de": "gesendet", "fr": "envoyé"}),
+        (LinkState("live", 20.0, 3), {"en": "3 wait", "nl": "3 wachten", "de": "3 warten", "fr": "3 att."}),
+        (LinkState("live", 20.0, 1), {"en": "1 waits", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
+        (LinkState("live", 20.0, 0, 2), {"en": "2? 0w", "nl": "2? 0w", "de": "2? 0w", "fr": "2? 0a"}),
+        (
+            LinkState("none"),
+            {"en": "no data 0w", "nl": "start geen data 0w", "de": "leer gesendet", "fr": "vide envoyé"},
+        ),
+        (LinkState("offline", 720.0), {"en": "all sent", "nl": "12m 0w", "de": "gesendet", "fr": "envoyé"}),
     ],
 )
-def test_a_handheld_says_what_waits_in_words(link: Link, words: dict[str, str]) -> None:
+def test_a_handheld_says_what_waits_in_words(link: LinkState, words: dict[str, str]) -> None:
     view = SAMPLES[0].build("").view
     for language, said in words.items():
-        assert plain(paint(Frame(view, link, language=language), 20, 16))[-1].endswith(said)
+        assert plain_lines(layout_screen(Frame(view, link, language=language), 20, 16))[-1].endswith(said)
 
 
 @pytest.mark.parametrize(
@@ -294,15 +306,15 @@ def test_a_handheld_says_what_waits_in_words(link: Link, words: dict[str, str]) 
     ],
 )
 def test_a_courier_that_stands_still_does_not_start(language: str, narrow: str, wide: str) -> None:
-    frame = Frame(SAMPLES[0].build("").view, Link("stuck", 20.0, 2, silent=190.0), language=language)
-    assert plain(paint(frame, 20, 16))[-1].strip() == narrow
-    assert wide in plain(paint(frame, 80, 24))[-1]
+    frame = Frame(SAMPLES[0].build("").view, LinkState("stuck", 20.0, 2, heartbeat_age_s=190.0), language=language)
+    assert plain_lines(layout_screen(frame, 20, 16))[-1].strip() == narrow
+    assert wide in plain_lines(layout_screen(frame, 80, 24))[-1]
 
 
 def test_choices_that_have_no_room_are_cut_and_not_dropped() -> None:
     people = [msg("raw", text=name) for name in ("Anna Berg", "Ben Okafor", "Chloë Martin", "Dev Patel", "Ewa Nowak")]
     asked = Step("sign_in", msg("sign_in.title"), msg("sign_in.choose"), choices=tuple(people))
-    shown = plain(paint(Frame(asked, SAMPLES[0].build("").link), 20, 6))
+    shown = plain_lines(layout_screen(Frame(asked, SAMPLES[0].build("").link), 20, 6))
     assert [line for line in shown if "1 Anna Berg" in line]
     assert [line for line in shown if line.endswith("…")]
 
@@ -310,11 +322,11 @@ def test_choices_that_have_no_room_are_cut_and_not_dropped() -> None:
 @sizes
 def test_choices_that_are_a_part_of_more_say_which(size: tuple[int, int]) -> None:
     people = tuple(msg("raw", text=f"Person {at}") for at in range(7, 13))
-    asked = Step("act.who", msg("act.claim"), msg("act.prompt_who"), choices=people, first=6, of=70)
-    shown = plain(paint(Frame(asked, SAMPLES[0].build("").link), *size))
+    asked = Step("act.who", msg("act.claim"), msg("act.prompt_who"), choices=people, first=6, choice_total=70)
+    shown = plain_lines(layout_screen(Frame(asked, SAMPLES[0].build("").link), *size))
     assert re.search(r"7–12(/| of )70\b", shown[0])
-    every = paint(Frame(asked._replace(first=0, of=6), SAMPLES[0].build("").link), *size)
-    assert not re.search(r"\d", plain(every)[0])
+    every = layout_screen(Frame(asked._replace(first=0, choice_total=6), SAMPLES[0].build("").link), *size)
+    assert not re.search(r"\d", plain_lines(every)[0])
 
 
 @pytest.mark.parametrize("page", ["1–11 of 30", "12–22 of 30", "23–30 of 30"])
@@ -322,17 +334,17 @@ def test_choices_that_are_a_part_of_more_say_which(size: tuple[int, int]) -> Non
 def test_the_head_has_store_and_person_on_every_page_where_the_title_leaves_room(page: str, name: str) -> None:
     first, last = (int(each) for each in page.removesuffix(" of 30").split("–"))
     rows = tuple(Row(str(at), (msg("raw", text=str(at)),)) for at in range(first, last + 1))
-    view = ListWindow(name, msg("home.title"), msg("home.prompt"), (), rows, first - 1, 30)
+    view = ListView(name, msg("home.title"), msg("home.prompt"), (), rows, first - 1, 30)
     frame = Frame(view, SAMPLES[0].build("").link, store="0001", user="Fred Harper")
-    assert plain(paint(frame, 80, 24))[0].endswith(f"{page}  ·  Store 0001 · Fred Harper")
+    assert plain_lines(layout_screen(frame, 80, 24))[0].endswith(f"{page}  ·  Store 0001 · Fred Harper")
     long = msg("raw", text="Orders that are late and that nobody has begun")
-    assert "Fred Harper" not in plain(paint(frame._replace(view=view._replace(title=long)), 80, 24))[0]
+    assert "Fred Harper" not in plain_lines(layout_screen(frame._replace(view=view._replace(title=long)), 80, 24))[0]
 
 
 def test_an_unknown_message_shows_its_id() -> None:
     frame = Frame(Step("x", msg("no.such_message"), msg("raw", text="")), SAMPLES[0].build("").link)
-    assert "no.such_message" in plain(paint(frame, 80, 24))[0]
-    assert Voice().say(msg("raw")) == "?"
+    assert "no.such_message" in plain_lines(layout_screen(frame, 80, 24))[0]
+    assert MessageWriter().write(msg("raw")) == "?"
 
 
 def test_every_view_of_a_job_is_in_the_registry() -> None:
@@ -350,5 +362,5 @@ def test_samples_show_the_screen_they_name(sample: Sample) -> None:
 def test_a_product_keeps_its_stock_beside_what_is_said(name: str, words: int, kind: str) -> None:
     (sample,) = (each for each in SAMPLES if (each.screen, each.state) == ("lookup.product", "all"))
     verdict = Verdict(kind, msg("raw", text="a " * words)) if words else None
-    shown = plain(paint(sample.build(name)._replace(verdict=verdict), 40, 20))
+    shown = plain_lines(layout_screen(sample.build(name)._replace(verdict=verdict), 40, 20))
     assert any("≈ 24 in stock" in line for line in shown), "\n".join(shown)

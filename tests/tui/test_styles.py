@@ -7,33 +7,33 @@ from pathlib import Path
 
 import pytest
 
-from aisle.text import speaks_utf8
-from aisle.tui import styles
-from aisle.tui.screens.painted import ROLES
+from aisle.text import supports_utf8
+from aisle.tui import themes
+from aisle.tui.layout.styled_lines import ROLES
 
 
 def coloured(name: str) -> set[str]:
-    text = (styles.folder() / f"{name}.tcss").read_text(encoding="utf-8")
-    return set(re.findall(r"\.board--([\w-]+)", text))
+    text = (themes.style_folder() / f"{name}.tcss").read_text(encoding="utf-8")
+    return set(re.findall(r"\.screen--([\w-]+)", text))
 
 
 def test_every_role_has_its_look_in_one_lean_sheet() -> None:
-    looks = [coloured(name) for name in styles.LEAN]
+    looks = [coloured(name) for name in themes.BASE_SHEETS]
     assert set.union(*looks) == set(ROLES)
     assert sum(len(each) for each in looks) == len(ROLES)
     assert coloured("rich") <= set(ROLES)
 
 
 def test_sheets_exist_and_the_rich_look_lies_over_the_lean_one() -> None:
-    assert all(Path(sheet).is_file() for sheet in styles.sheets(rich=True))
-    assert styles.sheets(rich=True)[:-1] == styles.sheets()
+    assert all(Path(sheet).is_file() for sheet in themes.style_sheets(has_themes=True))
+    assert themes.style_sheets(has_themes=True)[:-1] == themes.style_sheets()
 
 
 def test_a_wheel_carries_its_own_sheets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "site-packages" / "aisle"
     (package / "styles").mkdir(parents=True)
-    monkeypatch.setattr(styles, "__file__", str(package / "tui" / "styles.py"))
-    assert styles.folder() == package / "styles"
+    monkeypatch.setattr(themes, "__file__", str(package / "tui" / "styles.py"))
+    assert themes.style_folder() == package / "styles"
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_a_wheel_carries_its_own_sheets(tmp_path: Path, monkeypatch: pytest.Monk
     ],
 )
 def test_utf8(environ: dict[str, str], utf8: bool) -> None:
-    assert speaks_utf8(environ) is utf8
+    assert supports_utf8(environ) is utf8

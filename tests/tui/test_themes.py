@@ -6,10 +6,10 @@ import pytest
 from rich.color import Color, ColorSystem
 from rich.style import Style
 
-from aisle.cli.app import has_many_colours
+from aisle.cli.app import has_256_colours
 from aisle.settings import THEMES
 from aisle.tui.app import AisleApp
-from aisle.tui.screens.painted import ROLES
+from aisle.tui.layout.styled_lines import ROLES
 from tests.tui.test_headless import Desk
 
 LEAST = {"light": 4.5, "dark": 4.5, "contrast": 7.0}
@@ -37,12 +37,12 @@ def test_the_scale() -> None:
 def open_app(theme: str, *, colourless: bool = False) -> AisleApp:
     desk = Desk()
     desk.frame = desk.frame._replace(theme=theme)
-    return AisleApp(desk, desk.start(), colourless=colourless)
+    return AisleApp(desk, desk.start(), is_colourless=colourless)
 
 
 def looks(app: AisleApp) -> dict[str, Style]:
     """How each role looks; the empty one is plain text."""
-    return {role: app.board._look(role) for role in ("", *ROLES)}
+    return {role: app.screen_widget._style(role) for role in ("", *ROLES)}
 
 
 @pytest.mark.parametrize("system", [ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT], ids=lambda system: system.name)
@@ -69,7 +69,7 @@ async def test_a_theme_is_put_on_and_off_while_it_runs() -> None:
     app = open_app("")
     async with app.run_test(size=(40, 20)):
         for theme in (*THEMES, "", *THEMES, ""):
-            app.show(app.board.frame._replace(theme=theme))
+            app.show(app.screen_widget.frame._replace(theme=theme))
             assert looks(app) == worn[theme], "as one that was there from the start"
 
 
@@ -94,4 +94,4 @@ async def test_no_color_means_none(theme: str) -> None:
     ],
 )
 def test_a_theme_is_for_terminals_with_its_colours(environ: dict[str, str], many: bool) -> None:
-    assert has_many_colours(environ) is many
+    assert has_256_colours(environ) is many

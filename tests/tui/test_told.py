@@ -1,6 +1,7 @@
 """What courier and host keep for people are messages of all four catalogues: no English sentence gets into a row.
 
-The types see to most of it: what is kept is `Told`, which nobody but `told` and `outside` makes. Here that is held to.
+The types see to most of it: what is kept is `StoredMessage`, which only
+`store_message` and `store_text` make.
 """
 
 from __future__ import annotations
@@ -17,37 +18,36 @@ from typing import Any
 import pytest
 
 import aisle
-from aisle.courier.link import Link
-from aisle.courier.send.sharing import Objection
-from aisle.courier.telling import told_of
-from aisle.jobs.told import told as kept
-from aisle.jobs.told import words
+from aisle.courier.link_state import LinkState
+from aisle.courier.push.pre_push_checks import StaleOperation
+from aisle.courier.response_outcome import reason_of
+from aisle.host.file_recovery import Recovery
+from aisle.jobs.message import read_message
+from aisle.jobs.message import store_message as kept
 from aisle.jobs.view import Msg, msg
-from aisle.local.host.rescue import Rescued
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.outbox.remainder import told as told_left
-from aisle.tui.catalogue import Voice, pieces, sentences
-from aisle.tui.catalogue_parts import messages
+from aisle.messages.loader import load_messages
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.rebase_excess import excess_reason_of as told_left
+from aisle.tui.message_text import MessageWriter, message_lengths, parse_message
 from tests.tui.test_languages import ALIKE, ANYWHERE
 from tests.tui.test_languages import words as words_of
 
 SOURCE = Path(aisle.__file__).parent
-ROOMS = ("courier", "local")
+ROOMS = ("courier", "cache", "outbox", "session", "host")
 OTHERS = ("nl", "de", "fr")
 MAKER = str(Path(inspect.getfile(kept)).relative_to(SOURCE))
 
 OPERATORS = {
-    "courier/grounds.py": "why a courier leaves, in its log",
-    "courier/office.py": "why a courier leaves, in its log",
-    "courier/send/judging.py": "a table for whoever reads the code",
-    "local/host/pulse.py": "written into the courier's log",
-    "local/host/disk.py": "what aisle doctor says, and a StorageError",
-    "local/db.py": "what a StorageError says; sessions go by its trouble",
-    "local/host/rescue.py": "what a StorageError says; sessions go by its trouble",
+    "courier/leader.py": "why a courier leaves, in its log",
+    "courier/push/decide_arrival.py": "a table for whoever reads the code",
+    "host/courier_monitor.py": "written into the courier's log",
+    "host/file_system.py": "what aisle doctor says, and a StorageError",
+    "host/database.py": "what a StorageError says; sessions go by its trouble",
+    "host/file_recovery.py": "what a StorageError says; sessions go by its trouble",
 }
 """Files with sentences that only operators read, whose language is English; each has nothing else."""
 
-LOGS = ("add", "learnt", "_notice")
+LOGS = ("add", "add_notice", "_add_notice", "learnt", "_notice")
 """What writes into the courier's log."""
 
 _SENTENCE = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
@@ -80,7 +80,8 @@ class File:
         for each in self.around(node):
             if isinstance(each, ast.Raise):
                 return True
-            if isinstance(each, ast.Call) and (called(each).endswith("Error") or called(each) in ("Gone", *LOGS)):
+            name = called(each) if isinstance(each, ast.Call) else ""
+            if name.endswith("Error") or name in ("InvalidResponse", *LOGS):
                 return True
         return False
 
@@ -112,7 +113,7 @@ def ids_of(node: ast.expr) -> list[str]:
 
 @cache
 def told_ids() -> frozenset[str]:
-    found = {id_ for _, call in calls("told") if call.args for id_ in ids_of(call.args[0])}
+    found = {id_ for _, call in calls("store_message") if call.args for id_ in ids_of(call.args[0])}
     tables = [node for file in files() for node in ast.walk(file.tree) if isinstance(node, ast.Constant)]
     return frozenset(found | {str(node.value) for node in tables if str(node.value).startswith("told.")})
 
@@ -120,33 +121,37 @@ def told_ids() -> frozenset[str]:
 def test_what_is_kept_goes_by_the_type_that_only_messages_have() -> None:
     """Whoever hands a plain text to one of these is told by the type checker."""
     takers: list[Callable[..., Any]] = [
-        Outbox.doubt,
-        Outbox.deny,
-        Outbox.send_again,
-        Outbox.ask_person,
-        Outbox.reject,
-        Outbox.retry_later,
+        OperationQueue.mark_in_doubt,
+        OperationQueue.mark_absent,
+        OperationQueue.requeue,
+        OperationQueue.ask_person,
+        OperationQueue.refuse,
+        OperationQueue.retry_later,
     ]
-    takers += [Outbox.postpone, Link.refused, Link._turn, Objection.__init__]
+    takers += [OperationQueue.postpone, LinkState.record_refusal, LinkState._set_state, StaleOperation.__init__]
     for taker in takers:
-        assert inspect.signature(taker).parameters["why"].annotation == "Told", taker
-    givers = [vars(Rescued)["told"].fget, told_left]
-    for giver in (*givers, told_of):
-        assert giver.__annotations__["return"] == "Told", giver
+        assert inspect.signature(taker).parameters["reason"].annotation == "StoredMessage", taker
+    givers = [vars(Recovery)["message"].fget, told_left]
+    for giver in (*givers, reason_of):
+        assert giver.__annotations__["return"] == "StoredMessage", giver
 
 
 def test_nobody_else_makes_one() -> None:
     for path in sorted(SOURCE.rglob("*.py")):
         name, text = str(path.relative_to(SOURCE)), path.read_text(encoding="utf-8")
-        if "Told(" not in text and "cast(" not in text:
+        if "StoredMessage(" not in text and "cast(" not in text:
             continue
         tree = ast.parse(text)
-        known = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and "told" in str(node.module)]
-        made = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and called(node) == "Told"]
-        imported = any(alias.name in ("Told", "*") or alias.asname == "Told" for node in known for alias in node.names)
+        known = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and "message" in str(node.module)]
+        made = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and called(node) == "StoredMessage"]
+        imported = any(
+            alias.name in ("StoredMessage", "*") or alias.asname == "StoredMessage"
+            for node in known
+            for alias in node.names
+        )
         assert not made or name == MAKER or not imported, name
         forced = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and called(node) == "cast"]
-        assert not any("Told" in ast.dump(node) for node in forced), name
+        assert not any("StoredMessage" in ast.dump(node) for node in forced), name
 
 
 def test_what_reaches_a_row_beside_the_types_is_one_too() -> None:
@@ -154,22 +159,23 @@ def test_what_reaches_a_row_beside_the_types_is_one_too() -> None:
     seen = 0
     for name in ("_change", "_apply"):
         for where, call in calls(name):
-            for word in (word for word in call.keywords if word.arg == "why"):
+            for word in (word for word in call.keywords if word.arg == "reason"):
                 seen += 1
                 text = ast.unparse(word.value)
-                assert text in ("why", "NOTHING") or text.startswith(("outside(", "told(")), (where, text)
+                made = text.startswith(("store_text(", "store_message("))
+                assert made or text in ("reason", "NO_MESSAGE"), (where, text)
     for file in (file for file in files() if file.name.startswith("courier/")):
         for node in (node for node in ast.walk(file.tree) if isinstance(node, ast.Dict)):
             for key, value in zip(node.keys, node.values, strict=True):
                 if isinstance(key, ast.Constant) and key.value == "why":
                     seen += 1
                     text = ast.unparse(value)
-                    assert text in ("why", "''") or text.startswith("told_of("), (file.name, text)
-    assert seen > 10
+                    assert text in ("why", "''") or text.startswith("reason_of("), (file.name, text)
+    assert seen > 8
 
 
 def test_words_from_outside_are_none_of_ours() -> None:
-    found = list(calls("outside"))
+    found = list(calls("store_text"))
     assert found
     for where, call in found:
         for node in ast.walk(call.args[0]):
@@ -190,9 +196,9 @@ def test_no_sentence_is_written_where_people_read_it() -> None:
 def test_no_error_is_shown_as_it_is() -> None:
     """The text of an error is English and speaks of paths: it goes to the log, or along as a detail."""
     allowed = {
-        ("courier/send/telling.py", "told_of"),
-        ("local/session/watch.py", "look"),
-        ("local/cache/products.py", "parsed"),
+        ("courier/response_outcome.py", "reason_of"),
+        ("session/profile.py", "check"),
+        ("cache/product_writer.py", "parse_rows"),
     }
     for file in files():
         for handler in (node for node in ast.walk(file.tree) if isinstance(node, ast.ExceptHandler) and node.name):
@@ -206,13 +212,13 @@ def test_no_error_is_shown_as_it_is() -> None:
 
 
 def test_every_message_that_is_kept_is_there_and_said() -> None:
-    known = {id_ for id_ in messages("en") if id_.startswith("told.")}
+    known = {id_ for id_ in load_messages("en") if id_.startswith("told.")}
     assert len(known) > 25
     assert {id_ for id_ in told_ids() if id_.startswith("told.")} == known
 
 
 def _args(id_: str) -> dict[str, str | int | Decimal | Msg]:
-    names = {piece.name for sentence in sentences(id_) for piece in pieces(sentence) if piece.name}
+    names = {piece.name for sentence in message_lengths(id_) for piece in parse_message(sentence) if piece.name}
     numbers: dict[str, int | Decimal] = {
         "line": 1,
         "count": 8,
@@ -229,9 +235,9 @@ def test_each_is_said_in_every_language_and_in_no_other(language: str) -> None:
     alike = {*ANYWHERE.split(), *ALIKE[language].split(), "X"}
     for id_ in sorted(told_ids()):
         row = kept(id_, **_args(id_))
-        english = {Voice().say(words(row), level) for level in range(len(sentences(id_)))}
-        for level in range(len(sentences(id_, language))):
-            said = Voice(language=language).say(words(row), level)
+        english = {MessageWriter().write(read_message(row), level) for level in range(len(message_lengths(id_)))}
+        for level in range(len(message_lengths(id_, language))):
+            said = MessageWriter(language=language).write(read_message(row), level)
             assert "X-1" not in english or said
             assert said not in english or words_of(said) <= alike, (id_, said)
             assert id_ not in said

@@ -14,7 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.packets import HIGHEST, PRELUDE, WIDEST, NoPacket, Packets, asked_size, packet
+from aisle.terminal_packets import (
+    MAX_COLUMNS,
+    MAX_ROWS,
+    PRELUDE,
+    InvalidPacket,
+    PacketDecoder,
+    encode_packet,
+    parse_size,
+)
 from tests.terminal.harness import python
 
 PACKETS = st.lists(st.tuples(st.sampled_from([b"D", b"M"]), st.binary(max_size=20)), max_size=8)
@@ -22,9 +30,9 @@ PACKETS = st.lists(st.tuples(st.sampled_from([b"D", b"M"]), st.binary(max_size=2
 
 @given(PACKETS, st.data())
 def test_packets_are_whole_wherever_the_stream_is_cut(sent: list[tuple[bytes, bytes]], data: st.DataObject) -> None:
-    stream = b"".join(packet(kind, content) for kind, content in sent)
+    stream = b"".join(encode_packet(kind, content) for kind, content in sent)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
-    found, packets = [], Packets()
+    found, packets = [], PacketDecoder()
     for first, last in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         found += packets.feed(stream[first:last])
     assert found == sent
@@ -32,15 +40,15 @@ def test_packets_are_whole_wherever_the_stream_is_cut(sent: list[tuple[bytes, by
 
 @pytest.mark.parametrize("noise", [b"Q\0\0\0\1x", b"D\xff\0\0\0", b"4711\r"])
 def test_what_is_no_packet_is_refused(noise: bytes) -> None:
-    with pytest.raises(NoPacket):
-        Packets().feed(noise)
+    with pytest.raises(InvalidPacket):
+        PacketDecoder().feed(noise)
 
 
 def test_a_size_is_a_size() -> None:
-    assert asked_size({"type": "resize", "width": 80, "height": 24}) == (80, 24)
-    assert asked_size({"width": 10**9, "height": 10**9}) == (WIDEST, HIGHEST)
+    assert parse_size({"type": "resize", "width": 80, "height": 24}) == (80, 24)
+    assert parse_size({"width": 10**9, "height": 10**9}) == (MAX_COLUMNS, MAX_ROWS)
     sizes: list[object] = [{"width": 0, "height": 1}, {"width": "80", "height": 24}, {"width": 80.5, "height": 24}]
-    assert [asked_size(none) for none in ({}, [], *sizes)] == [None] * 5
+    assert [parse_size(none) for none in ({}, [], *sizes)] == [None] * 5
 
 
 class Rig:
@@ -55,7 +63,7 @@ class Rig:
 
     def send(self, kind: bytes, data: bytes) -> None:
         assert self.process.stdin is not None
-        self.process.stdin.write(packet(kind, data))
+        self.process.stdin.write(encode_packet(kind, data))
         self.process.stdin.flush()
 
     def tell(self, **said: Any) -> None:

@@ -52,7 +52,7 @@ class Service:
         options = {
             "transport": httpx.MockTransport(self.answer),
             "sleep": self._sleep,
-            "roll": lambda: 0.5,
+            "random_source": lambda: 0.5,
             "now": lambda: 1_700_000_000.0,
             **options,
         }

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.base import Context, Event, Opened, Query, Rows, Write
+from aisle.jobs.job import Context, Event, Opened, Query, Rows, Write
 from aisle.jobs.move.job import MoveJob
-from aisle.jobs.move.moving import Moving
+from aisle.jobs.move.move_state import MoveState
 from aisle.jobs.view import Step, Verdict
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Choice, Command, Meaning, Quantity, Thing
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Choice, Command, Match, Quantity, Scan
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00.000000Z")
 
@@ -41,7 +41,7 @@ class Store:
         """Whether the lines of the order that is asked for next are not there yet."""
 
     def answer(self, query: Query) -> Rows:
-        """As aisle.local.reads.reads would."""
+        """As aisle.cache.reader would."""
         rows = getattr(self, query.name)(query.args)
         return Rows(query.id, tuple(rows), len(rows))
 
@@ -206,7 +206,7 @@ class Hand:
     def __init__(self, store: Store | None = None, **args: Any) -> None:
         self.store = store or small_store()
         self.job = MoveJob()
-        self.state: Moving = self.job.begin()
+        self.state: MoveState = self.job.begin()
         self.effects: list[Any] = []
         self.verdict: Verdict | None = None
         self.verdicts: list[Verdict] = []
@@ -224,7 +224,7 @@ class Hand:
         while queue:
             event = queue.pop(0)
             self.events.append(event)
-            turn = self.job.step(self.state, event, context)
+            turn = self.job.handle(self.state, event, context)
             self.state = turn.state
             if turn.verdict:
                 self.verdict, said = turn.verdict, turn.verdict.text.id
@@ -244,23 +244,23 @@ class Hand:
         orders = {order for order, _ in self.store.lines}
         kind = kind or (LOCATION if key in self.store.codes else ORDER if key in orders else PRODUCT)
         label = f"Product {key}" if kind == PRODUCT else key
-        return self.feed(Thing((Meaning(kind, key, label, Decimal(quantity), quantity != "1", key),)))
+        return self.feed(Scan((Match(kind, key, label, Decimal(quantity), quantity != "1", key),)))
 
     def say(self, *words: str) -> str:
         """Letters, choices and quantities as they would be typed (`=5` sets five), and codes; the last answer."""
         said = ""
         for word in words:
             if word[0] == "=":
-                assert self.job.open(self.state).quantity, self.view
+                assert self.job.accepts(self.state).quantity, self.view
                 said = self.feed(Quantity(Decimal(word[1:])))
-            elif len(word) == 1 and word in (keys := self.job.open(self.state).keys):
+            elif len(word) == 1 and word in (keys := self.job.accepts(self.state).choice_letters):
                 said = self.feed(Choice(keys.index(word) + 1))
             elif word.isdigit() and len(word) == 1:
-                assert self.job.open(self.state).choices >= int(word), self.view
+                assert self.job.accepts(self.state).choices >= int(word), self.view
                 assert not keys, self.view
                 said = self.feed(Choice(int(word)))
             elif len(word) == 1:
-                assert word in self.job.open(self.state).letters, self.view
+                assert word in self.job.accepts(self.state).command_letters, self.view
                 said = self.feed(Command(word))
             else:
                 said = self.scan(word)
@@ -293,7 +293,7 @@ class Hand:
     def held(self) -> Counter[str]:
         """What is in hand, by product."""
         found: Counter[str] = Counter()
-        for part in self.state.hand:
+        for part in self.state.in_hand:
             found[part.product] += part.quantity  # type: ignore[assignment]
         return found
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.base import Context, Event, Opened, Policy, Query, Rows, Write
-from aisle.jobs.count.not_taken import NOT_TAKEN
+from aisle.jobs.job import Context, Event, Opened, Policy, Query, Rows, Write
 from aisle.jobs.pick.job import PickJob
-from aisle.jobs.pick.picking import Picking
+from aisle.jobs.pick.pick_state import PickState
+from aisle.jobs.refusals import REFUSED_QUERY
 from aisle.jobs.view import Step, Verdict
-from aisle.scan.meaning import PRODUCT, Meaning, Thing
-from aisle.tui.catalogue import Voice
+from aisle.scan.meaning import PRODUCT, Match, Scan
+from aisle.tui.message_text import MessageWriter
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 
@@ -45,7 +45,7 @@ class Hand:
     ) -> None:
         """One order with these lines, or a round of `orders`; without lines their rows have still to be fed."""
         self.job = PickJob()
-        self.state: Picking = self.job.begin()
+        self.state: PickState = self.job.begin()
         self.context = CONTEXT._replace(policy=Policy(verified=verified))
         self.effects: list[Any] = []
         self.verdict: Verdict | None = None
@@ -63,7 +63,7 @@ class Hand:
 
     def feed(self, event: Event) -> str:
         """The message id of the verdict to one event."""
-        turn = self.job.step(self.state, event, self.context)
+        turn = self.job.handle(self.state, event, self.context)
         self.state = turn.state
         self.effects += turn.effects
         self.verdict = turn.verdict or self.verdict
@@ -72,7 +72,7 @@ class Hand:
                 found = self.numbers.get(effect.args["code"], [])
                 rows = tuple({"kind": kind, "key": key, "label": f"Product {key}"} for kind, key in found)
                 return self.feed(Rows(effect.id, rows, len(rows)))
-            if isinstance(effect, Query) and effect.id == NOT_TAKEN:
+            if isinstance(effect, Query) and effect.id == REFUSED_QUERY:
                 return self.feed(Rows(effect.id, self.refused, len(self.refused)))
             if isinstance(effect, Query) and effect.name in ("stranger", "lying", "spot"):
                 row = self.books.get(
@@ -83,7 +83,7 @@ class Hand:
 
     def scan(self, key: str, quantity: str = "1", kind: str = PRODUCT) -> str:
         """A code that means one thing."""
-        return self.feed(Thing((Meaning(kind, key, f"Product {key}", Decimal(quantity), quantity != "1", key),)))
+        return self.feed(Scan((Match(kind, key, f"Product {key}", Decimal(quantity), quantity != "1", key),)))
 
     def moves(self) -> list[tuple[str, Decimal, str, str]]:
         """Product, quantity, from and to of all movements asked for; no place is the hand."""
@@ -136,7 +136,7 @@ class Hand:
     @property
     def told(self) -> str:
         """What the verdict says, as long as it can be."""
-        return Voice().say(self.verdict.text) if self.verdict else ""
+        return MessageWriter().write(self.verdict.text) if self.verdict else ""
 
     def choices(self) -> list[str]:
         """Ids of the numbered ways on."""
@@ -145,4 +145,4 @@ class Hand:
 
 def picked(hand: Hand) -> dict[int, Decimal]:
     """What the state stands at, by line number."""
-    return {take.line: take.picked for take in hand.state.takes}
+    return {take.line: take.picked for take in hand.state.lines}

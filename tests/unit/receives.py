@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.base import Context, Event, Opened, Policy, Query, Rows, Write
+from aisle.jobs.job import Context, Event, Opened, Policy, Query, Rows, Write
 from aisle.jobs.receive.job import ReceiveJob
-from aisle.jobs.receive.receiving import Receiving
+from aisle.jobs.receive.receive_state import ReceiveState
 from aisle.jobs.view import Verdict
-from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PRODUCT, Choice, Command, Meaning, Quantity, Thing
+from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PRODUCT, Choice, Command, Match, Quantity, Scan
 
-CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", policy=Policy(receiving_place="DOCK"))
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", policy=Policy(receiving_location="DOCK"))
 
 PRODUCTS = ("P1", "P2", "P3", "P4", "P5", "P6", "P9")
 PLACES = ("A-1", "A-2", "7")
@@ -67,7 +67,7 @@ class Store:
         self.deliveries["D-4"] = _lines((1, "P6", None, "C-4"), (2, "P2", 2, ""))
 
     def answer(self, query: Query) -> Rows:
-        """As aisle.local.reads.reads would."""
+        """As aisle.cache.reader would."""
         rows = getattr(self, query.name)(query.args)
         first, size = int(query.args.get("first") or 0), int(query.args.get("size") or 99)
         return Rows(query.id, tuple(rows[first : first + size]), len(rows))
@@ -156,7 +156,7 @@ class Hand:
         self.store = store or Store()
         self.context = context
         self.job = ReceiveJob()
-        self.state: Receiving = self.job.begin()
+        self.state: ReceiveState = self.job.begin()
         self.sent: list[Write] = []
         self.effects: list[Any] = []
         self.verdicts: list[Verdict] = []
@@ -180,7 +180,7 @@ class Hand:
         self.effects = []
         queue: deque[Event] = deque([event])
         while queue:
-            turn = self.job.step(self.state, queue.popleft(), context)
+            turn = self.job.handle(self.state, queue.popleft(), context)
             self.state = turn.state
             if turn.verdict:
                 self.verdicts.append(turn.verdict)
@@ -203,10 +203,10 @@ class Hand:
         for word in words:
             if word.startswith("="):
                 self.feed(Quantity(Decimal(word[1:])))
-            elif len(word) == 1 and word in self.job.open(self.state).keys:
-                self.feed(Choice(self.job.open(self.state).keys.index(word) + 1))
-            elif len(word) == 1 and word.isdigit() and self.job.open(self.state).choices:
-                assert not self.job.open(self.state).keys, "letters choose"
+            elif len(word) == 1 and word in self.job.accepts(self.state).choice_letters:
+                self.feed(Choice(self.job.accepts(self.state).choice_letters.index(word) + 1))
+            elif len(word) == 1 and word.isdigit() and self.job.accepts(self.state).choices:
+                assert not self.job.accepts(self.state).choice_letters, "letters choose"
                 self.feed(Choice(int(word)))
             elif len(word) == 1:
                 self.feed(Command(word))
@@ -223,10 +223,10 @@ class Hand:
         ]
 
 
-def thing(code: str, quantity: str = "1") -> Thing:
+def thing(code: str, quantity: str = "1") -> Scan:
     """What a code means in that store."""
     much = Decimal(quantity)
     if code in CONTAINERS:
-        return Thing(tuple(Meaning(DELIVERY, key, key, code=code) for key in CONTAINERS[code]))
+        return Scan(tuple(Match(DELIVERY, key, key, code=code) for key in CONTAINERS[code]))
     kind = DELIVERY if code.startswith("D-") else LOCATION if code in PLACES or code == "DOCK" else PRODUCT
-    return Thing((Meaning(kind, code, f"Product {code}", much, much != 1, code),))
+    return Scan((Match(kind, code, f"Product {code}", much, much != 1, code),))

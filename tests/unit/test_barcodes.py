@@ -11,11 +11,22 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.code_forms import check_digit, checks, index_keys
-from aisle.scan.grammar import are_readings, keys_of, readings
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Candidate, Meaning, Open, Refused, Said, Thing, Unknown
+from aisle.barcode_keys import check_digit, has_valid_check_digit, index_keys
+from aisle.scan.grammar import look_up_keys, needs_look_up, parse
+from aisle.scan.in_store_codes import compile_patterns
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Accepts,
+    Candidate,
+    Match,
+    Meaning,
+    RefusedInput,
+    Scan,
+    UnknownCode,
+)
 from aisle.scan.resolve import resolve
-from aisle.scan.restricted import patterns
 
 GS = "\x1d"
 
@@ -53,7 +64,7 @@ SHOP = (
     Item("25007", "BUNS"),
 )
 
-TABLE = patterns(
+TABLE = compile_patterns(
     (
         "20IIIIIIPPPPC:2",  # Sweden: price, two decimals
         "21IIIIIWWWWWC",  # one shop's own: weight, as 2112345015002 is 1.5 kg
@@ -71,11 +82,11 @@ def ean(body: str) -> str:
     return body + check_digit(body)
 
 
-def what(text: str) -> Said:
+def what(text: str) -> Meaning:
     """The whole way from a line to its meaning, with the shop above as what the store knows."""
-    found = readings(text, Open(), TABLE)
-    assert are_readings(found), found
-    keys = keys_of(found)
+    found = parse(text, Accepts(), TABLE)
+    assert needs_look_up(found), found
+    keys = look_up_keys(found)
     candidates = [
         Candidate(
             key,
@@ -91,7 +102,7 @@ def what(text: str) -> Said:
         for key in index_keys(item.code)
         if key in keys
     ]
-    return resolve(text, Open(), found, candidates, (PRODUCT, LOCATION, ORDER))
+    return resolve(text, Accepts(), found, candidates, (PRODUCT, LOCATION, ORDER))
 
 
 class Row(NamedTuple):
@@ -186,9 +197,11 @@ def sent(row: Row) -> list[str]:
 def test_a_barcode_means_what_it_is_printed_for(row: Row) -> None:
     for text in sent(row):
         thing = what(text)
-        assert isinstance(thing, Thing), (text, thing)
-        meaning = thing.meanings[0]
-        assert (meaning.key, meaning.quantity, meaning.explicit) == (row.key, Decimal(row.quantity), row.explicit), text
+        assert isinstance(thing, Scan), (text, thing)
+        meaning = thing.matches[0]
+        assert (meaning.key, meaning.quantity, meaning.is_explicit) == (row.key, Decimal(row.quantity), row.explicit), (
+            text
+        )
         assert (meaning.batch, meaning.expiry) == (row.batch, row.expiry), text
         assert meaning.price == (Decimal(row.price) if row.price else None), text
 
@@ -199,21 +212,21 @@ def test_a_prefix_changes_nothing_but_how_sure_it_is(row: Row) -> None:
     assert len(meanings) == 1
 
 
-def _bare(said: Said) -> Meaning:
+def _bare(said: Meaning) -> Match:
     """The meaning without the spelling of its code, which differs with the prefix."""
-    assert isinstance(said, Thing)
-    return said.meanings[0]._replace(code="")
+    assert isinstance(said, Scan)
+    return said.matches[0]._replace(code="")
 
 
 def test_the_examples_have_right_check_digits() -> None:
     for item in SHOP:
         if len(item.code) in (8, 12, 13, 14) and item.code != "04252614":
-            assert checks(item.code), item.code
+            assert has_valid_check_digit(item.code), item.code
     assert check_digit("10614141234567890") == "8"  # an SSCC
     for row in BARCODES:
         if row.kind.startswith(("EAN-13 as", "EAN-8", "ITF-14 ", "2x")) and row.code.isdigit():
             code = row.code[2:] if row.code.startswith("01") and len(row.code) == 16 else row.code
-            assert checks(code), row.code
+            assert has_valid_check_digit(code), row.code
 
 
 def test_every_kind_is_in_the_table() -> None:
@@ -227,10 +240,10 @@ def test_every_kind_is_in_the_table() -> None:
 def test_twice_a_label_is_twice_what_it_carries(row: Row) -> None:
     text = sent(row)[-1]
     once, twice = what(text), what(f"2*{text}")
-    assert isinstance(once, Thing)
-    assert isinstance(twice, Thing)
-    one, two = once.meanings[0], twice.meanings[0]
-    assert two.explicit
+    assert isinstance(once, Scan)
+    assert isinstance(twice, Scan)
+    one, two = once.matches[0], twice.matches[0]
+    assert two.is_explicit
     assert abs(two.quantity - 2 * one.quantity) <= Decimal("0.001")  # a quantity by price is rounded once
     assert two.price == (None if one.price is None else 2 * one.price)
 
@@ -238,20 +251,20 @@ def test_twice_a_label_is_twice_what_it_carries(row: Row) -> None:
 def test_a_price_is_turned_into_a_quantity_only_where_nothing_is_guessed() -> None:
     """No price of the product, a price of nothing, or so small an amount that it rounds to nothing: one, and asked."""
     code = "2088060112343"
-    found = readings(code, Open(), TABLE)
-    assert are_readings(found)
+    found = parse(code, Accepts(), TABLE)
+    assert needs_look_up(found)
 
-    def by(price: str | None, decimal: bool = True) -> Meaning:
+    def by(price: str | None, decimal: bool = True) -> Match:
         known = Candidate("2088060100005", PRODUCT, "X", "X", Decimal(1), decimal, Decimal(price) if price else None)
-        thing = resolve(code, Open(), found, [known], ())
-        assert isinstance(thing, Thing)
-        return thing.meanings[0]
+        thing = resolve(code, Accepts(), found, [known], ())
+        assert isinstance(thing, Scan)
+        return thing.matches[0]
 
     label = Decimal("12.34")
-    assert (by("2").quantity, by("2").explicit, by("2").price) == (Decimal("6.17"), True, None)
+    assert (by("2").quantity, by("2").is_explicit, by("2").price) == (Decimal("6.17"), True, None)
     assert by("3").quantity == Decimal("4.113")
     for unknown in (by(None), by("0"), by("-1"), by("99999"), by("2", decimal=False)):
-        assert (unknown.quantity, unknown.explicit, unknown.price) == (Decimal(1), False, label)
+        assert (unknown.quantity, unknown.is_explicit, unknown.price) == (Decimal(1), False, label)
 
 
 @pytest.mark.parametrize(
@@ -278,13 +291,13 @@ def test_the_published_layouts_of_countries_can_be_said_in_a_table(region: str, 
     from biip.gtin import Gtin
     from biip.rcn import Rcn, RcnRegion
 
-    from aisle.scan.restricted import restricted
+    from aisle.scan.in_store_codes import parse_in_store_code
 
     code = ean(code[:12])
     config = ParseConfig(rcn_region=RcnRegion[region], rcn_verify_variable_measure=False)
     theirs = Gtin.parse(code, config=config)
     assert isinstance(theirs, Rcn)
-    ours = restricted(code, patterns((layout,)))
+    ours = parse_in_store_code(code, compile_patterns((layout,)))
     assert ours is not None
     assert (ours.price, ours.weight, ours.pieces) == (theirs.price, theirs.weight, theirs.count)
     assert theirs.without_variable_measure().value in ours.keys
@@ -292,10 +305,10 @@ def test_the_published_layouts_of_countries_can_be_said_in_a_table(region: str, 
 
 def test_a_price_without_end_is_refused() -> None:
     text = f"]C101900123456789083922{'9' * 80}"
-    assert what(text) == Refused("input.no_gs", text)
+    assert what(text) == RefusedInput("input.no_gs", text)
 
 
 def test_a_code_of_no_layout_is_a_plain_barcode() -> None:
-    assert what("2712345015004") == Unknown("2712345015004")
+    assert what("2712345015004") == UnknownCode("2712345015004")
     wrong = "2112345015003"
-    assert what(wrong) == Unknown(wrong)
+    assert what(wrong) == UnknownCode(wrong)

@@ -10,25 +10,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs import JOBS
-from aisle.jobs.base import (
+from aisle.jobs.job import (
     Changed,
     Close,
     Closed,
     Context,
     Effect,
     Event,
+    LocalNote,
     Opened,
     Query,
-    Remark,
+    Refresh,
     Resumed,
     Rows,
     Start,
-    Wish,
     Write,
 )
-from aisle.jobs.desk.orders_filter import BUILT_IN, FIELDS, Filter, args_of, changed, filter_of, options
-from aisle.jobs.view import WRONG, Detail, ListWindow, Step, Verdict, msg
-from aisle.scan.grammar import readings
+from aisle.jobs.supervisor.order_filter import (
+    BUILT_IN_VIEWS,
+    FILTER_FIELDS,
+    OrderFilter,
+    filter_values,
+    parse_filter,
+    query_arguments,
+    with_value,
+)
+from aisle.jobs.view import WRONG, DetailView, ListView, Step, Verdict, msg
+from aisle.scan.grammar import parse
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -38,17 +46,17 @@ from aisle.scan.meaning import (
     Back,
     Choice,
     Command,
-    Echo,
-    Meaning,
-    Move,
-    Refused,
+    CursorKey,
+    Match,
+    RefusedInput,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    TypedText,
+    UnknownCode,
 )
 from tests.lengths import tries
 
-NOW = Context("0001", "U1", "Anna", "2026-11-20T10:00:00.000Z", rows=4, terminal="desk")
+NOW = Context("0001", "U1", "Anna", "2026-11-20T10:00:00.000Z", window_rows=4, terminal="desk")
 
 MOMENT = "2026-11-20T08:00:00Z"
 
@@ -139,7 +147,7 @@ class Hand:
         return self
 
     def _step(self, event: Event, deep: int) -> None:
-        turn = self.job.step(self.state, event, NOW)
+        turn = self.job.handle(self.state, event, NOW)
         self.state, self.verdict = turn.state, turn.verdict or self.verdict
         for effect in turn.effects:
             if isinstance(effect, Query):
@@ -151,7 +159,7 @@ class Hand:
     @property
     def at(self) -> str:
         view = self.job.view(self.state)
-        assert view.name == self.job.at(self.state)
+        assert view.name == self.job.step_name(self.state)
         assert view.name in self.job.steps
         return view.name
 
@@ -161,7 +169,7 @@ class Hand:
     @property
     def numbers(self) -> list[str]:
         view = self.job.view(self.state)
-        assert isinstance(view, ListWindow)
+        assert isinstance(view, ListView)
         return [row.key for row in view.rows]
 
     @property
@@ -187,23 +195,23 @@ def test_a_number_without_a_row_is_said_to_have_none_and_is_no_search() -> None:
     hand = Hand("orders")
     for _ in range(2):
         before = hand.state
-        assert not hand.does(Echo("1"), Echo("12")).effects
-        assert hand.does(Unknown("12")).verdict == Verdict(WRONG, msg("orders.no_row", row="12"))
+        assert not hand.does(TypedText("1"), TypedText("12")).effects
+        assert hand.does(UnknownCode("12")).verdict == Verdict(WRONG, msg("orders.no_row", row="12"))
         assert (hand.state.rows, hand.state.search, hand.state.typed) == (before.rows, "", "")
         hand.does(Command("m"))
-    hand = Hand("orders").does(Echo("123"), Unknown("123"))
+    hand = Hand("orders").does(TypedText("123"), UnknownCode("123"))
     assert hand.state.search == "123"
 
 
 def test_a_scan_that_a_page_of_the_filter_has_no_use_for_is_told() -> None:
-    hand = Hand("orders").does(Command("f"), Thing((Meaning(PERSON, "U2", "Ben Okafor"),)))
+    hand = Hand("orders").does(Command("f"), Scan((Match(PERSON, "U2", "Ben Okafor"),)))
     assert hand.verdict == Verdict(WRONG, msg("today.unknown", text="Ben Okafor"))
 
 
 def test_a_reference_that_is_known_is_filtered_by_when_it_is_scanned() -> None:
     hand = Hand("orders")
     hand.state = hand.state._replace(page="field", field="reference")
-    hand.does(Thing((Meaning(REFERENCE, "O7", code="R-1"),)))
+    hand.does(Scan((Match(REFERENCE, "O7", code="R-1"),)))
     assert (hand.state.filter.reference, hand.state.page) == ("R-1", "filter")
 
 
@@ -214,14 +222,14 @@ def test_the_title_says_what_is_looked_for_and_what_is_marked_by_scan_is_in_sigh
     hand.does(Command("m"))
     assert hand.job.view(hand.state).title.id == "orders.title_marked_sought"
     assert "O7" not in hand.numbers
-    hand.does(Thing((Meaning(ORDER, "O7"),)))
+    hand.does(Scan((Match(ORDER, "O7"),)))
     assert (hand.state.search, hand.state.marked, hand.told) == ("", ("O7",), "orders.marked")
     assert hand.numbers[0] == "O7"
     assert hand.job.view(hand.state).title.id == "orders.title_marked"
 
 
 def test_the_list_moves_under_the_cursor_and_the_cursor_stays_on_its_order() -> None:
-    hand = Hand("orders").does(Move("down"), Move("down"))
+    hand = Hand("orders").does(CursorKey("down"), CursorKey("down"))
     assert hand.numbers[hand.state.cursor - hand.state.first] == "O1"
     hand.world.orders.insert(0, order_row(90))
     hand.does(Changed("order", "O90"))
@@ -238,16 +246,16 @@ def test_pages_and_cursor_lead_through_all_of_it() -> None:
     for _ in range(3):
         seen |= set(hand.does(Command("n")).numbers)
     assert len(seen) == 10
-    hand.does(Move("end"))
+    hand.does(CursorKey("end"))
     assert "O9" in hand.numbers
     assert hand.state.rows[hand.state.cursor - hand.state.first].number == "O9"
-    assert hand.does(Move("enter")).of(Start) == [Start("order", {"order_number": "O9"})]
+    assert hand.does(CursorKey("enter")).of(Start) == [Start("order", {"order_number": "O9"})]
 
 
 def test_marked_orders_are_what_something_is_done_to() -> None:
     hand = Hand("orders").does(Command("m"), Choice(1), Choice(3), Choice(1))
     assert hand.state.marked == ("O2",)
-    hand.does(Thing((Meaning(ORDER, "O7"),)), Command("d"))
+    hand.does(Scan((Match(ORDER, "O7"),)), Command("d"))
     assert hand.of(Start) == [Start("act", {"orders": ["O2", "O7"]})]
     hand.does(Closed("act", None))
     assert hand.state.marked == ("O2", "O7"), "nothing was done"
@@ -257,32 +265,34 @@ def test_marked_orders_are_what_something_is_done_to() -> None:
     assert len(hand.state.marked) == 10
     hand.does(Command("a"))
     assert hand.state.marked == ()
-    assert Hand("orders").does(Command("d")).state.marking, "what for has to be said first"
+    assert Hand("orders").does(Command("d")).state.is_marking, "what for has to be said first"
 
 
 def test_filter_views_and_what_is_kept() -> None:
     hand = Hand("orders").does(Command("f"), Choice(1))
     assert hand.at == "orders.field"
     hand.does(Choice(2))
-    assert (hand.at, hand.state.filter) == ("orders.filter", Filter("to_pick"))
+    assert (hand.at, hand.state.filter) == ("orders.filter", OrderFilter("to_pick"))
     hand.does(Back(), Command("v"), Command("k"), Text("mine too"))
-    (kept,) = hand.of(Remark)
+    (kept,) = hand.of(LocalNote)
     assert (kept.topic, kept.key) == ("view", "U1/mine too")
     assert [view.name for view in hand.state.views] == ["mine", "mine too"]
     hand.does(Command("v"), Command("x"))
-    assert hand.of(Remark) == [Remark("view", "U1/mine too", "")]
-    hand.does(Back(), Thing((Meaning(REFERENCE, "O1", code="W1"), Meaning(REFERENCE, "O2", code="W1"))))
+    assert hand.of(LocalNote) == [LocalNote("view", "U1/mine too", "")]
+    hand.does(Back(), Scan((Match(REFERENCE, "O1", code="W1"), Match(REFERENCE, "O2", code="W1"))))
     assert hand.state.filter.reference == "W1"
 
 
 def test_every_word_of_a_filter_is_an_argument_and_what_is_unknown_is_left_out() -> None:
-    for field in FIELDS:
-        for word in options(field):
-            args = args_of(changed(Filter(), field, word))
+    for field in FILTER_FIELDS:
+        for word in filter_values(field):
+            args = query_arguments(with_value(OrderFilter(), field, word))
             assert set(args["status"]) <= {"open", "partial", "picked", "rejected", "finished"}
-    assert args_of(Filter(due="tomorrow"))["pickup_offset"] == 1
-    assert filter_of({"state": "picked", "due": "never", "sort": "age", "more": 1}) == Filter("picked", sort="age")
-    assert len({filter_ for _, filter_ in BUILT_IN}) == len(BUILT_IN)
+    assert query_arguments(OrderFilter(due="tomorrow"))["pickup_offset"] == 1
+    assert parse_filter({"state": "picked", "due": "never", "sort": "age", "more": 1}) == OrderFilter(
+        "picked", sort="age"
+    )
+    assert len({filter_ for _, filter_ in BUILT_IN_VIEWS}) == len(BUILT_IN_VIEWS)
 
 
 # One order
@@ -293,7 +303,7 @@ def test_the_page_offers_what_fits_the_state() -> None:
         view = Hand("order", {"order_number": "O1"}, World([order_row(1, **fields)])).job
         hand = Hand("order", {"order_number": "O1"}, World([order_row(1, **fields)]))
         page = view.view(hand.state)
-        assert isinstance(page, Detail)
+        assert isinstance(page, DetailView)
         return [choice.id for choice in page.choices]
 
     usual = ["order.pick", "act.claim", "act.reject", "act.urgent", "act.split", "act.finish"]
@@ -347,7 +357,7 @@ def test_the_page_tells_what_a_service_of_ours_says_of_the_customer_beside(besid
     row = order_row(1, **({} if beside is None else {"aisle": beside}))
     hand = Hand("order", {"order_number": "O1"}, World([row]))
     view = hand.job.view(hand.state)
-    assert isinstance(view, Detail)
+    assert isinstance(view, DetailView)
     [facts] = [block for block in view.blocks if block.title.id == "order.about"]
     named = {each[0].id: dict(each[1].args).get("text") for each in facts.rows if each[0].id != "orders.head_seen"}
     assert named == {"head.customer": "Ms Okafor", **told}
@@ -356,7 +366,7 @@ def test_the_page_tells_what_a_service_of_ours_says_of_the_customer_beside(besid
 def test_an_order_that_is_not_here_is_asked_for_until_the_service_says_that_it_has_none() -> None:
     def note(hand: Hand) -> str:
         page = hand.job.view(hand.state)
-        assert isinstance(page, Detail)
+        assert isinstance(page, DetailView)
         return page.lines[-1].text.id
 
     world = World([])
@@ -366,8 +376,8 @@ def test_an_order_that_is_not_here_is_asked_for_until_the_service_says_that_it_h
     world.answered = NOW.now
     hand.does(Changed("order", "O9"))
     assert note(hand) == "order.absent"
-    hand.does(Thing((Meaning(ORDER, "O8"),)))
-    assert [wish.key for wish in hand.of(Wish) if wish.topic == "order"] == ["O8"]
+    hand.does(Scan((Match(ORDER, "O8"),)))
+    assert [wish.key for wish in hand.of(Refresh) if wish.topic == "order"] == ["O8"]
     world.orders = [order_row(8)]
     hand.does(Changed("order", "O8"))
     assert note(hand) != "order.absent"
@@ -386,7 +396,7 @@ def test_why_it_was_rejected_is_told_while_it_is(rejected: bool) -> None:
 def test_somebody_works_on_an_order_that_is_to_be_picked(status: str, works: bool) -> None:
     world = World([order_row(1, status=status, is_claimed=True, claimed_name="Ben")])
     page = JOBS["order"].view(Hand("order", {"order_number": "O1"}, world).state)
-    assert isinstance(page, Detail)
+    assert isinstance(page, DetailView)
     assert ("order.claimed_by" in [line.text.id for line in page.lines]) is works
 
 
@@ -452,27 +462,27 @@ def test_many_are_asked_about_and_each_says_what_came_of_it() -> None:
     hand.does(Choice(1))
     assert [body["order_number"] for body in bodies(hand)] == ["O1", "O3"]
     view = hand.job.view(hand.state)
-    assert isinstance(view, ListWindow)
+    assert isinstance(view, ListView)
     assert [row.cells[1].id for row in view.rows] == ["word.noted", "act.not_done", "word.noted", "act.not_done"]
     hand.does(Changed("outbox", ""))
     view = hand.job.view(hand.state)
-    assert isinstance(view, ListWindow)
+    assert isinstance(view, ListView)
     assert [row.cells[1].id for row in view.rows] == ["word.sent", "act.not_done", "word.sent", "act.not_done"]
     for row in world.orders:
         row["is_rejected"] = True
     hand.does(Command("u"))
     assert bodies(hand) == [{"order_number": number, "is_rejected": False} for number in ("O1", "O3")]
     view = hand.job.view(hand.state)
-    assert isinstance(view, ListWindow)
+    assert isinstance(view, ListView)
     assert (hand.told, view.title.id) == ("act.done_take_back", "act.results_undone")
     assert [(row.key, row.cells[1].id) for row in view.rows] == [("O1", "word.noted"), ("O3", "word.noted")]
-    assert [hint.letter for hint in view.hints] == ["b"], "what is undone is not undone once more"
-    assert "u" not in hand.job.open(hand.state).letters
+    assert [hint.letter for hint in view.key_hints] == ["b"], "what is undone is not undone once more"
+    assert "u" not in hand.job.accepts(hand.state).command_letters
     assert hand.state.done_at == NOW.now
 
 
 def test_somebody_is_named_by_number_badge_or_name() -> None:
-    for said in (Choice(1), Text("ben"), Text("Ben Okafor"), Thing((Meaning(PERSON, "U2", "Ben Okafor"),))):
+    for said in (Choice(1), Text("ben"), Text("Ben Okafor"), Scan((Match(PERSON, "U2", "Ben Okafor"),))):
         hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(said)
         assert [write.user for write in hand.of(Write)] == ["U2"], said
     hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Text("Zed"))
@@ -495,10 +505,10 @@ def test_somebody_is_named_by_number_badge_or_name() -> None:
 def test_what_a_page_has_no_use_for_is_answered(job: str, args: dict[str, Any], keys: list[Event]) -> None:
     hand = Hand(job, args).does(*keys)
     before = hand.state
-    assert hand.does(Unknown("0.00")).verdict == Verdict(WRONG, msg("today.unknown", text="0.00"))
+    assert hand.does(UnknownCode("0.00")).verdict == Verdict(WRONG, msg("today.unknown", text="0.00"))
     assert (hand.state, hand.effects) == (before, [])
     for number in ("1", "2468"):  # the page that knows no order has nothing to choose
-        assert hand.does(Unknown(number)).verdict == Verdict(WRONG, msg("input.no_choice", text=number))
+        assert hand.does(UnknownCode(number)).verdict == Verdict(WRONG, msg("input.no_choice", text=number))
 
 
 def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:
@@ -506,11 +516,11 @@ def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:
     hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8))
     page = hand.job.view(hand.state)
     assert isinstance(page, Step)
-    assert [hint.letter for hint in page.hints] == ["n", "p", "b"]
-    assert hand.job.open(hand.state).letters == "np"
+    assert [hint.letter for hint in page.key_hints] == ["n", "p", "b"]
+    assert hand.job.accepts(hand.state).command_letters == "np"
     assert len(page.choices) == 6
     hand.does(Command("n"))
-    assert hand.job.open(hand.state).choices == 2
+    assert hand.job.accepts(hand.state).choices == 2
     assert [write.user for write in hand.does(Choice(2)).of(Write)] == ["U7"]
     hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8), Command("p"), Command("n"))
     assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["U0"]
@@ -521,12 +531,12 @@ def test_a_page_of_people_has_as_many_as_there_is_room_for_and_says_which_of_how
     hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 70), Command("n"))
     page = hand.job.view(hand.state)
     assert isinstance(page, Step)
-    assert (page.first, len(page.choices), page.of) == (6, 2, 70)
+    assert (page.first, len(page.choices), page.choice_total) == (6, 2, 70)
     hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8))
-    wide = hand.job.step(hand.state, Resumed(), NOW._replace(rows=36)).state
+    wide = hand.job.handle(hand.state, Resumed(), NOW._replace(window_rows=36)).state
     page = hand.job.view(wide)
     assert isinstance(page, Step)
-    assert (len(page.choices), [hint.letter for hint in page.hints]) == (8, ["b"])
+    assert (len(page.choices), [hint.letter for hint in page.key_hints]) == (8, ["b"])
 
 
 def test_a_rejection_is_taken_back_when_that_is_sure_or_as_what_undoes_it() -> None:
@@ -578,14 +588,16 @@ def test_what_nobody_walks_is_split_from_nobody_before_it_is_asked_for_whom() ->
 
 
 def test_a_stray_scan_is_no_reason_and_the_reason_is_shown_before_it_is_sure() -> None:
-    hand = Hand("act", {"orders": ["O1"], "kind": "reject"}).does(Unknown("96385074"))
+    hand = Hand("act", {"orders": ["O1"], "kind": "reject"}).does(UnknownCode("96385074"))
     assert (hand.at, hand.told) == ("act.why", "act.no_reason")
     page = hand.does(Text("asked for it")).job.view(hand.state)
     assert isinstance(page, Step)
     assert any("asked for it" in str(line.text) for line in page.lines)
 
 
-@pytest.mark.parametrize("said", [Unknown("96385074"), Text("yes please"), Command("d"), Move("enter"), Move("down")])
+@pytest.mark.parametrize(
+    "said", [UnknownCode("96385074"), Text("yes please"), Command("d"), CursorKey("enter"), CursorKey("down")]
+)
 def test_whatever_comes_when_it_has_to_be_sure_is_answered_and_does_nothing(said: Event) -> None:
     for args, told in (
         ({"orders": ["O1"], "kind": "finish"}, "act.only_yes_or_no"),
@@ -600,9 +612,9 @@ def test_whatever_comes_when_it_has_to_be_sure_is_answered_and_does_nothing(said
 @pytest.mark.parametrize("text", ["AISLE:1", "aisle:ok", "]C0AISLE:1"])
 def test_a_printed_command_confirms_nothing(text: str) -> None:
     hand = Hand("act", {"orders": ["O1"], "kind": "finish"})
-    assert readings(text, hand.job.open(hand.state)) == Refused("input.by_hand", text)
-    assert readings("1", hand.job.open(hand.state)) == Choice(1)
-    assert readings("AISLE:BACK", hand.job.open(hand.state)) == Back()
+    assert parse(text, hand.job.accepts(hand.state)) == RefusedInput("input.by_hand", text)
+    assert parse("1", hand.job.accepts(hand.state)) == Choice(1)
+    assert parse("AISLE:BACK", hand.job.accepts(hand.state)) == Back()
 
 
 def test_handing_over_is_always_asked_about() -> None:
@@ -632,10 +644,10 @@ def test_each_kind_opens_where_it_is_settled() -> None:
 
 def test_what_the_lists_do_not_speak_of_is_not_read_again() -> None:
     job, state = JOBS["exceptions"], Hand("exceptions").does(Choice(2)).state
-    asked = [effect.name for effect in job.step(state, Changed("log", ""), NOW).effects if isinstance(effect, Query)]
+    asked = [effect.name for effect in job.handle(state, Changed("log", ""), NOW).effects if isinstance(effect, Query)]
     assert asked == ["exceptions", "features", "differences"]
     for topic in ("location", "store", "surrounding", "delivery"):
-        assert job.step(state, Changed(topic, ""), NOW).effects == (), topic
+        assert job.handle(state, Changed(topic, ""), NOW).effects == (), topic
 
 
 def test_differences_are_approved_where_the_service_keeps_that_and_on_this_host() -> None:
@@ -643,14 +655,14 @@ def test_differences_are_approved_where_the_service_keeps_that_and_on_this_host(
     assert hand.at == "exceptions.many"
     hand.does(Choice(1))
     kept = {"900": False, "901": True, "902": True}
-    assert {remark.key: remark.mirrors for remark in hand.of(Remark)} == kept
+    assert {remark.key: remark.mirrors_write for remark in hand.of(LocalNote)} == kept
     (write,) = hand.of(Write)
     assert write.operation == "review-logs"
     assert [each["id"] for each in write.body["reviews"]] == [901, 902], "of the first there is nothing to review"
     assert hand.verdict is not None
     assert (hand.told, dict(hand.verdict.text.args)) == ("exceptions.approved_here", {"count": 3, "here": 1})
     hand.does(Command("u"))
-    assert hand.of(Remark) == [Remark("review", key, "", True, mirrors) for key, mirrors in kept.items()]
+    assert hand.of(LocalNote) == [LocalNote("review", key, "", True, mirrors) for key, mirrors in kept.items()]
     (write,) = hand.of(Write)
     assert write.body["reviews"] == [{"id": 901, "review_status": 1}, {"id": 902, "review_status": 1}]
     assert hand.told == "exceptions.unapproved"
@@ -671,7 +683,7 @@ def test_a_difference_and_its_value_have_the_sign_that_they_have_everywhere(valu
     hand = Hand("exceptions").does(Choice(2))
     row = hand.state.rows[1]._replace(quantity=Decimal(value), value=Decimal(value))
     page = hand.job.view(hand.state._replace(rows=(row,)))
-    assert isinstance(page, ListWindow)
+    assert isinstance(page, ListView)
     _, difference, worth, *_ = page.rows[0].cells
     assert difference == msg("count.signed", sign=sign, value=abs(Decimal(value)))
     assert worth == msg("count.signed", sign=sign, value=msg("money", value=abs(Decimal(value))))
@@ -680,20 +692,20 @@ def test_a_difference_and_its_value_have_the_sign_that_they_have_everywhere(valu
 def test_marking_differences_names_the_letters_that_are_heard_there() -> None:
     hand = Hand("exceptions").does(Choice(2), Command("m"))
     assert hand.job.view(hand.state).prompt.id == "exceptions.prompt_marking"
-    assert {"e", "r"} <= set(hand.job.open(hand.state).letters)
+    assert {"e", "r"} <= set(hand.job.accepts(hand.state).command_letters)
 
 
 def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
     hand = Hand("exceptions").does(Choice(2), Choice(1), Choice(2))
-    assert hand.of(Remark) == [Remark("review", "900", "recount", supervises=True, mirrors=True)]
+    assert hand.of(LocalNote) == [LocalNote("review", "900", "recount", needs_supervisor=True, mirrors_write=True)]
     assert hand.of(Write)[0].body == {"recounts": [{"log_id": 900}]}
     hand = Hand("exceptions").does(Choice(2), Rows("features", ({"features": []},), 1), Choice(1), Choice(2))
-    assert Remark("recount", "P1/A-1", "Milk", supervises=True) in hand.of(Remark)
+    assert LocalNote("recount", "P1/A-1", "Milk", needs_supervisor=True) in hand.of(LocalNote)
     assert hand.of(Write) == []
     hand = Hand("exceptions").does(Choice(2), Choice(1), Choice(3))
     assert hand.of(Start)[0].job == "count"
     hand = Hand("exceptions").does(Choice(2), Command("m"), Choice(1), Choice(2), Choice(1), Command("r"), Choice(1))
-    assert [remark.key for remark in hand.of(Remark) if remark.topic == "review"] == ["901"]
+    assert [remark.key for remark in hand.of(LocalNote) if remark.topic == "review"] == ["901"]
 
 
 @pytest.mark.parametrize("kind", ["kept", "noted", "here"])
@@ -702,8 +714,8 @@ def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
     assert hand.at == "exceptions.recounts"
     hand.state = hand.state._replace(rows=tuple(row._replace(kind=kind) for row in hand.state.rows), cursor=1)
     hand.does(Command("x"))
-    gone = [Remark("recount", "P1/A-1", "", supervises=True, mirrors=kind == "kept")]
-    assert hand.of(Remark) == ([] if kind == "noted" else gone)
+    gone = [LocalNote("recount", "P1/A-1", "", needs_supervisor=True, mirrors_write=kind == "kept")]
+    assert hand.of(LocalNote) == ([] if kind == "noted" else gone)
     bodies = [write.body["recounts"] for write in hand.of(Write)]
     assert bodies == ([[{"id": 901, "state": "withdrawn"}]] if kind == "kept" else [])
     assert len(hand.numbers) == (3 if kind == "noted" else 2)
@@ -713,7 +725,7 @@ def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
 def test_a_service_without_extensions_is_told_nothing() -> None:
     hand = Hand("exceptions").does(Choice(2), Rows("features", (), 0), Command("a"), Command("e"))
     hand.does(Rows("features", ({"features": []},), 1), Choice(1))
-    assert hand.of(Remark)
+    assert hand.of(LocalNote)
     assert hand.of(Write) == []
 
 
@@ -724,12 +736,12 @@ KINDS = (ORDER, REFERENCE, PRODUCT, LOCATION, PERSON)
 EVENTS = st.one_of(
     st.integers(1, 12).map(Choice),
     st.sampled_from("nplufvmadkxer").map(Command),
-    st.sampled_from(["up", "down", "pageup", "pagedown", "home", "end", "enter"]).map(Move),
+    st.sampled_from(["up", "down", "pageup", "pagedown", "home", "end", "enter"]).map(CursorKey),
     st.sampled_from(["ben", "O1", "W1", "why not", "7"]).map(Text),
-    st.sampled_from(["o", "ba", "12", ""]).map(Echo),
-    st.just(Unknown("123456789")),
+    st.sampled_from(["o", "ba", "12", ""]).map(TypedText),
+    st.just(UnknownCode("123456789")),
     st.tuples(st.sampled_from(KINDS), st.sampled_from(["O1", "O5", "P1", "A-1", "U2"])).map(
-        lambda said: Thing((Meaning(said[0], said[1], "", code=said[1]),))
+        lambda said: Scan((Match(said[0], said[1], "", code=said[1]),))
     ),
     st.sampled_from([Changed("order", "O1"), Changed("outbox", ""), Changed("log", ""), Resumed(), Back()]),
     st.sampled_from(
@@ -761,10 +773,10 @@ def test_no_sequence_raises_or_leaves_a_page_without_a_way_back(
             return
         hand.does(event)
         assert hand.at
-        open_ = hand.job.open(hand.state)
+        open_ = hand.job.accepts(hand.state)
         view = hand.job.view(hand.state)
-        assert {hint.letter for hint in view.hints} - {"b"} <= set(open_.letters) | {"n", "p"}
-        assert any(hint.letter == "b" for hint in view.hints)
+        assert {hint.letter for hint in view.key_hints} - {"b"} <= set(open_.command_letters) | {"n", "p"}
+        assert any(hint.letter == "b" for hint in view.key_hints)
     for _ in range(8):
         if hand.of(Close):
             return
@@ -774,8 +786,8 @@ def test_no_sequence_raises_or_leaves_a_page_without_a_way_back(
 
 def test_a_scan_never_confirms_and_goes_on_to_its_meaning() -> None:
     hand = Hand("act", {"orders": ["O1"], "kind": "finish"}, World([order_row(1, status="picked", is_picked=True)]))
-    assert hand.job.at(hand.state) == "act.sure"
-    scan = Thing((Meaning(ORDER, "O2", "O2", code="1"),))
+    assert hand.job.step_name(hand.state) == "act.sure"
+    scan = Scan((Match(ORDER, "O2", "O2", code="1"),))
     hand.does(scan)
     (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
-    assert close.said == scan
+    assert close.event_for_below == scan

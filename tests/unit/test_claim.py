@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Changed, Close, Context, Opened, Query, Rows, Settle
-from aisle.jobs.claim import Claim, claim_of, is_later
-from aisle.jobs.pick.claim import LEFT_OVER
+from aisle.jobs.claims import Claim, is_later, parse_claim
+from aisle.jobs.job import Changed, Close, Context, Opened, Query, Resolve, Rows
+from aisle.jobs.pick.take_over import SURPLUS_QUERY
 from aisle.scan.meaning import Back, Choice, Command, Quantity
 from tests.unit.picks import CONTEXT, Hand, line, order
 
@@ -35,7 +35,7 @@ HERE = Context(user=ME, terminal="t1")
     ],
 )
 def test_whose_claim_stands_in_the_way(row: dict[str, Any], found: Claim | None) -> None:
-    assert claim_of(row, HERE) == found
+    assert parse_claim(row, HERE) == found
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_found_no_room_is_asked_for_since_ones_own_claim_however_late_anoth
     hand.feed(order(line(1, "P1", 2), **{**BEN, "claimed_on": LATER}))
     hand.feed(Choice(1))
     hand.feed(Changed("outbox", ""))
-    asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.id == LEFT_OVER]
+    asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.id == SURPLUS_QUERY]
     assert asked[-1].args["since"] == CONTEXT.now
 
 
@@ -254,18 +254,18 @@ def test_who_is_taken_over_may_scan_on_without_an_answer() -> None:
 def test_a_quantity_after_a_scan_is_one_and_gives_no_order_away_that_somebody_took_over() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER))
-    assert hand.job.open(hand.state).choices == 2
+    assert hand.job.accepts(hand.state).choices == 2
     assert hand.scan("P1") == "pick.taken"
-    open_ = hand.job.open(hand.state)
-    assert (open_.choices, open_.quantity, "w" in open_.letters) == (0, True, True)
-    assert "w" in [hint.letter for hint in hand.view.hints]
+    open_ = hand.job.accepts(hand.state)
+    assert (open_.choices, open_.quantity, "w" in open_.command_letters) == (0, True, True)
+    assert "w" in [hint.letter for hint in hand.view.key_hints]
     assert hand.feed(Quantity(Decimal(2), "2")) == "pick.taken"
     assert hand.sent == {1: 2}
     assert hand.feed(Command("w")) == "pick.asked_again"
-    open_ = hand.job.open(hand.state)
+    open_ = hand.job.accepts(hand.state)
     assert (open_.choices, open_.quantity) == (2, False)
     assert hand.feed(Choice(1)) == "pick.both"
-    assert "w" not in hand.job.open(hand.state).letters
+    assert "w" not in hand.job.accepts(hand.state).command_letters
 
 
 def test_who_leaves_an_order_is_not_asked_again_what_was_put_aside() -> None:
@@ -325,20 +325,22 @@ def refused(op_id: str, left: int, number: int = 1, user: str = CONTEXT.user) ->
     """What the service could not take of a line."""
     said = {"line_number": number, "left": Decimal(left), "picked_quantity": 3, "quantity": 3, "picked_username": "ben"}
     body = {"orders": {"order_number": "1042", "order_lines": []}}
-    return Rows(LEFT_OVER, ({"op_id": op_id, "user": user, "body": body, "left": said, "why": "", "label": "P1"},), 1)
+    return Rows(
+        SURPLUS_QUERY, ({"op_id": op_id, "user": user, "body": body, "left": said, "why": "", "label": "P1"},), 1
+    )
 
 
 def test_what_found_no_room_is_to_be_put_back_and_then_settled() -> None:
     hand = Hand(line(1, "P1", 3))
     hand.feed(Changed("outbox", ""))
-    assert any(isinstance(effect, Query) and effect.id == LEFT_OVER for effect in hand.effects)
+    assert any(isinstance(effect, Query) and effect.id == SURPLUS_QUERY for effect in hand.effects)
     hand.scan("P1", "2")
     assert hand.feed(refused("OP", 2)) == "pick.left_over_by"
     assert "is already 3 of 3 (ben); 2 too many in your hand" in hand.told
     assert hand.view.name == "pick.back"
     assert hand.scan("P1") != "pick.taken"
     assert hand.feed(Choice(1)) == "pick.put_back_done"
-    assert [effect.op_id for effect in hand.effects if isinstance(effect, Settle)] == ["OP"]
+    assert [effect.op_id for effect in hand.effects if isinstance(effect, Resolve)] == ["OP"]
     assert hand.feed(refused("OP", 2)) == ""
     assert hand.feed(refused("OTHER", 2, number=9)) == ""
     assert hand.feed(refused("LESS", -2)) == ""
@@ -348,8 +350,8 @@ def test_who_came_first_is_not_told_to_put_back_what_found_no_room_of_a_colleagu
     hand = Hand(line(1, "P1", 3))
     hand.scan("P1", "3")
     assert hand.feed(refused("OP", 3, user="ben")) == ""
-    assert hand.state.back == ()
-    assert sum(take.own for take in hand.state.takes) == 3
+    assert hand.state.to_return == ()
+    assert sum(take.own_in_hand for take in hand.state.lines) == 3
 
 
 def test_nobody_is_told_that_he_was_faster_himself() -> None:
@@ -364,13 +366,13 @@ def test_what_was_settled_elsewhere_is_asked_for_no_more() -> None:
     hand.scan("P1", "2")
     hand.feed(refused("OP", 2))
     hand.feed(Changed("outbox", ""))
-    asked = [each for each in hand.effects if isinstance(each, Query) and each.id == LEFT_OVER]
+    asked = [each for each in hand.effects if isinstance(each, Query) and each.id == SURPLUS_QUERY]
     assert asked[-1].args["ops"] == ["OP"]
     assert hand.feed(refused("OP", 2)) == ""
     assert hand.view.name == "pick.back"
-    assert hand.feed(Rows(LEFT_OVER, (), 0)) == "pick.back_settled"
+    assert hand.feed(Rows(SURPLUS_QUERY, (), 0)) == "pick.back_settled"
     assert hand.view.name == "pick.product"
-    assert not [effect for effect in hand.effects if isinstance(effect, Settle)]
+    assert not [effect for effect in hand.effects if isinstance(effect, Resolve)]
 
 
 def test_what_was_settled_elsewhere_closes_the_page_that_is_left_of_a_round() -> None:
@@ -379,7 +381,7 @@ def test_what_was_settled_elsewhere_closes_the_page_that_is_left_of_a_round() ->
     hand.feed(refused("OP", 2))
     hand.feed(order(line(1, "P1", 3, picked_quantity=3), is_active=False))
     hand.feed(Changed("outbox", ""))
-    asked = [each for each in hand.effects if isinstance(each, Query) and each.id == LEFT_OVER]
+    asked = [each for each in hand.effects if isinstance(each, Query) and each.id == SURPLUS_QUERY]
     assert asked[-1].args["since"] == "9999"
-    hand.feed(Rows(LEFT_OVER, (), 0))
+    hand.feed(Rows(SURPLUS_QUERY, (), 0))
     assert isinstance(hand.effects[-1], Close)

@@ -9,7 +9,7 @@ import pytest
 
 from aisle.jobs.view import ASK, INFO
 from aisle.scan.meaning import Back, Choice
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 from tests.unit.picks import CONTEXT, Hand, line, order
 
 BEFORE, LATER = "2020-01-01T10:32:00Z", "2099-01-01T00:00:00.000Z"
@@ -21,7 +21,7 @@ OTHER = {"user": "ben", "name": "Ben Okafor", "terminal": "t2"}
 def beside(hand: Hand) -> list[str]:
     """Who the page says is in the order too."""
     notes = [each.text for each in hand.view.lines if each.text.id.startswith("pick.note_beside")]
-    return [Voice().say(note) for note in notes]
+    return [MessageWriter().write(note) for note in notes]
 
 
 def test_who_takes_an_order_over_is_told_that_the_other_is_still_in_it() -> None:

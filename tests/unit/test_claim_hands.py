@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Close, Rows
-from aisle.scan.meaning import LOCATION, Back, Choice, Command, Unknown
+from aisle.jobs.job import Close, Rows
+from aisle.scan.meaning import LOCATION, Back, Choice, Command, UnknownCode
 from tests.unit.picks import CONTEXT, Hand, line, order
 from tests.unit.test_claim import refused
 
@@ -45,12 +45,12 @@ def test_what_is_put_back_after_an_order_was_taken_over_is_picked_no_more(quanti
     hand = taken_over(quantity)
     assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
     assert hand.view.prompt.id == "prompt.letter"
-    assert hand.job.holds(hand.state) == ("1042",), "its goods are here until that is answered"
+    assert hand.job.orders_in_work(hand.state) == ("1042",), "its goods are here until that is answered"
     assert hand.feed(Choice(2)) == "pick.put_back_done"
     assert last(hand) == (quantity, 0, False)
     assert hand.updates[-1]["is_picked"] is False
     assert hand.moves() == []
-    assert hand.job.holds(hand.state) == ()
+    assert hand.job.orders_in_work(hand.state) == ()
     assert hand.feed(Command("u")) == "pick.put_back_undone"
     assert last(hand) == (0, quantity, quantity == 5)
     assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
@@ -83,7 +83,7 @@ def test_what_is_handed_over_leaves_what_has_to_go_back() -> None:
     hand.feed(order(full, number="O1", is_rejected=True))
     hand.feed(order(full, number="O2", given_to="ben", given_name="Ben", given_on=LATER))
     assert hand.feed(Choice(1)) == "pick.handed_over"
-    assert ([back.order for back in hand.state.back], hand.choices()) == (["O1"], ["pick.way_put_back"])
+    assert ([back.order for back in hand.state.to_return], hand.choices()) == (["O1"], ["pick.way_put_back"])
     assert hand.feed(Choice(1)) == "pick.put_back_done"
     assert hand.moves() == [("P1", Decimal(2), "", "A-1")]
     assert hand.all_sent["O2", 1] == 2
@@ -95,7 +95,7 @@ def opened(**news: Any) -> Hand:
     his = line(1, "P1", 5, picked_quantity=2, **SHELF)
     for _ in range(2):
         hand.feed(order(his, **BEN, claimed_on="2020-01-01T10:00:00Z", claim_open=True, at_work=[OTHER]))
-        hand.feed(Choice(1)) if not hand.state.totes[0].here else None
+        hand.feed(Choice(1)) if not hand.state.totes[0].has_lines else None
     hand.feed(order(his, at_work=[OTHER], **news)) if news else None
     return hand
 
@@ -110,7 +110,7 @@ def test_whoever_takes_an_order_over_is_not_asked_about_what_the_other_has_in_ha
     assert hand.feed(order(both, **BEN, claimed_on=LATEST, at_work=[OTHER])) == "pick.taken_over"
     assert "1 in your hand" in hand.told
     assert hand.feed(Choice(2)) == "pick.out_hand"
-    assert [back.quantity for back in hand.state.back] == [1]
+    assert [back.quantity for back in hand.state.to_return] == [1]
     hand.feed(Choice(2))
     assert last(hand) == (3, 2, False)
 
@@ -119,7 +119,7 @@ def test_a_rejected_order_leaves_to_each_what_is_in_his_hand() -> None:
     hand = opened()
     hand.scan("P1")
     hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), is_rejected=True, at_work=[OTHER]))
-    assert [back.quantity for back in hand.state.back] == [1]
+    assert [back.quantity for back in hand.state.to_return] == [1]
 
 
 def test_what_is_still_picked_when_the_other_has_left_is_in_the_hand_that_goes_on() -> None:
@@ -129,7 +129,7 @@ def test_what_is_still_picked_when_the_other_has_left_is_in_the_hand_that_goes_o
     assert told == "pick.beside_left_hand"
     assert "with 2 of it in hand" in hand.told
     hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), is_rejected=True, at_work=[]))
-    assert sum(back.quantity for back in hand.state.back) == 3
+    assert sum(back.quantity for back in hand.state.to_return) == 3
 
 
 def test_what_the_other_put_back_is_in_nobodys_hand() -> None:
@@ -137,7 +137,7 @@ def test_what_the_other_put_back_is_in_nobodys_hand() -> None:
     hand.scan("P1")
     hand.feed(order(line(1, "P1", 5, picked_quantity=1, **SHELF), at_work=[OTHER]))
     hand.feed(order(line(1, "P1", 5, picked_quantity=1, **SHELF), is_rejected=True, at_work=[OTHER]))
-    assert [back.quantity for back in hand.state.back] == [1]
+    assert [back.quantity for back in hand.state.to_return] == [1]
 
 
 def test_of_whom_nobody_knows_whether_he_is_still_in_it_the_goods_are_not_asked_for() -> None:
@@ -148,7 +148,7 @@ def test_of_whom_nobody_knows_whether_he_is_still_in_it_the_goods_are_not_asked_
     hand.feed(his)
     hand.scan("P1")
     hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), is_rejected=True))
-    assert [back.quantity for back in hand.state.back] == [1]
+    assert [back.quantity for back in hand.state.to_return] == [1]
 
 
 def test_each_puts_down_what_is_in_his_own_hand_and_the_rest_where_nothing_is() -> None:
@@ -175,7 +175,7 @@ def test_what_others_have_in_hand_is_put_down_by_nobody_else_at_a_place_out_of_a
     hand.scan("P1", "3")
     hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("PU-01", kind=LOCATION)
-    hand.feed(Unknown("PU-99"))
+    hand.feed(UnknownCode("PU-99"))
     hand.feed(Rows("pickups", ({"places": ["PU-01"]},), 1))
     assert hand.feed(Choice(1)) == "pick.put_others"
     assert hand.moves() == [("P1", Decimal(3), "", "PU-01")]

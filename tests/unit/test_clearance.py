@@ -10,32 +10,29 @@ from typing import Any
 import pytest
 
 from aisle.jobs import JOBS
-from aisle.jobs.base import (
-    Ask,
-    Asked,
+from aisle.jobs.job import (
     Changed,
     Close,
     Closed,
     Context,
     Event,
-    Heard,
     Opened,
     Query,
+    RawInput,
+    Request,
+    Requested,
     Rows,
     Start,
     Write,
-    hides,
-    holds,
 )
-from aisle.jobs.codec import from_text, to_text
-from aisle.jobs.desk.clearance import ClearanceJob
-from aisle.jobs.desk.clearance_sure import ClearJob
-from aisle.jobs.desk.tasks import TasksJob
+from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob
-from aisle.jobs.move.moving import HELD_BY
-from aisle.jobs.pin import TYPED_MS, is_typed
-from aisle.jobs.view import Detail
-from aisle.local.session.hearing import heard
+from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
+from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS, is_typed
+from aisle.jobs.supervisor.clearance import ClearanceJob
+from aisle.jobs.supervisor.clearance_request import ClearanceRequestJob
+from aisle.jobs.view import DetailView
+from aisle.json_codec import from_text, to_text
 from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import (
@@ -44,12 +41,13 @@ from aisle.scan.meaning import (
     Back,
     Choice,
     Command,
-    Meaning,
+    Match,
     Quantity,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    UnknownCode,
 )
+from aisle.session.query_answers import raw_input
 
 CONTEXT = Context(store="0001", user="U6", now="2026-11-20T10:00:00Z")
 WHO = {"heard": True, "people": True, "listed": True, "role": "supervisor"}
@@ -88,7 +86,7 @@ class Hand:
         self.effects, self.told = [], ""
         queue: deque[Event] = deque([event])
         while queue:
-            turn = self.job.step(self.state, queue.popleft(), CONTEXT)
+            turn = self.job.handle(self.state, queue.popleft(), CONTEXT)
             self.state = turn.state
             self.told = turn.verdict.text.id if turn.verdict else self.told
             for effect in turn.effects:
@@ -96,9 +94,9 @@ class Hand:
                 if isinstance(effect, Query):
                     rows = self.rows.get(effect.name, [])
                     queue.append(Rows(effect.id, tuple(rows), len(rows)))
-                elif isinstance(effect, Ask):
-                    queue.append(Asked("a1"))
-        assert self.job.view(self.state).name == self.job.at(self.state) in self.job.steps
+                elif isinstance(effect, Request):
+                    queue.append(Requested("a1"))
+        assert self.job.view(self.state).name == self.job.step_name(self.state) in self.job.steps
         assert from_text(type(self.state), to_text(self.state)) == self.state
         return self.told
 
@@ -112,9 +110,9 @@ class Hand:
         return [effect for effect in self.effects if isinstance(effect, kind)]
 
 
-def typed(text: str, pace_ms: int = 2 * TYPED_MS, **fields: Any) -> Heard:
+def typed(text: str, pace_ms: int = 2 * MIN_TYPED_PACE_MS, **fields: Any) -> RawInput:
     """What a person types."""
-    return Heard(text, "cr", 9 * TYPED_MS, **{"said": Unknown(text), "pace_ms": pace_ms, **fields})
+    return RawInput(text, "cr", 9 * MIN_TYPED_PACE_MS, **{"meaning": UnknownCode(text), "pace_ms": pace_ms, **fields})
 
 
 def test_a_tag_and_categories_are_chosen_typed_and_handed_on() -> None:
@@ -136,17 +134,17 @@ def test_a_tag_and_categories_are_chosen_typed_and_handed_on() -> None:
 
 def test_a_category_is_one_that_is_held_or_where_none_is_known_one_that_is_typed() -> None:
     hand = Hand("clearance")
-    assert hand.feed(Unknown("96385074")) == "clearance.not_this"
+    assert hand.feed(UnknownCode("96385074")) == "clearance.not_this"
     hand.feed(Choice(1))
-    assert hand.feed(Unknown("96385074")) == "clearance.not_this"
-    for said in (Unknown("310"), Text("dairy")):
+    assert hand.feed(UnknownCode("96385074")) == "clearance.not_this"
+    for said in (UnknownCode("310"), Text("dairy")):
         assert hand.feed(said) == "clearance.no_such"
     assert hand.state.chosen == ()
-    assert hand.feed(Unknown("110")) == "clearance.some"
+    assert hand.feed(UnknownCode("110")) == "clearance.some"
     bare = Hand("clearance", tagged=[])
     bare.feed(Choice(1))
-    assert bare.feed(Unknown("96385074")) == "clearance.not_this"
-    assert bare.feed(Unknown("1")) == "input.no_choice"
+    assert bare.feed(UnknownCode("96385074")) == "clearance.not_this"
+    assert bare.feed(UnknownCode("1")) == "input.no_choice"
     assert not bare.state.chosen
     assert bare.feed(Text("310")) == "clearance.some"
     bare.feed(Closed("clear"))
@@ -176,20 +174,20 @@ def test_without_a_service_nothing_is_chosen_and_without_people_its_token_decide
     [
         (typed("backroo"), "clear.not_the_tag"),
         (typed("Backroom"), "clear.not_the_tag"),
-        (typed("backroom", pace_ms=TYPED_MS - 1), "clear.not_scanned"),
+        (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "clear.not_scanned"),
         (typed("]Q0backroom"), "clear.not_that"),
         (typed("backroom", dropped="\x02"), "clear.not_scanned"),
-        (Heard("backroom", "paste", 99, said=Unknown("backroom"), pace_ms=99), "clear.not_scanned"),
-        (Heard("backroom", "tab", 99, said=Unknown("backroom"), pace_ms=99), "clear.not_scanned"),
-        (typed("1", said=Choice(1)), "clear.not_that"),
+        (RawInput("backroom", "paste", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clear.not_scanned"),
+        (RawInput("backroom", "tab", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clear.not_scanned"),
+        (typed("1", meaning=Choice(1)), "clear.not_that"),
         (typed("7391"), "clear.not_that"),
         (typed("73o1"), "clear.not_that"),
     ],
 )
-def test_only_the_typed_tag_confirms(heard: Heard, told: str) -> None:
+def test_only_the_typed_tag_confirms(heard: RawInput, told: str) -> None:
     hand = Hand("clear", {"tag": "backroom"})
     assert hand.feed(heard) == told
-    assert (hand.state.phase, hand.of(Ask)) == ("sure", [])
+    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
 
 
 @pytest.mark.parametrize("people", [True, False])
@@ -202,7 +200,7 @@ def test_a_tag_too_short_to_tell_from_a_scan_is_typed_until_it_is_long_enough(
     if tag != wanted:
         assert hand.feed(typed(tag)) in ("clear.not_the_tag", "clear.not_that")
     assert hand.feed(typed(wanted, pace_ms=0)) == "clear.not_scanned"
-    assert (hand.state.phase, hand.of(Ask)) == ("sure", [])
+    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
     hand.feed(typed(wanted))
     assert hand.state.phase == "wait"
 
@@ -228,30 +226,30 @@ def test_a_scan_in_pieces_is_not_typed_whatever_lies_between_them(
         at += pause
     (line,) = decoder.feed(b"\r", at + 0.3)
     assert isinstance(line, Line)
-    assert is_typed(heard(line, Unknown("backroom"))) == is_hand
+    assert is_typed(raw_input(line, UnknownCode("backroom"))) == is_hand
 
 
 def test_what_may_be_a_pin_is_hidden_wherever_it_is_typed() -> None:
     hand = Hand("clear", {"tag": "backroom"})
-    assert hides(hand.job, hand.state, "7391")
-    assert not hides(hand.job, hand.state, "backr")
-    hand.state = hand.state._replace(phase="done", how="expired")
-    assert hides(hand.job, hand.state, "7391")
-    assert not hides(hand.job, hand.state, "2"), "a choice, which is told again after a death"
+    assert hand.job.is_secret_text(hand.state, "7391")
+    assert not hand.job.is_secret_text(hand.state, "backr")
+    hand.state = hand.state._replace(phase="done", outcome="expired")
+    assert hand.job.is_secret_text(hand.state, "7391")
+    assert not hand.job.is_secret_text(hand.state, "2"), "a choice, which is told again after a death"
     hand.state = hand.state._replace(phase="sure", tag="2024")
-    assert not hides(hand.job, hand.state, "202")
-    assert hides(hand.job, hand.state, "2025")
+    assert not hand.job.is_secret_text(hand.state, "202")
+    assert hand.job.is_secret_text(hand.state, "2025")
 
 
 def asked(**rows: Any) -> Hand:
     """A clearance that is under way."""
     hand = Hand("clear", {"tag": "backroom", "categories": ["110"], "lines": 2}, **rows)
     assert hand.feed(typed("backroom")) == "clear.asked"
-    (ask,) = hand.of(Ask)
+    (ask,) = hand.of(Request)
     assert (ask.kind, ask.body) == ("clearance", {"tag": "backroom", "categories": ["110"]})
-    assert (ask.supervises, ask.secret) == (True, ""), "the PIN is asked for by its own page"
+    assert (ask.needs_supervisor, ask.secret) == (True, ""), "the PIN is asked for by its own page"
     assert hand.state.phase == "wait"
-    assert hides(hand.job, hand.state), "who mistyped it types it again"
+    assert hand.job.is_secret(hand.state), "who mistyped it types it again"
     return hand
 
 
@@ -273,15 +271,15 @@ def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any
     assert hand.feed(typed("2468")) == "clear.wait_for_it"
     hand.rows["ask"] = [{"state": "begun", "answer": {}}]
     hand.feed(Changed("outbox", ""))
-    assert hand.state.begun
+    assert hand.state.is_running
     hand.rows["ask"] = [{"state": state, "answer": answer}]
     assert hand.feed(Changed("outbox", "")) == told
-    assert (hand.state.how, hand.state.listed, hand.state.total) == (how, True, 1)
+    assert (hand.state.outcome, hand.state.lists_tasks, hand.state.total) == (how, True, 1)
     view = hand.page
-    assert isinstance(view, Detail)
+    assert isinstance(view, DetailView)
     assert any(msg.args == (("text", "Cola"),) for block in view.blocks for row in block.rows for msg in row)
     assert len(view.choices) == (1 if how == "done" else 2)
-    hand.feed(Heard(said=Choice(1)))
+    hand.feed(RawInput(meaning=Choice(1)))
     assert hand.of(Close) == [Close(start=Start("tasks", {"tag": "backroom"}))]
 
 
@@ -292,8 +290,8 @@ def test_a_pin_that_has_ended_is_asked_for_anew_and_once_more_begins_at_the_tag(
     hand.rows["ask"] = [{"state": "expired", "answer": {}}]
     hand.feed(typed("backroom"))
     hand.feed(Changed("outbox", ""))
-    hand.feed(Heard(said=Choice(2)))
-    assert (hand.state.phase, hand.of(Ask)) == ("sure", [])
+    hand.feed(RawInput(meaning=Choice(2)))
+    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
 
 
 def test_leaving_while_it_is_under_way_takes_nothing_back() -> None:
@@ -307,7 +305,7 @@ def test_at_a_service_of_the_document_alone_it_cannot_be_listed() -> None:
     there = [{**WHO, "people": False, "listed": False}]
     hand = Hand("clear", {"tag": "backroom", "people": False}, clearing=there, assignments=[])
     hand.feed(typed("backroom"))
-    assert hand.of(Ask)[0].secret == ""
+    assert hand.of(Request)[0].secret == ""
     hand.rows["ask"] = [{"state": "unknown", "answer": {}}]
     hand.feed(Changed("outbox", ""))
     said = {msg.id for block in hand.page.blocks for row in block.rows for msg in row}
@@ -325,8 +323,8 @@ def test_what_somebody_else_is_at_is_asked_about_before_it_is_taken() -> None:
     (start,) = hand.of(Start)
     assert (start.job, start.args["task"]["id"]) == ("move", "7")
     mine = Hand("tasks", assignments=[TASK | {"taken_user": "U6", "taken_by": "Fred"}])
-    assert mine.feed(Thing((Meaning(LOCATION, "BR-01"),))) == "tasks.begun"
-    assert mine.feed(Thing((Meaning(PRODUCT, "P9"),))) == "tasks.not_here"
+    assert mine.feed(Scan((Match(LOCATION, "BR-01"),))) == "tasks.begun"
+    assert mine.feed(Scan((Match(PRODUCT, "P9"),))) == "tasks.not_here"
 
 
 @pytest.mark.parametrize("page", ["tasks", "home"])
@@ -358,18 +356,18 @@ def moving() -> Hand:
     return Hand("move", tasks.of(Start)[0].args, store=[{}], places=[{}])
 
 
-def scan(kind: str, key: str, **fields: Any) -> Thing:
-    return Thing((Meaning(kind, key, key, code=key, **fields),))
+def scan(kind: str, key: str, **fields: Any) -> Scan:
+    return Scan((Match(kind, key, key, code=key, **fields),))
 
 
 def test_three_scans_move_what_was_assigned_and_the_job_closes() -> None:
     hand = moving()
-    assert holds(hand.job, hand.state) == (f"{HELD_BY}7",)
+    assert hand.job.orders_in_work(hand.state) == (f"{ASSIGNMENT_PREFIX}7",)
     assert hand.feed(scan(PRODUCT, "P1")) == "move.task_first"
     assert hand.feed(scan(LOCATION, "A-01")) == "move.task_place"
     assert hand.feed(scan(LOCATION, "br-01")) == "move.task_here"
     assert hand.feed(scan(PRODUCT, "P2")) == "move.task_product"
-    assert hand.feed(scan(PRODUCT, "P1", quantity=Decimal(7), explicit=True)) == "move.not_so_many"
+    assert hand.feed(scan(PRODUCT, "P1", quantity=Decimal(7), is_explicit=True)) == "move.not_so_many"
     assert hand.feed(scan(PRODUCT, "P1")) == "move.task_taken"
     assert hand.feed(scan(LOCATION, "A-01")) == "move.moved"
     (write,), (close,) = hand.of(Write), hand.of(Close)
@@ -387,11 +385,11 @@ def test_a_part_of_it_can_be_moved_and_taken_back() -> None:
     assert hand.feed(Quantity(Decimal(2))) == "move.taken"
     hand.feed(Command("u"))
     hand.feed(Command("u"))
-    assert (hand.state.hand, hand.of(Write)) == ((), [])
+    assert (hand.state.in_hand, hand.of(Write)) == ((), [])
 
 
 def test_the_jobs_are_what_the_table_says() -> None:
     assert isinstance(JOBS["clearance"], ClearanceJob)
-    assert isinstance(JOBS["clear"], ClearJob)
-    assert isinstance(JOBS["tasks"], TasksJob)
+    assert isinstance(JOBS["clear"], ClearanceRequestJob)
+    assert isinstance(JOBS["tasks"], ClearanceTasksJob)
     assert isinstance(JOBS["move"], MoveJob)

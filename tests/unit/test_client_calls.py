@@ -11,13 +11,13 @@ import pytest
 from pydantic import BaseModel
 
 from aisle.client import Client
-from aisle.contract.models.customer_orders import (
+from aisle.contract.models.orders import (
     ClearanceRequest,
     CustomerOrderCreate,
     CustomerOrderLineCreate,
     CustomerOrdersRequest,
 )
-from aisle.contract.models.movement import MovementItem, MovementPlace
+from aisle.contract.models.stock import MovementEnd, MovementItem
 from aisle.contract.wire import OPERATIONS
 from aisle.errors import ContractError
 from tests.unit.client_service import Service, reply
@@ -179,7 +179,7 @@ CASES: dict[str, Case] = {
     "create-movement": Case(
         lambda c: c.create_movement(
             ODD,
-            [MovementItem(quantity=Decimal("1.50"), to_location=MovementPlace(stock_pool=1)), {"reason_code": "9"}],
+            [MovementItem(quantity=Decimal("1.50"), to_location=MovementEnd(stock_pool=1)), {"reason_code": "9"}],
             app_user_name="Zoë",
         ),
         "POST", f"{API}/stores/{ODD_ENCODED}/storeproductlocation/movement?AppUserName=Zo%C3%AB",
@@ -267,9 +267,9 @@ async def test_an_answer_keeps_fields_that_nobody_knows() -> None:
         lambda c: c.request("list-stores", query={"flush": True}),
         lambda c: c.request("list-store"),
         lambda c: c.request("create-movement", path={"store_number": "7"}, headers={"X": "a\nb"}),
-        lambda c: c.extension("GET", "/api/v2/public/stores"),
-        lambda c: c.extension("GET", "/aisle/v1/../stores"),
-        lambda c: c.extension("GET", "/aisle/v1/people?role=admin"),
+        lambda c: c.request_extension("GET", "/api/v2/public/stores"),
+        lambda c: c.request_extension("GET", "/aisle/v1/../stores"),
+        lambda c: c.request_extension("GET", "/aisle/v1/people?role=admin"),
     ],
 )
 async def test_nothing_is_sent_for_a_request_that_does_not_fit(call: Callable[[Client], Awaitable[Any]]) -> None:

@@ -7,32 +7,32 @@ import asyncio
 import httpx
 import pytest
 
-from aisle.client import Answer, Fate, RetryPolicy, classify
+from aisle.client import Outcome, Response, RetryPolicy, outcome_of
+from aisle.client.base import parse_retry_after, wait_before_retry
 from aisle.client.errors import (
-    Ambiguous,
-    AnswerError,
     ClientError,
     Conflict,
     Forbidden,
+    InvalidRequest,
+    InvalidResponse,
     NotFound,
     NotSent,
+    OutcomeUnknown,
     RateLimited,
-    Refused,
-    Rejected,
     ServerError,
     StatusError,
     Unauthorized,
+    UnsuccessfulResult,
     status_error,
 )
-from aisle.client.retry import read_retry_after, wait_before_retry
 from aisle.errors import AisleError, ContractError
 from tests.unit.client_service import Reply, Service, reply
 
 REQUEST = httpx.Request("GET", "http://127.0.0.1:1/")
 
 
-def answer(status: int, body: bytes = b"{}", **headers: str) -> Answer:
-    return Answer(status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
+def answer(status: int, body: bytes = b"{}", **headers: str) -> Response:
+    return Response(status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
 
 
 # --- fate ------------------------------------------------------------------------------------------------------------
@@ -41,88 +41,88 @@ def answer(status: int, body: bytes = b"{}", **headers: str) -> Answer:
 @pytest.mark.parametrize(
     ("fault", "kind", "fate"),
     [
-        (httpx.InvalidURL("x"), NotSent, Fate.NOT_SENT),
-        (httpx.UnsupportedProtocol("x"), NotSent, Fate.NOT_SENT),
-        (httpx.LocalProtocolError("x"), NotSent, Fate.NOT_SENT),
-        (httpx.ConnectError("x"), NotSent, Fate.NOT_SENT),
-        (httpx.ConnectTimeout("x"), NotSent, Fate.NOT_SENT),
-        (httpx.PoolTimeout("x"), NotSent, Fate.NOT_SENT),
-        (httpx.ProxyError("x"), NotSent, Fate.NOT_SENT),
-        (httpx.ReadTimeout("x"), Ambiguous, Fate.AMBIGUOUS),
-        (httpx.ReadError("x"), Ambiguous, Fate.AMBIGUOUS),
-        (httpx.WriteTimeout("x"), Ambiguous, Fate.AMBIGUOUS),
-        (httpx.WriteError("x"), Ambiguous, Fate.AMBIGUOUS),
-        (httpx.RemoteProtocolError("x"), Ambiguous, Fate.AMBIGUOUS),
-        (httpx.CloseError("x"), Ambiguous, Fate.AMBIGUOUS),
-        (httpx.DecodingError("x"), Ambiguous, Fate.AMBIGUOUS),
-        (ConnectionResetError("x"), Ambiguous, Fate.AMBIGUOUS),
+        (httpx.InvalidURL("x"), NotSent, Outcome.NOT_SENT),
+        (httpx.UnsupportedProtocol("x"), NotSent, Outcome.NOT_SENT),
+        (httpx.LocalProtocolError("x"), NotSent, Outcome.NOT_SENT),
+        (httpx.ConnectError("x"), NotSent, Outcome.NOT_SENT),
+        (httpx.ConnectTimeout("x"), NotSent, Outcome.NOT_SENT),
+        (httpx.PoolTimeout("x"), NotSent, Outcome.NOT_SENT),
+        (httpx.ProxyError("x"), NotSent, Outcome.NOT_SENT),
+        (httpx.ReadTimeout("x"), OutcomeUnknown, Outcome.UNKNOWN),
+        (httpx.ReadError("x"), OutcomeUnknown, Outcome.UNKNOWN),
+        (httpx.WriteTimeout("x"), OutcomeUnknown, Outcome.UNKNOWN),
+        (httpx.WriteError("x"), OutcomeUnknown, Outcome.UNKNOWN),
+        (httpx.RemoteProtocolError("x"), OutcomeUnknown, Outcome.UNKNOWN),
+        (httpx.CloseError("x"), OutcomeUnknown, Outcome.UNKNOWN),
+        (httpx.DecodingError("x"), OutcomeUnknown, Outcome.UNKNOWN),
+        (ConnectionResetError("x"), OutcomeUnknown, Outcome.UNKNOWN),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
 async def test_a_transport_fault_tells_whether_the_request_left(
-    fault: Exception, kind: type[ClientError], fate: Fate
+    fault: Exception, kind: type[ClientError], fate: Outcome
 ) -> None:
     service = Service(fault)
     async with service.client() as client:
         with pytest.raises(kind) as caught:
             await client.request("create-movement", path={"store_number": "7"}, body=b"[]")
-    assert classify(caught.value) is fate
+    assert outcome_of(caught.value) is fate
     assert caught.value.__cause__ is fault
     assert len(service.sent) == 1
 
 
 STATUSES = {
-    Fate.ACCEPTED: [200, 201, 202, 204],
-    Fate.REFUSED: [400, 403, 404, 405, 406, 409, 410, 412, 413, 415, 422, 423, 428, 431, 451, 501, 505],
-    Fate.WAIT: [401, 407, 425, 429],
-    Fate.AMBIGUOUS: [301, 302, 303, 307, 308, 408, 500, 502, 503, 504, 507, 511, 520, 599],
+    Outcome.ACCEPTED: [200, 201, 202, 204],
+    Outcome.REFUSED: [400, 403, 404, 405, 406, 409, 410, 412, 413, 415, 422, 423, 428, 431, 451, 501, 505],
+    Outcome.RETRY_LATER: [401, 407, 425, 429],
+    Outcome.UNKNOWN: [301, 302, 303, 307, 308, 408, 500, 502, 503, 504, 507, 511, 520, 599],
 }
 
 
 @pytest.mark.parametrize(("status", "fate"), [(status, fate) for fate, all_ in STATUSES.items() for status in all_])
-def test_a_status_has_one_fate_as_number_answer_and_error(status: int, fate: Fate) -> None:
-    assert classify(status) is fate
-    assert classify(answer(status)) is fate
-    if fate is not Fate.ACCEPTED:
-        assert classify(status_error("create-movement", answer(status))) is fate
+def test_a_status_has_one_fate_as_number_answer_and_error(status: int, fate: Outcome) -> None:
+    assert outcome_of(status) is fate
+    assert outcome_of(answer(status)) is fate
+    if fate is not Outcome.ACCEPTED:
+        assert outcome_of(status_error("create-movement", answer(status))) is fate
 
 
 def test_a_conflict_that_says_when_to_come_back_is_not_refused() -> None:
-    assert classify(409, retry_after=True) is Fate.WAIT
-    assert classify(answer(409, retry_after="1")) is Fate.WAIT
-    assert classify(status_error("x", answer(409), retry_after=1.0)) is Fate.WAIT
+    assert outcome_of(409, retry_after=True) is Outcome.RETRY_LATER
+    assert outcome_of(answer(409, retry_after="1")) is Outcome.RETRY_LATER
+    assert outcome_of(status_error("x", answer(409), retry_after=1.0)) is Outcome.RETRY_LATER
 
 
-@pytest.mark.parametrize("status", STATUSES[Fate.REFUSED])
+@pytest.mark.parametrize("status", STATUSES[Outcome.REFUSED])
 @pytest.mark.parametrize("body", [b"<html>not found</html>", b"", b"[]", b'"no"', b"Invalid", b"[" * 100_000])
 def test_a_no_without_the_services_words_is_somebody_elses(status: int, body: bytes) -> None:
-    assert classify(answer(status, body)) is Fate.WAIT
-    assert classify(status_error("create-movement", answer(status, body))) is Fate.WAIT
+    assert outcome_of(answer(status, body)) is Outcome.RETRY_LATER
+    assert outcome_of(status_error("create-movement", answer(status, body))) is Outcome.RETRY_LATER
 
 
 @pytest.mark.parametrize(
     ("body", "fate"),
     [
-        (b'{"success": true}', Fate.ACCEPTED),
-        (b'{"data": "1"}', Fate.ACCEPTED),
-        (b'{"success": null}', Fate.ACCEPTED),
-        (b"{}", Fate.ACCEPTED),
-        (b"[]", Fate.AMBIGUOUS),
-        (b"null", Fate.AMBIGUOUS),
-        (b'"ok"', Fate.AMBIGUOUS),
-        (b'{"success": "no"}', Fate.AMBIGUOUS),
-        (b'{"success": 0}', Fate.AMBIGUOUS),
-        (b'{"success": "true"}', Fate.AMBIGUOUS),
-        (b'{"success": false}', Fate.REFUSED),
-        (b'{"success": tr', Fate.AMBIGUOUS),
-        (b"", Fate.AMBIGUOUS),
-        (b"<html>sign in to the guest network</html>", Fate.AMBIGUOUS),
-        (b"\xff\xfe", Fate.AMBIGUOUS),
-        (b"[" * 100_000, Fate.AMBIGUOUS),
+        (b'{"success": true}', Outcome.ACCEPTED),
+        (b'{"data": "1"}', Outcome.ACCEPTED),
+        (b'{"success": null}', Outcome.ACCEPTED),
+        (b"{}", Outcome.ACCEPTED),
+        (b"[]", Outcome.UNKNOWN),
+        (b"null", Outcome.UNKNOWN),
+        (b'"ok"', Outcome.UNKNOWN),
+        (b'{"success": "no"}', Outcome.UNKNOWN),
+        (b'{"success": 0}', Outcome.UNKNOWN),
+        (b'{"success": "true"}', Outcome.UNKNOWN),
+        (b'{"success": false}', Outcome.REFUSED),
+        (b'{"success": tr', Outcome.UNKNOWN),
+        (b"", Outcome.UNKNOWN),
+        (b"<html>sign in to the guest network</html>", Outcome.UNKNOWN),
+        (b"\xff\xfe", Outcome.UNKNOWN),
+        (b"[" * 100_000, Outcome.UNKNOWN),
     ],
 )
-def test_a_2xx_is_accepted_unless_it_says_no_or_cannot_be_read(body: bytes, fate: Fate) -> None:
-    assert classify(answer(200, body)) is fate
+def test_a_2xx_is_accepted_unless_it_says_no_or_cannot_be_read(body: bytes, fate: Outcome) -> None:
+    assert outcome_of(answer(200, body)) is fate
 
 
 @pytest.mark.parametrize(
@@ -141,16 +141,16 @@ def test_of_the_page_of_a_balancer_its_text_is_said(page: bytes, said: str) -> N
 
 
 def test_an_empty_204_is_accepted() -> None:
-    assert classify(answer(204, b"")) is Fate.ACCEPTED
+    assert outcome_of(answer(204, b"")) is Outcome.ACCEPTED
 
 
 def test_the_fate_of_other_errors() -> None:
-    assert classify(asyncio.CancelledError()) is Fate.AMBIGUOUS
-    assert classify(TimeoutError()) is Fate.AMBIGUOUS
-    assert classify(RuntimeError()) is Fate.AMBIGUOUS
-    assert classify(AnswerError("x")) is Fate.AMBIGUOUS
-    assert classify(Rejected("x", answer(200))) is Fate.REFUSED
-    assert classify(ContractError("x")) is Fate.REFUSED
+    assert outcome_of(asyncio.CancelledError()) is Outcome.UNKNOWN
+    assert outcome_of(TimeoutError()) is Outcome.UNKNOWN
+    assert outcome_of(RuntimeError()) is Outcome.UNKNOWN
+    assert outcome_of(InvalidResponse("x")) is Outcome.UNKNOWN
+    assert outcome_of(UnsuccessfulResult("x", answer(200))) is Outcome.REFUSED
+    assert outcome_of(ContractError("x")) is Outcome.REFUSED
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
@@ -159,8 +159,10 @@ def test_the_fate_of_other_errors() -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (400, Refused), (401, Unauthorized), (403, Forbidden), (404, NotFound), (408, ServerError), (409, Conflict),
-        (412, Conflict), (422, Refused), (429, RateLimited), (500, ServerError), (503, ServerError), (302, ServerError),
+        (400, InvalidRequest), (401, Unauthorized), (403, Forbidden), (404, NotFound), (408, ServerError),
+        (409, Conflict),
+        (412, Conflict), (422, InvalidRequest), (429, RateLimited), (500, ServerError), (503, ServerError),
+        (302, ServerError),
     ],
 )  # fmt: skip
 async def test_a_status_becomes_an_error_with_the_services_words(status: int, kind: type[StatusError]) -> None:
@@ -196,13 +198,13 @@ async def test_an_error_is_printable_and_keeps_the_raw_message() -> None:
     evil = "\x1b]52;c;eA==\x07 gone\u202e\x9b31m\r\nnext"
     service = Service(reply(422, {"message": evil}), reply(200, {"success": False, "message": evil}))
     async with service.client() as client:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(InvalidRequest) as refused:
             await client.create_stores({"stores": []})
-        with pytest.raises(Rejected) as rejected:
+        with pytest.raises(UnsuccessfulResult) as rejected:
             await client.create_stores({"stores": []})
     for caught in (refused, rejected):
         error = caught.value
-        assert isinstance(error, (Refused, Rejected))
+        assert isinstance(error, (InvalidRequest, UnsuccessfulResult))
         assert error.message == evil
         assert str(error).isprintable()
         assert "gone" in str(error)
@@ -213,13 +215,13 @@ async def test_a_2xx_without_success_is_accepted_and_with_false_rejected() -> No
     async with service.client() as client:
         result = await client.create_customer_orders_one_store("7", {"orders": []})
         assert (result.success, result.data) == (None, "x")
-        with pytest.raises(Rejected, match="did not carry out create-customer-orders-one-store: no"):
+        with pytest.raises(UnsuccessfulResult, match="did not carry out create-customer-orders-one-store: no"):
             await client.create_customer_orders_one_store("7", {"orders": []})
 
 
 async def test_a_read_that_says_false_is_rejected_too() -> None:
     async with Service(reply(200, {"success": False, "message": "closed", "products": []})).client() as client:
-        with pytest.raises(Rejected, match="closed"):
+        with pytest.raises(UnsuccessfulResult, match="closed"):
             await client.retrieve_store_product_stock("7", "P")
 
 
@@ -231,7 +233,7 @@ async def test_a_204_is_accepted() -> None:
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"list": 1}', b'{"list": [{"id": 1}]}', b"\xff"])
 async def test_a_2xx_that_does_not_fit_is_an_answer_error(body: bytes) -> None:
     async with Service(reply(200, body)).client() as client:
-        with pytest.raises(AnswerError, match="list-locations") as caught:
+        with pytest.raises(InvalidResponse, match="list-locations") as caught:
             await client.list_locations("7")
     assert isinstance(caught.value, ContractError)
     assert str(caught.value).isprintable()
@@ -308,8 +310,8 @@ def test_the_decision_is_a_pure_function() -> None:
     waits = [wait_before_retry(fault, tries, 1.0, policy) for tries in range(1, 10)]
     assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0, None, None]
     assert wait_before_retry(fault, 1, 0.0, policy) == 0.0
-    assert wait_before_retry(AnswerError("x"), 1, 0.0, policy) is None
-    assert wait_before_retry(Rejected("x", answer(200)), 1, 0.0, policy) is None
+    assert wait_before_retry(InvalidResponse("x"), 1, 0.0, policy) is None
+    assert wait_before_retry(UnsuccessfulResult("x", answer(200)), 1, 0.0, policy) is None
 
 
 @pytest.mark.parametrize(
@@ -318,4 +320,4 @@ def test_the_decision_is_a_pure_function() -> None:
      ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0)],
 )  # fmt: skip
 def test_retry_after_is_read_with_care(value: str | None, seconds: float | None) -> None:
-    assert read_retry_after(value, 1_700_000_000.0) == seconds
+    assert parse_retry_after(value, 1_700_000_000.0) == seconds

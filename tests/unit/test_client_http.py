@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.client import Answer, Client, Timeouts, asgi_transport
-from aisle.client.errors import Ambiguous, NotSent, ServerError
+from aisle.client import Client, Response, Timeouts, asgi_transport
+from aisle.client.errors import NotSent, OutcomeUnknown, ServerError
 from aisle.errors import SettingsError
 from tests.unit.client_service import Service, reply
 
@@ -51,8 +51,10 @@ async def test_a_raw_read_is_not_tried_again() -> None:
 async def test_an_extension_goes_below_its_own_path() -> None:
     service = Service(reply(200, {"ok": True}))
     async with service.client() as client:
-        answer = await client.extension("POST", "/aisle/v1/stores/7/claims", query={"on": True}, body={"order": "Ö"})
-        await client.extension("PUT", "/aisle/v1/x", body=b"as it is", token="t2")
+        answer = await client.request_extension(
+            "POST", "/aisle/v1/stores/7/claims", query={"on": True}, body={"order": "Ö"}
+        )
+        await client.request_extension("PUT", "/aisle/v1/x", body=b"as it is", token="t2")
     assert answer.json() == {"ok": True}
     assert [(sent.method, sent.target, sent.body) for sent in service.sent] == [
         ("POST", "/aisle/v1/stores/7/claims?on=true", '{"order":"Ö"}'.encode()),
@@ -62,9 +64,9 @@ async def test_an_extension_goes_below_its_own_path() -> None:
 
 
 async def test_every_answer_is_shown_to_the_observer() -> None:
-    seen: list[Answer] = []
+    seen: list[Response] = []
     service = Service(reply(503), reply(200, {"list": []}, {"Aisle-Features": "idempotency=30d"}))
-    async with service.client(observe=seen.append) as client:
+    async with service.client(on_response=seen.append) as client:
         await client.list_stores()
     assert [answer.status for answer in seen] == [503, 200]
     assert seen[1].headers["aisle-features"] == "idempotency=30d"
@@ -99,9 +101,9 @@ async def test_a_token_that_cannot_be_sent_is_not_told() -> None:
 async def test_the_token_and_what_people_search_appear_in_no_repr_and_no_log(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     async with Service(httpx.ReadTimeout("x")).client() as client:
-        with pytest.raises(Ambiguous) as caught:
+        with pytest.raises(OutcomeUnknown) as caught:
             await client.list_stores(search_text="canary")
-        told = repr(client) + repr(vars(client)["_http"]) + str(caught.value) + caplog.text
+        told = repr(client) + repr(vars(client)["_sender"]) + str(caught.value) + caplog.text
     assert "secret-token" not in told
     assert "canary" not in told
 
@@ -140,7 +142,7 @@ def test_plain_http_can_be_allowed_and_a_template_needs_its_token() -> None:
 
 async def test_a_prefix_of_the_address_stays() -> None:
     service = Service(reply(200, {"list": []}))
-    client = Client("http://127.0.0.1:1/shop/", "t", transport=service.client()._http.transport)
+    client = Client("http://127.0.0.1:1/shop/", "t", transport=service.client()._sender.transport)
     await client.list_stores()
     assert service.sent[0].target == "/shop/api/v2/public/stores"
 
@@ -198,7 +200,7 @@ async def test_what_a_service_would_have_kept_is_not_kept() -> None:
 
 async def test_an_answer_is_unpacked_and_its_headers_are_read_as_they_are_written() -> None:
     packed = gzip.compress(b'{"list":[]}')
-    seen: list[Answer] = []
+    seen: list[Response] = []
     pairs = [(b"Content-Encoding", b"gzip"), (b"X-Name", "Zoë".encode()), (b"X-Part", b"1"), (b"x-part", b"2")]
     answer = httpx.Response(200, content=packed, headers=pairs)
 
@@ -206,7 +208,9 @@ async def test_an_answer_is_unpacked_and_its_headers_are_read_as_they_are_writte
         assert "gzip" in request.headers["accept-encoding"]
         return answer
 
-    async with Client("http://127.0.0.1:1", "t", transport=httpx.MockTransport(handle), observe=seen.append) as client:
+    async with Client(
+        "http://127.0.0.1:1", "t", transport=httpx.MockTransport(handle), on_response=seen.append
+    ) as client:
         assert (await client.request("list-stores")).json() == {"list": []}
     assert (seen[0].headers["x-name"], seen[0].headers["x-part"]) == ("Zoë", "1, 2")
 
@@ -215,16 +219,16 @@ async def test_an_answer_is_unpacked_and_its_headers_are_read_as_they_are_writte
     "content", [b"", b"nul", b"\xff{}", b"{\xff}", b'{"a": NaN}', b"[Infinity]", b"{", b'{"a":1}x']
 )
 def test_what_is_no_json_is_a_value_error(content: bytes) -> None:
-    answer = Answer(200, {}, content)
+    answer = Response(200, {}, content)
     with pytest.raises(ValueError):  # noqa: PT011 - of which kind is json's own business
         answer.json()
-    assert not answer.is_worded
+    assert not answer.is_json_object
 
 
 @pytest.mark.parametrize("how", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_json_may_be_written_in_any_unicode(how: str) -> None:
-    assert Answer(200, {}, ' {"é": [1.5, "😀"]}'.encode(how)).json() == {"é": [1.5, "😀"]}
-    assert Answer(200, {}, '{"é": [1.5, "😀"]}'.encode(how)).json() == {"é": [1.5, "😀"]}
+    assert Response(200, {}, ' {"é": [1.5, "😀"]}'.encode(how)).json() == {"é": [1.5, "😀"]}
+    assert Response(200, {}, '{"é": [1.5, "😀"]}'.encode(how)).json() == {"é": [1.5, "😀"]}
 
 
 # --- in this process -------------------------------------------------------------------------------------------------
@@ -307,7 +311,7 @@ async def test_an_answer_that_breaks_off_is_ambiguous(answer: bytes) -> None:
         await writer.drain()
 
     async with listening(cut) as base_url, Client(base_url, "t", timeouts=ONCE) as client:
-        with pytest.raises(Ambiguous):
+        with pytest.raises(OutcomeUnknown):
             await client.create_stores({"stores": []})
 
 
@@ -320,7 +324,7 @@ async def test_an_answer_that_drips_for_ever_ends_by_the_total_time() -> None:
             await asyncio.sleep(0.005)
 
     async with listening(drip) as base_url, Client(base_url, "t", timeouts=Timeouts(total=0.1)) as client:
-        with pytest.raises(Ambiguous, match="TimeoutError"):
+        with pytest.raises(OutcomeUnknown, match="TimeoutError"):
             await client.create_stores({"stores": []})
 
 

@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from aisle.client import Client
-from aisle.client.errors import AnswerError
-from aisle.client.paging import PageWalk
+from aisle.client.errors import InvalidResponse
+from aisle.client.paging import PageNumberCursor
 from aisle.contract.models.stores import Store
-from aisle.contract.wire import operation
+from aisle.contract.wire import get_operation
 from aisle.errors import ContractError
 from tests.unit.client_service import Service, reply
 
@@ -47,7 +47,7 @@ async def test_one_page_is_asked_for_as_the_first_of_all_and_no_other_follows() 
         found = await client.first_page("list-store-products-stock", query=asked)
         assert found == ([{"id": 1}], {"list": [{"id": 1}], "next_page": 2, "odd": "x"})
         for _ in range(2):
-            with pytest.raises(AnswerError):
+            with pytest.raises(InvalidResponse):
                 await client.first_page("list-store-products-stock", query=asked)
         with pytest.raises(ContractError):
             await client.first_page("create-movement")
@@ -90,7 +90,7 @@ def test_a_page_that_is_nested_deeper_than_a_digest_goes_is_no_end_of_the_walk()
     nested: list[Any] = []
     for _ in range(5000):
         nested = [nested]
-    pages = PageWalk(operation("list-deliveries"), {})
+    pages = PageNumberCursor(get_operation("list-deliveries"), {})
     assert all(pages.advance([{"id": 1, "odd": nested}], {"next_page": number}) for number in (2, 3))
 
 
@@ -140,7 +140,7 @@ async def test_without_any_hint_or_with_more_than_a_page_there_is_one_page() -> 
 async def test_pages_in_a_circle_or_without_an_end_are_an_error(replies: list[Any]) -> None:
     service = Service(*replies)
     async with service.client() as client:
-        with pytest.raises(AnswerError, match="list-store-products-stock"):
+        with pytest.raises(InvalidResponse, match="list-store-products-stock"):
             await walk(client, query={"page_size": 2})
     assert len(service.sent) <= 5
 
@@ -148,9 +148,9 @@ async def test_pages_in_a_circle_or_without_an_end_are_an_error(replies: list[An
 @pytest.mark.parametrize("body", [{}, {"list": None}, {"list": {}}, {"list": [1]}, [], None, "x", {"success": False}])
 async def test_an_answer_that_is_no_page_is_not_read_as_an_empty_one(body: Any) -> None:
     async with Service(reply(200, body if body is not None else b"null")).client() as client:
-        with pytest.raises(AnswerError, match="is no page"):
+        with pytest.raises(InvalidResponse, match="is no page"):
             await walk(client)
-        with pytest.raises(AnswerError, match="is no page"):
+        with pytest.raises(InvalidResponse, match="is no page"):
             await walk(client, "list-customer-orders", path={"store_number": "7"})
 
 
@@ -158,13 +158,13 @@ async def test_an_answer_that_is_no_page_is_not_read_as_an_empty_one(body: Any) 
 async def test_rows_may_only_be_left_out_where_their_number_is_zero(count: Any) -> None:
     body = {"list": None, "total_count": count, "next_page": "1"}
     async with Service(reply(200, body)).client() as client:
-        with pytest.raises(AnswerError, match="is no page"):
+        with pytest.raises(InvalidResponse, match="is no page"):
             await walk(client, "list-customer-orders", path={"store_number": "7"})
 
 
 async def test_a_page_that_is_not_json_is_an_error() -> None:
     async with Service(reply(200, b'{"list": [NaN]}')).client() as client:
-        with pytest.raises(AnswerError, match="not JSON"):
+        with pytest.raises(InvalidResponse, match="not JSON"):
             await walk(client)
 
 
@@ -213,7 +213,7 @@ async def test_a_walk_by_id_ends_without_next_page_too() -> None:
 @pytest.mark.parametrize("replies", [[page(2, 1)], [page(1, 2), page(2, 3)], [page(4)], [reply(200, {"list": [{}]})]])
 async def test_a_walk_by_id_refuses_ids_out_of_order(replies: list[Any]) -> None:
     async with Service(*replies).client() as client:
-        with pytest.raises(AnswerError, match="cannot be read by id"):
+        with pytest.raises(InvalidResponse, match="cannot be read by id"):
             await walk(client, by="id", query={"page_size": 2} if len(replies) > 1 else {"from_id": 5})
 
 
@@ -237,5 +237,5 @@ async def test_rows_come_as_models_and_a_bad_one_is_named() -> None:
     async with service.client() as client:
         items = client.items("list-stores", Store)
         assert (await anext(items)).is_warehouse is True
-        with pytest.raises(AnswerError, match="row of list-stores does not fit the interface: storeNo"):
+        with pytest.raises(InvalidResponse, match="row of list-stores does not fit the interface: storeNo"):
             await anext(items)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from aisle.client.errors import AnswerError, ServerError, Unauthorized
-from aisle.client.sign_in import UNSAID_S, NotSignedIn, SignedIn, sign_in
+from aisle.client.errors import InvalidResponse, ServerError, Unauthorized
+from aisle.client.sign_in import DEFAULT_TOKEN_S, NotSignedIn, SignedIn, sign_in
 from tests.unit.client_service import Service, reply
 
 FRED = {"user": "fred", "name": "Fred Harper", "role": "supervisor", "token": "t1", "store_number": "0001"}
@@ -30,10 +30,10 @@ async def test_an_answer_says_who_that_is_or_why_nobody_knows() -> None:
     [
         ("2026-11-20T10:15:00Z", 900.0),
         ("2026-11-20T09:00:00Z", 0.0),
-        (None, UNSAID_S),
-        ("soon", UNSAID_S),
-        (7, UNSAID_S),
-        ("2026-11-20T10:15:00", UNSAID_S),
+        (None, DEFAULT_TOKEN_S),
+        ("soon", DEFAULT_TOKEN_S),
+        (7, DEFAULT_TOKEN_S),
+        ("2026-11-20T10:15:00", DEFAULT_TOKEN_S),
     ],
 )
 async def test_how_long_a_token_lasts_is_reckoned_by_the_services_own_clock(expires_on: Any, seconds: float) -> None:
@@ -54,13 +54,13 @@ async def test_who_is_a_supervisor(role: str, may: bool) -> None:
 @pytest.mark.parametrize("name", ["user", "name", "role", "token"])
 @pytest.mark.parametrize("value", [None, 7, "", ["supervisor"]])
 async def test_an_answer_in_another_shape_is_an_error_of_the_client(name: str, value: Any) -> None:
-    with pytest.raises(AnswerError):
+    with pytest.raises(InvalidResponse):
         await signed(200, {**FRED, name: value})
 
 
 async def test_what_says_nothing_of_either_is_raised() -> None:
     for body in (b"<html>", b"[]", b"null", b"NaN", b"[" * 100_000):
-        with pytest.raises(AnswerError):
+        with pytest.raises(InvalidResponse):
             await signed(200, body)
     with pytest.raises(Unauthorized):
         await signed(401, {})

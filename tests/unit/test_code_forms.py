@@ -9,32 +9,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.code_forms import check_digit, checks, index_keys, lookup_keys, upc_a_shortened, upc_e_expanded
-from aisle.scan.grammar import are_readings, keys_of, readings
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Candidate, Either, Meaning, Open, Refused, Said, Thing, Unknown
+from aisle.barcode_keys import check_digit, expand_upc_e, has_valid_check_digit, index_keys, lookup_keys, shorten_upc_a
+from aisle.scan.grammar import look_up_keys, needs_look_up, parse
+from aisle.scan.in_store_codes import compile_patterns
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Accepts,
+    Ambiguous,
+    Candidate,
+    Match,
+    Meaning,
+    RefusedInput,
+    Scan,
+    UnknownCode,
+)
 from aisle.scan.resolve import resolve
-from aisle.scan.restricted import patterns
 
 EAN, ISSN, UPC_E, UPC_A = "9520001100017", "9771234567898", "04252614", "042100005264"
-TABLE = patterns(("2IIIIIXPPPPC:2",))
+TABLE = compile_patterns(("2IIIIIXPPPPC:2",))
 
 
-def what(text: str, *stored: tuple[str, str], kind: str = PRODUCT, table: bool = False, price: str = "") -> Said:
+def what(text: str, *stored: tuple[str, str], kind: str = PRODUCT, table: bool = False, price: str = "") -> Meaning:
     """What a code means in a store that has these: (code, key)."""
-    found = readings(text, Open(), TABLE if table else ())
-    assert are_readings(found), found
+    found = parse(text, Accepts(), TABLE if table else ())
+    assert needs_look_up(found), found
     known = [
         Candidate(form, kind, key, key, Decimal(1), bool(price), Decimal(price) if price else None)
         for code, key in stored
         for form in index_keys(code)
-        if form in keys_of(found)
+        if form in look_up_keys(found)
     ]
-    return resolve(text, Open(), found, known, (PRODUCT,))
+    return resolve(text, Accepts(), found, known, (PRODUCT,))
 
 
-def only(said: Said) -> Meaning:
-    assert isinstance(said, Thing), said
-    (meaning,) = said.meanings
+def only(said: Meaning) -> Match:
+    assert isinstance(said, Scan), said
+    (meaning,) = said.matches
     return meaning
 
 
@@ -61,9 +73,9 @@ def test_all_forms_of_a_upc_are_one_code(stored: str, sent: str) -> None:
 
 @given(st.sampled_from("01"), st.text("0123456789", min_size=6, max_size=6), st.data())
 def test_every_upc_e_is_its_upc_a(system: str, body: str, data: st.DataObject) -> None:
-    upc_a = upc_e_expanded(system + body)
+    upc_a = expand_upc_e(system + body)
     upc_e = system + body + upc_a[-1]
-    forms = (upc_e, upc_e[:7], upc_a, "0" + upc_a, "00" + upc_a, upc_a.lstrip("0"), upc_a_shortened(upc_a))
+    forms = (upc_e, upc_e[:7], upc_a, "0" + upc_a, "00" + upc_a, upc_a.lstrip("0"), shorten_upc_a(upc_a))
     stored, sent = data.draw(st.sampled_from(forms)), data.draw(st.sampled_from(forms))
     assert only(what(sent, (stored, "X"))).key == "X"
 
@@ -137,7 +149,7 @@ def test_a_code_is_found_however_it_is_sent_or_stored(sent: str, stored: str) ->
 
 @pytest.mark.parametrize("text", ["M230671188", "M-2306-7118-8", "M23067118", "M2306711877", "N230671187", "M 230"])
 def test_an_ismn_with_a_wrong_check_digit_is_none(text: str) -> None:
-    assert not isinstance(what(text, ("9790230671187", "X")), Thing)
+    assert not isinstance(what(text, ("9790230671187", "X")), Scan)
 
 
 @given(st.text("0123456789", min_size=12, max_size=12), st.sampled_from(["05", "51299"]))
@@ -154,10 +166,10 @@ def test_a_guess_that_fits_two_is_asked() -> None:
     other = ean("0" + EAN[:-1])
     said = what(EAN[:-1], (EAN, "A"), (f"{EAN[:-1]}99999", "B"))
     assert only(said).key == "A"
-    said = what("425261", (UPC_E, "A"), ("1425261" + upc_e_expanded("1425261")[-1], "B"))
-    assert isinstance(said, Either)
-    assert {way.meanings[0].key for way in said.ways} == {"A", "B"}
-    assert checks(other)
+    said = what("425261", (UPC_E, "A"), ("1425261" + expand_upc_e("1425261")[-1], "B"))
+    assert isinstance(said, Ambiguous)
+    assert {way.matches[0].key for way in said.scans} == {"A", "B"}
+    assert has_valid_check_digit(other)
 
 
 def test_what_is_known_as_it_stands_is_never_guessed() -> None:
@@ -166,7 +178,7 @@ def test_what_is_known_as_it_stands_is_never_guessed() -> None:
 
 
 def test_a_guess_is_never_an_order() -> None:
-    assert what(EAN[:-1], (EAN, "4101"), kind=ORDER) == Unknown(EAN[:-1])
+    assert what(EAN[:-1], (EAN, "4101"), kind=ORDER) == UnknownCode(EAN[:-1])
     assert only(what("A 01", ("A01", "A01"), kind=LOCATION)).kind == LOCATION
 
 
@@ -182,7 +194,7 @@ def test_a_guess_is_never_an_order() -> None:
     ],
 )
 def test_what_fits_no_form_stays_unknown(text: str) -> None:
-    assert what(text, (EAN, "A"), ("9780306406157", "B")) == Unknown(text)
+    assert what(text, (EAN, "A"), ("9780306406157", "B")) == UnknownCode(text)
 
 
 # In-store codes
@@ -202,18 +214,18 @@ OWN_STORED = (
 @pytest.mark.parametrize("sent", [OWN, f"0{OWN}", f"00{OWN}", f"]E00{OWN}", f"0100{OWN}", full_width(f"0{OWN}")])
 def test_an_in_store_code_is_found_in_every_form(sent: str, stored: str) -> None:
     meaning = only(what(sent, (stored, "HAM"), table=True, price="5.00"))
-    assert (meaning.key, meaning.quantity, meaning.explicit) == ("HAM", Decimal("1.35"), True)
+    assert (meaning.key, meaning.quantity, meaning.is_explicit) == ("HAM", Decimal("1.35"), True)
 
 
 @pytest.mark.parametrize("places", ["2IIIIIXPPPPC:2", "02IIIIIXPPPPC:2", "002IIIIIXPPPPC:2"])
 def test_an_in_store_pattern_fits_whatever_zeros_it_has(places: str) -> None:
-    from aisle.scan.restricted import restricted
+    from aisle.scan.in_store_codes import parse_in_store_code
 
     for sent in (OWN, f"0{OWN}", f"00{OWN}"):
-        found = restricted(sent, patterns((places,)))
+        found = parse_in_store_code(sent, compile_patterns((places,)))
         assert found is not None
         assert (found.price, "212345" in found.keys) == (Decimal("6.75"), True)
-    assert restricted("000" + OWN, patterns((places,))) is None
+    assert parse_in_store_code("000" + OWN, compile_patterns((places,))) is None
 
 
 # Keyboard layouts
@@ -221,9 +233,9 @@ def test_an_in_store_pattern_fits_whatever_zeros_it_has(places: str) -> None:
 
 def through(layout: str, text: str) -> str:
     """What arrives of a scan where the terminal has a keyboard of that country."""
-    from aisle.scan import layouts
+    from aisle.scan import keyboard_layouts
 
-    table = layouts.table_of(layout)
+    table = keyboard_layouts.character_map(layout)
     arrives = {read: typed for typed, read in table.items()}
     return "".join(arrives.get(char, char) for char in text)
 
@@ -274,14 +286,14 @@ def test_a_batch_through_another_keyboard_is_read_back() -> None:
     ],
 )
 def test_what_is_not_known_through_another_keyboard_is_named(text: str) -> None:
-    assert what(text, ("4006381333931", "PEN")) == Refused("input.layout", text)
+    assert what(text, ("4006381333931", "PEN")) == RefusedInput("input.layout", text)
 
 
 @pytest.mark.parametrize(
     "text", ["été", "l'été", "ça", "là-bas", "déjà-là", "Weißbier", "Straße", "milk", "à côté", "#1"]
 )
 def test_words_are_no_code_through_another_keyboard(text: str) -> None:
-    assert not isinstance(what(text), Refused)
+    assert not isinstance(what(text), RefusedInput)
 
 
 def test_a_logistic_unit_is_found_without_the_zero_that_it_begins_with() -> None:

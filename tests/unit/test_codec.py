@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.jobs.base import Event, Rows
-from aisle.jobs.codec import from_text, to_text
+from aisle.jobs.job import Event, Rows
+from aisle.json_codec import from_text, to_text
 
 KEYS = st.sampled_from(["@", "v", "n", "m", "Rows", "id", ""])
 JSON = st.recursive(

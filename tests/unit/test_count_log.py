@@ -7,26 +7,25 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from aisle.jobs import codec
-from aisle.jobs.base import Changed, Close, Context, Event, Opened, Query, Resumed, Rows, Wish, Write
-from aisle.jobs.count.log import CountLogJob
-from aisle.jobs.count.log_state import Log
-from aisle.jobs.view import ListWindow, Step, Verdict
+from aisle import json_codec
+from aisle.jobs.count.my_entries import MyEntriesJob, MyEntriesState
+from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, Write
+from aisle.jobs.view import ListView, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
     Back,
     Choice,
     Command,
-    Echo,
-    Meaning,
-    Move,
+    CursorKey,
+    Match,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    TypedText,
+    UnknownCode,
 )
 
-CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", rows=2)
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", window_rows=2)
 
 Row = dict[str, Any]
 
@@ -56,8 +55,8 @@ class Hand:
 
     def __init__(self, *rows: Row) -> None:
         self.rows = list(rows)
-        self.job = CountLogJob()
-        self.state: Log = self.job.begin()
+        self.job = MyEntriesJob()
+        self.state: MyEntriesState = self.job.begin()
         self.effects: list[Any] = []
         self.verdict: Verdict | None = None
         self.feed(Opened({}))
@@ -67,7 +66,7 @@ class Hand:
         told = ""
         events: list[Event] = [event]
         while events:
-            turn = self.job.step(self.state, events.pop(), CONTEXT)
+            turn = self.job.handle(self.state, events.pop(), CONTEXT)
             self.state = turn.state
             self.effects += turn.effects
             self.verdict = turn.verdict or self.verdict
@@ -77,7 +76,7 @@ class Hand:
 
     def _answer(self, query: Query) -> Rows:
         args = query.args
-        assert query.live == ("key" not in args)
+        assert query.is_live == ("key" not in args)
         found = [
             row
             for row in self.rows
@@ -93,7 +92,7 @@ class Hand:
     def shown(self) -> list[str]:
         """The keys of the rows on the screen."""
         view = self.job.view(self.state)
-        assert isinstance(view, ListWindow)
+        assert isinstance(view, ListView)
         return [row.key for row in view.rows]
 
     @property
@@ -104,19 +103,19 @@ class Hand:
 
 def test_it_asks_for_the_log_and_shows_mine_or_everyones() -> None:
     hand = Hand(entry(1), entry(2, user="ben"), entry(3, "P2"))
-    assert Wish("logs") in hand.effects
+    assert Refresh("logs") in hand.effects
     assert hand.shown == ["OP.1", "OP.3"]
     hand.feed(Command("e"))
     assert hand.shown == ["OP.1", "OP.2", "OP.3"]
     hand.feed(Command("e"))
-    hand.feed(Thing((Meaning(PRODUCT, "P2", "Product P2"),)))
+    hand.feed(Scan((Match(PRODUCT, "P2", "Product P2"),)))
     assert hand.shown == ["OP.3"]
     hand.feed(Back())
-    hand.feed(Echo("p1"))
+    hand.feed(TypedText("p1"))
     assert hand.shown == ["OP.1"]
     hand.feed(Text("p2"))
     assert hand.shown == ["OP.3"]
-    assert hand.feed(Thing((Meaning(LOCATION, "A-1"),))) == "count_log.not_this"
+    assert hand.feed(Scan((Match(LOCATION, "A-1"),))) == "count_log.not_this"
     hand.feed(Back())
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
@@ -129,12 +128,12 @@ def test_pages_cursor_and_numbers_lead_to_an_entry() -> None:
     assert hand.shown == ["OP.4", "OP.5", "OP.6"]
     hand.feed(Choice(2))
     assert hand.state.entry is not None
-    assert (hand.state.entry.key, hand.job.at(hand.state)) == ("OP.5", "count_log.entry")
+    assert (hand.state.entry.key, hand.job.step_name(hand.state)) == ("OP.5", "count_log.entry")
     hand.feed(Back())
     hand.feed(Command("n"))
     hand.feed(Command("n"))
-    hand.feed(Move("end"))
-    hand.feed(Move("enter"))
+    hand.feed(CursorKey("end"))
+    hand.feed(CursorKey("enter"))
     assert hand.state.entry is not None
     assert hand.state.entry.key == "OP.7"
 
@@ -143,7 +142,7 @@ def test_a_count_is_taken_back_by_its_opposite_after_a_question() -> None:
     hand = Hand(entry(3, pool=4))
     hand.feed(Choice(1))
     assert hand.feed(Choice(1)) == "count_log.sure"
-    assert hand.job.at(hand.state) == "count_log.undo"
+    assert hand.job.step_name(hand.state) == "count_log.undo"
     assert hand.feed(Choice(2)) == "count.dropped"
     hand.feed(Choice(1))
     assert hand.feed(Choice(1)) == "count_log.undone"
@@ -161,14 +160,14 @@ def test_a_count_is_taken_back_by_its_opposite_after_a_question() -> None:
             "source": "aisle",
         }
     ]
-    assert hand.job.open(hand.state).choices == 0
+    assert hand.job.accepts(hand.state).choices == 0
 
 
 def test_what_the_service_has_not_confirmed_or_nothing_changed_cannot_be_taken_back() -> None:
     for more in ({"word": "noted"}, {"id": ""}, {"difference": Decimal(0)}, {"undone": True}):
         hand = Hand(entry(3, **more))
         hand.feed(Choice(1))
-        assert hand.job.open(hand.state).choices == 0
+        assert hand.job.accepts(hand.state).choices == 0
         hand.feed(Choice(1))
         assert not hand.writes
 
@@ -177,20 +176,20 @@ def test_what_becomes_of_an_entry_reaches_the_screen() -> None:
     hand = Hand(entry(3, word="noted"))
     hand.feed(Choice(1))
     hand.rows[0] = entry(3, word="refused", why="Counted by somebody else")
-    asked = len([effect for effect in hand.effects if effect == Wish("logs")])
+    asked = len([effect for effect in hand.effects if effect == Refresh("logs")])
     hand.feed(Changed("log", ""))
     hand.feed(Changed("outbox", ""))
-    assert len([effect for effect in hand.effects if effect == Wish("logs")]) == asked
+    assert len([effect for effect in hand.effects if effect == Refresh("logs")]) == asked
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
     assert "Counted by somebody else" in repr(view.lines)
     hand.rows[0] = entry(3)
     hand.feed(Changed("product", "P1"))
-    assert len([effect for effect in hand.effects if effect == Wish("logs")]) == asked + 1
+    assert len([effect for effect in hand.effects if effect == Refresh("logs")]) == asked + 1
     hand.feed(Choice(1))
     hand.rows[0] = entry(3, undone=True)
     hand.feed(Changed("log", "3"))
-    assert hand.job.at(hand.state) == "count_log.entry"
+    assert hand.job.step_name(hand.state) == "count_log.entry"
 
 
 def test_a_reason_is_said_in_the_words_of_the_table() -> None:
@@ -214,23 +213,30 @@ def test_no_sequence_raises_and_every_step_is_reached() -> None:
         ]
         hand = Hand(*rows)
         for _ in range(60):
-            open_ = hand.job.open(hand.state)
-            others: list[Event] = [Back(), Resumed(), Changed("log", ""), Unknown("?"), Echo("p"), Move("down")]
-            ways = [random.choice([*others, Move("enter"), Text("p2"), Thing((Meaning(PRODUCT, "P1"),))])]
+            open_ = hand.job.accepts(hand.state)
+            others: list[Event] = [
+                Back(),
+                Resumed(),
+                Changed("log", ""),
+                UnknownCode("?"),
+                TypedText("p"),
+                CursorKey("down"),
+            ]
+            ways = [random.choice([*others, CursorKey("enter"), Text("p2"), Scan((Match(PRODUCT, "P1"),))])]
             ways += [Choice(random.randint(1, open_.choices))] * 3 if open_.choices else []
-            ways += [Command(random.choice(open_.letters))] if open_.letters else []
+            ways += [Command(random.choice(open_.command_letters))] if open_.command_letters else []
             hand.feed(random.choice(ways))
-            reached[hand.job.at(hand.state)] += 1
-            view, open_ = hand.job.view(hand.state), hand.job.open(hand.state)
-            assert view.name == hand.job.at(hand.state)
-            numbered = view.numbered if isinstance(view, ListWindow) else len(view.choices)
+            reached[hand.job.step_name(hand.state)] += 1
+            view, open_ = hand.job.view(hand.state), hand.job.accepts(hand.state)
+            assert view.name == hand.job.step_name(hand.state)
+            numbered = view.numbered_rows if isinstance(view, ListView) else len(view.choices)
             assert numbered == open_.choices
-            assert {hint.letter for hint in view.hints} <= {*open_.letters, "b"}
-            assert codec.from_text(Log, codec.to_text(hand.state)) == hand.state
+            assert {hint.letter for hint in view.key_hints} <= {*open_.command_letters, "b"}
+            assert json_codec.from_text(MyEntriesState, json_codec.to_text(hand.state)) == hand.state
         for _ in range(4):
             hand.feed(Back())
         assert any(isinstance(effect, Close) for effect in hand.effects)
-    assert {name: reached[name] for name in CountLogJob.steps if reached[name] < 100} == {}
+    assert {name: reached[name] for name in MyEntriesJob.steps if reached[name] < 100} == {}
 
 
 def test_a_count_without_a_figure_before_it_has_no_difference_and_cannot_be_taken_back() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Policy
-from aisle.jobs.view import Frame, Link
-from aisle.tui.screens.frame import paint
+from aisle.jobs.job import Policy
+from aisle.jobs.view import Frame, LinkState
+from aisle.tui.layout.screen import layout_screen
 from tests.unit.test_count import Hand
 
-STRICT = Policy(recount_units=Decimal(1), recount_value=Decimal(1), recount_share=Decimal(1))
+STRICT = Policy(recount_units=Decimal(1), recount_value=Decimal(1), recount_percent=Decimal(1))
 UNSAID: dict[str, dict[str, Any]] = {
     "nothing": {"product_name": "Tea"},
     "no quantity": {"product_name": "Tea", "most_likely_quantity": None, "places": [], "pools": []},
@@ -31,7 +31,7 @@ class Blank(Hand):
 
 
 def _drawn(hand: Hand) -> str:
-    lines = paint(Frame(hand.job.view(hand.state), Link("live")), 80, 24).lines
+    lines = layout_screen(Frame(hand.job.view(hand.state), LinkState("live")), 80, 24).lines
     return " ".join(" ".join("".join(text for text, _ in line) for line in lines).split())
 
 
@@ -45,7 +45,7 @@ def _says_no_figure(hand: Hand) -> bool:
 def test_a_product_of_which_nobody_says_how_much_there_is(known: str, policy: Policy) -> None:
     hand = Hand({}, {"P7": UNSAID[known]}, policy)
     hand.scan("P7", kind="product")
-    assert hand.state.items
+    assert hand.state.lines
     assert _says_no_figure(hand)
     hand.scan("P7")
     hand.type(17)
@@ -53,11 +53,11 @@ def test_a_product_of_which_nobody_says_how_much_there_is(known: str, policy: Po
     assert "Expected" not in _drawn(hand)
     while not hand.writes:
         assert _says_no_figure(hand)
-        hand.say("d") if "d" in hand.job.open(hand.state).letters else hand.type(1)
+        hand.say("d") if "d" in hand.job.accepts(hand.state).command_letters else hand.type(1)
     (entry, *_) = hand.entries
     assert "expected_quantity" not in entry
     assert 17 in (entry.get("counted_quantity"), entry.get("stock_pool_1"))
-    assert hand.state.sent is None or hand.state.sent.differing == 0
+    assert hand.state.sent is None or hand.state.sent.differing_count == 0
 
 
 @pytest.mark.parametrize("quantity", [1, 3, 17])
@@ -80,7 +80,7 @@ def test_where_the_service_says_none_none_is_expected() -> None:
     hand.scan("P7")
     hand.type(3)
     while not hand.writes:
-        hand.say("d") if "d" in hand.job.open(hand.state).letters else hand.type(1)
+        hand.say("d") if "d" in hand.job.accepts(hand.state).command_letters else hand.type(1)
     assert hand.entries[0]["expected_quantity"] == 0
 
 
@@ -100,7 +100,7 @@ def _sent(policy: Policy = Policy(recount_units=Decimal(0), recount_value=Decima
         hand.scan(product)
         hand.type(quantity)
     while not hand.writes:
-        hand.say("d") if "d" in hand.job.open(hand.state).letters else hand.type(1)
+        hand.say("d") if "d" in hand.job.accepts(hand.state).command_letters else hand.type(1)
     return hand
 
 
@@ -130,7 +130,7 @@ def test_of_a_count_in_part_without_figures_that_part_is_left_and_said() -> None
 def test_what_cannot_be_taken_back_is_said_in_every_language(language: str, size: tuple[int, int], known: bool) -> None:
     hand = _sent(known=known)
     hand.say("u")
-    frame = Frame(hand.job.view(hand.state), Link("live"), hand.verdict, language=language)
-    drawn = " ".join("".join(text for text, _ in line) for line in paint(frame, *size).lines)
+    frame = Frame(hand.job.view(hand.state), LinkState("live"), hand.verdict, language=language)
+    drawn = " ".join("".join(text for text, _ in line) for line in layout_screen(frame, *size).lines)
     assert "count." not in drawn
     assert "±" not in drawn

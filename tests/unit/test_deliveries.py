@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from aisle.jobs import codec
-from aisle.jobs.base import Changed, Close, Closed, Event, Opened, Query, Resumed, Start, Wish
-from aisle.jobs.receive.deliveries import DeliveriesJob
-from aisle.jobs.receive.deliveries_state import Deliveries
-from aisle.jobs.view import ListWindow, Verdict
-from aisle.scan.meaning import PERSON, Back, Choice, Command, Echo, Meaning, Move, Text, Thing, Unknown
+from aisle import json_codec
+from aisle.jobs.job import Changed, Close, Closed, Event, Opened, Query, Refresh, Resumed, Start
+from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState
+from aisle.jobs.view import ListView, Verdict
+from aisle.scan.meaning import PERSON, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText, UnknownCode
 from tests.lengths import tries
 from tests.unit.receives import CONTEXT, Row, Store, thing
 from tests.unit.test_move_any import complete
@@ -44,7 +43,7 @@ class Hand:
     def __init__(self) -> None:
         self.store = Books()
         self.job = DeliveriesJob()
-        self.state: Deliveries = self.job.begin()
+        self.state: DeliveriesState = self.job.begin()
         self.effects: list[Any] = []
         self.verdicts: list[Verdict] = []
         self.feed(Opened({}))
@@ -53,7 +52,7 @@ class Hand:
     def keys(self) -> list[str]:
         """The rows of the list."""
         view = self.job.view(self.state)
-        assert isinstance(view, ListWindow)
+        assert isinstance(view, ListView)
         return [row.key for row in view.rows]
 
     def feed(self, event: Event) -> str:
@@ -61,7 +60,7 @@ class Hand:
         self.effects = []
         queue: deque[Event] = deque([event])
         while queue:
-            turn = self.job.step(self.state, queue.popleft(), CONTEXT)
+            turn = self.job.handle(self.state, queue.popleft(), CONTEXT)
             self.state = turn.state
             self.verdicts += [turn.verdict] if turn.verdict else []
             for effect in turn.effects:
@@ -92,11 +91,11 @@ def test_the_list_shows_what_is_to_be_received_then_what_came_all_and_receipts_b
 def test_what_has_all_come_is_not_late() -> None:
     hand = Hand()
     view = hand.job.view(hand.state)
-    assert isinstance(view, ListWindow)
+    assert isinstance(view, ListView)
     assert {row.cells[-1].id for row in view.rows} == {"moment.late"}
     hand.feed(Command("v"))
     view = hand.job.view(hand.state)
-    assert isinstance(view, ListWindow)
+    assert isinstance(view, ListView)
     assert [(row.key, row.cells[-1].id) for row in view.rows] == [("D-9", "moment")]
 
 
@@ -104,26 +103,26 @@ def test_one_opens_by_its_number_by_a_scan_and_by_a_product_and_is_received_from
     for way in (Choice(2), thing("D-2"), thing("P5")):
         hand = Hand()
         hand.feed(way)
-        assert hand.job.at(hand.state) == "deliveries.page"
-        assert hand.state.sheet is not None
-        assert [line.number for line in hand.state.sheet.lines] == [10, 20]
-        assert Wish("delivery", "D-2") in hand.effects
+        assert hand.job.step_name(hand.state) == "deliveries.page"
+        assert hand.state.delivery is not None
+        assert [line.number for line in hand.state.delivery.lines] == [10, 20]
+        assert Refresh("delivery", "D-2") in hand.effects
         hand.feed(Choice(1))
         assert hand.effects == [Start("receive", {"deliveries": ["D-2"], "code": "D-2"})]
         hand.feed(Back())
-        assert hand.job.at(hand.state) == "deliveries"
+        assert hand.job.step_name(hand.state) == "deliveries"
 
 
 def test_words_filter_and_what_is_not_here_is_asked_for() -> None:
     hand = Hand()
-    hand.feed(Echo("of d-3"))
+    hand.feed(TypedText("of d-3"))
     assert hand.keys == ["D-3"]
     hand.feed(Text("of d-1"))
     assert hand.keys == ["D-1"]
     hand.feed(Back())
     assert len(hand.keys) == 3
-    assert hand.feed(Unknown("8700000000001")) == "receive.no_delivery"
-    assert Wish("delivery", "8700000000001") in hand.effects
+    assert hand.feed(UnknownCode("8700000000001")) == "receive.no_delivery"
+    assert Refresh("delivery", "8700000000001") in hand.effects
     assert hand.feed(thing("P9")) == "deliveries.no_product"
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
@@ -131,15 +130,25 @@ def test_words_filter_and_what_is_not_here_is_asked_for() -> None:
 
 def an_event(random: Random, hand: Hand) -> Event:
     """What somebody might do next."""
-    open_ = hand.job.open(hand.state)
+    open_ = hand.job.accepts(hand.state)
     if open_.choices and random.random() < 0.25:
         return Choice(random.randint(1, open_.choices))
-    person = Thing((Meaning(PERSON, "bob", "Bob"),))
+    person = Scan((Match(PERSON, "bob", "Bob"),))
     events: list[Event] = [
-        *(Command(letter) for letter in open_.letters),
+        *(Command(letter) for letter in open_.command_letters),
         *(thing(code) for code in ("D-1", "D-9", "D-404", "P5", "P9", "C-3")),
-        *(Move(key) for key in ("up", "down", "enter", "pagedown")),
-        *(Echo("of"), Text("supplier"), Text("zzz"), Unknown("999"), Unknown("998"), Back(), Back(), person, Choice(9)),
+        *(CursorKey(key) for key in ("up", "down", "enter", "pagedown")),
+        *(
+            TypedText("of"),
+            Text("supplier"),
+            Text("zzz"),
+            UnknownCode("999"),
+            UnknownCode("998"),
+            Back(),
+            Back(),
+            person,
+            Choice(9),
+        ),
         *(Resumed(), Closed("receive"), Changed("delivery", "D-1"), Changed("outbox", "")),
     ]
     return random.choice(events)
@@ -152,16 +161,16 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
         for step in range(STEPS):
             count = len(hand.verdicts)
             hand.feed(an_event(random, hand))
-            view, open_ = hand.job.view(hand.state), hand.job.open(hand.state)
-            assert view.name == hand.job.at(hand.state)
-            offered = view.numbered if isinstance(view, ListWindow) else len(view.choices)
+            view, open_ = hand.job.view(hand.state), hand.job.accepts(hand.state)
+            assert view.name == hand.job.step_name(hand.state)
+            offered = view.numbered_rows if isinstance(view, ListView) else len(view.choices)
             assert offered == open_.choices
-            assert all(hint.letter == "b" or hint.letter in open_.letters for hint in view.hints)
+            assert all(hint.letter == "b" or hint.letter in open_.command_letters for hint in view.key_hints)
             assert all(complete(verdict.text) for verdict in hand.verdicts[count:])
             seen.update([view.name, *(verdict.text.id for verdict in hand.verdicts[count:])])
             if (walk + step) % 7 == 0:
                 assert complete(view.title)
-                assert codec.from_text(Deliveries, codec.to_text(hand.state)) == hand.state
+                assert json_codec.from_text(DeliveriesState, json_codec.to_text(hand.state)) == hand.state
             if any(isinstance(effect, Close) for effect in hand.effects):
                 break
         for _ in range(3):

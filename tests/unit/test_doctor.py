@@ -9,15 +9,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisle.jobs import JOBS, codec
-from aisle.jobs.base import Changed, Close, Closed, Context, Event, Heard, Opened, Query, Resumed, Rows, listens
-from aisle.jobs.house.doctor import KEPT, DoctorJob
-from aisle.jobs.house.doctor_judge import SLOW_MS
-from aisle.jobs.house.doctor_state import Doctor
-from aisle.jobs.house.doctor_view import MEANS, SIGNS, UNENDED, visible
-from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Link
-from aisle.scan.decoder import LONGEST_LINE, Decoder
-from aisle.scan.grammar import aim_of
+from aisle import json_codec
+from aisle.jobs import JOBS
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Event,
+    Opened,
+    Query,
+    RawInput,
+    Resumed,
+    Rows,
+)
+from aisle.jobs.shell.scanner_test import (
+    MAX_INPUTS,
+    MEANING_TEXTS,
+    MIN_UNENDED,
+    SAMPLE_SIGNS,
+    SLOW_GAP_MS,
+    ScannerTestJob,
+    ScannerTestState,
+    show_control_characters,
+)
+from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState
+from aisle.scan.decoder import MAX_LINE, Decoder
+from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import (
     DELIVERY,
@@ -26,39 +44,39 @@ from aisle.scan.meaning import (
     PERSON,
     PRODUCT,
     REFERENCE,
+    Ambiguous,
     Back,
     Command,
-    Echo,
-    Either,
+    CursorKey,
+    Match,
     Meaning,
-    Move,
-    Refused,
-    Said,
+    Multiplier,
+    RefusedInput,
+    Scan,
     Text,
-    Thing,
-    Times,
-    Unknown,
+    TypedText,
+    UnknownCode,
 )
-from aisle.text import ascii_fold
-from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import plain
+from aisle.text import to_ascii
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
 
-JOB = DoctorJob()
+JOB = ScannerTestJob()
 CONTEXT = Context(store="0001", user="U1")
 TERMINAL = {"columns": 80, "rows": 24, "term": "xterm", "encoding": "UTF-8"}
 EAN = "4006381333931"
 GS1 = "0104006381333931"
 
 
-def scan(text: str, end: str = "cr", gap_ms: int = 2, dropped: str = "", said: Said | None = None) -> Heard:
-    return Heard(text, end, gap_ms, dropped, said or Unknown(text))
+def scan(text: str, end: str = "cr", gap_ms: int = 2, dropped: str = "", said: Meaning | None = None) -> RawInput:
+    return RawInput(text, end, gap_ms, dropped, said or UnknownCode(text))
 
 
-def after(*events: Event) -> tuple[Doctor, tuple[str, str]]:
+def after(*events: Event) -> tuple[ScannerTestState, tuple[str, str]]:
     """The state after these events, and kind and message of the last verdict."""
     state, told = JOB.begin(), ("", "")
     for event in events:
-        turn = JOB.step(state, event, CONTEXT)
+        turn = JOB.handle(state, event, CONTEXT)
         state = turn.state
         if turn.verdict:
             told = (turn.verdict.kind, turn.verdict.text.id)
@@ -72,14 +90,14 @@ def after(*events: Event) -> tuple[Doctor, tuple[str, str]]:
         ((scan(f"]E0{EAN}", "etx"),), (GOOD, "doctor.fine_aim")),
         ((scan(EAN), scan(EAN, "tab")), (INFO, "doctor.suffixes")),
         ((scan("anna", gap_ms=400), scan(EAN, "tab")), (GOOD, "doctor.fine")),
-        ((Heard(key="up"), scan(EAN, "lf")), (GOOD, "doctor.fine")),
-        ((Heard(key="f5"),), (INFO, "doctor.key")),
-        ((scan(EAN, gap_ms=SLOW_MS + 1),), (INFO, "doctor.slow")),
+        ((RawInput(key="up"), scan(EAN, "lf")), (GOOD, "doctor.fine")),
+        ((RawInput(key="f5"),), (INFO, "doctor.key")),
+        ((scan(EAN, gap_ms=SLOW_GAP_MS + 1),), (INFO, "doctor.slow")),
         ((scan(EAN + EAN),), (WRONG, "doctor.two_codes")),
-        ((scan("x" * LONGEST_LINE),), (WRONG, "doctor.two_codes")),
+        ((scan("x" * MAX_LINE),), (WRONG, "doctor.two_codes")),
         ((scan("'ààè(&&èà"),), (WRONG, "doctor.layout")),
         ((scan(EAN[:-1] + "2"),), (INFO, "doctor.check")),
-        ((scan(EAN[:-1] + "2", said=Thing((Meaning(ORDER, "1"),))),), (GOOD, "doctor.fine")),
+        ((scan(EAN[:-1] + "2", said=Scan((Match(ORDER, "1"),))),), (GOOD, "doctor.fine")),
         ((scan(f"]C1{GS1}10AB"),), (GOOD, "doctor.fine_aim")),
         ((scan(f"]C1{GS1}10AB\x1d17261231"),), (GOOD, "doctor.fine_aim")),
         ((scan(f"]C1{GS1}10AB17261231"),), (WRONG, "doctor.no_gs")),
@@ -91,43 +109,43 @@ def after(*events: Event) -> tuple[Doctor, tuple[str, str]]:
         ((scan(f"]C0{GS1}10AB17261231"),), (GOOD, "doctor.fine_aim")),
     ],
 )
-def test_what_it_thinks(heard: tuple[Heard, ...], told: tuple[str, str]) -> None:
+def test_what_it_thinks(heard: tuple[RawInput, ...], told: tuple[str, str]) -> None:
     assert after(*heard)[1] == told
 
 
 @pytest.mark.parametrize(
     ("said", "code", "means"),
     [
-        (Thing((Meaning(PRODUCT, "P1", "Tea"),)), EAN, "product"),
-        (Thing((Meaning(LOCATION, "A-1"),)), "A-1", "location"),
-        (Thing((Meaning(ORDER, "41"),)), "41", "order"),
-        (Thing((Meaning(REFERENCE, "41"),)), "web-1", "reference"),
-        (Thing((Meaning(DELIVERY, "7005"),)), "9520004100250", "delivery"),
-        (Thing((Meaning(PERSON, "U1", "Anna"),)), "BADGE-U1", "person"),
-        (Refused("input.choice", "AISLE:1"), "]C0aisle:1", "command"),
-        (Times("12"), "12*", "times"),
-        (Either(()), "12871", "either"),
-        (Unknown("?"), "?", "unknown"),
+        (Scan((Match(PRODUCT, "P1", "Tea"),)), EAN, "product"),
+        (Scan((Match(LOCATION, "A-1"),)), "A-1", "location"),
+        (Scan((Match(ORDER, "41"),)), "41", "order"),
+        (Scan((Match(REFERENCE, "41"),)), "web-1", "reference"),
+        (Scan((Match(DELIVERY, "7005"),)), "9520004100250", "delivery"),
+        (Scan((Match(PERSON, "U1", "Anna"),)), "BADGE-U1", "person"),
+        (RefusedInput("input.choice", "AISLE:1"), "]C0aisle:1", "command"),
+        (Multiplier("12"), "12*", "times"),
+        (Ambiguous(()), "12871", "either"),
+        (UnknownCode("?"), "?", "unknown"),
         (Text("milk"), "milk", "unknown"),
-        (Refused("input.letter", "x"), "x", "nothing"),
-        (Move("enter"), " ", "nothing"),
+        (RefusedInput("input.letter", "x"), "x", "nothing"),
+        (CursorKey("enter"), " ", "nothing"),
     ],
 )
-def test_what_it_would_mean_here(said: Said, code: str, means: str) -> None:
+def test_what_it_would_mean_here(said: Meaning, code: str, means: str) -> None:
     state, _ = after(scan(code, said=said))
-    assert state.inputs[0].means == means
-    assert means in MEANS
+    assert state.inputs[0].meaning_kind == means
+    assert means in MEANING_TEXTS
     assert shown(state)
 
 
-def shown(state: Doctor, columns: int = 80, rows: int = 24) -> str:
-    return "\n".join(plain(paint(Frame(JOB.view(state), Link("live")), columns, rows)))
+def shown(state: ScannerTestState, columns: int = 80, rows: int = 24) -> str:
+    return "\n".join(plain_lines(layout_screen(Frame(JOB.view(state), LinkState("live")), columns, rows)))
 
 
 def test_every_fact_is_on_the_page() -> None:
-    tea: Said = Thing((Meaning(PRODUCT, "P1", "Tea"),))
+    tea: Meaning = Scan((Match(PRODUCT, "P1", "Tea"),))
     heard = scan(f"]d2{GS1}10AB\x1d17261231", "etx", 37, "\x02\x00", tea)
-    state, _ = after(Opened({}), Rows("terminal", (TERMINAL,), 1), scan(EAN, "tab"), Heard(key="f5"), heard)
+    state, _ = after(Opened({}), Rows("terminal", (TERMINAL,), 1), scan(EAN, "tab"), RawInput(key="f5"), heard)
     text = shown(state)
     for fact in (
         f"]d2{GS1}10AB<GS>17261231", "ETX", "]d2", "GS1 DataMatrix", "37 ms", "1 time", "32 characters", "<STX><NUL>",
@@ -137,20 +155,20 @@ def test_every_fact_is_on_the_page() -> None:
 
 
 def test_what_nothing_has_ended_is_told_as_such() -> None:
-    for size, id_ in ((UNENDED - 1, "doctor.prompt"), (UNENDED, "doctor.prompt_open")):
-        state, _ = after(Echo("1" * size))
+    for size, id_ in ((MIN_UNENDED - 1, "doctor.prompt"), (MIN_UNENDED, "doctor.prompt_open")):
+        state, _ = after(TypedText("1" * size))
         assert JOB.view(state).prompt.id == id_
-    assert JOB.view(after(Echo(EAN), scan(EAN))[0]).prompt.id == "doctor.prompt"
+    assert JOB.view(after(TypedText(EAN), scan(EAN))[0]).prompt.id == "doctor.prompt"
 
 
 def test_control_characters_show_by_name() -> None:
-    assert visible("a\x1db\x1e\x04\x02\x00\x0e") == "a<GS>b<RS><EOT><STX><NUL><0E>"
+    assert show_control_characters("a\x1db\x1e\x04\x02\x00\x0e") == "a<GS>b<RS><EOT><STX><NUL><0E>"
 
 
 def test_an_aim_prefix_is_told_from_its_code() -> None:
-    assert aim_of("]C1" + GS1) == ("C1", True, GS1)
-    assert aim_of(f"]E0{EAN}") == ("E0", False, EAN)
-    assert aim_of(EAN) == ("", False, EAN)
+    assert parse_aim_prefix("]C1" + GS1) == ("C1", True, GS1)
+    assert parse_aim_prefix(f"]E0{EAN}") == ("E0", False, EAN)
+    assert parse_aim_prefix(EAN) == ("", False, EAN)
 
 
 @pytest.mark.parametrize("cut", range(1, 8))
@@ -158,19 +176,21 @@ def test_what_is_left_out_of_a_line_is_remembered_with_it(cut: int) -> None:
     data = b"\x02AB\x00C\x03D\r"
     decoder = Decoder()
     items = [*decoder.feed(data[:cut], 1.0), *decoder.feed(data[cut:], 1.0)]
-    lines = [(item.text, item.end, item.dropped) for item in items if isinstance(item, Line)]
+    lines = [(item.text, item.terminator, item.dropped) for item in items if isinstance(item, Line)]
     assert lines == [("ABC", "etx", "\x02\x00"), ("D", "cr", "")]
 
 
 def test_who_listens_to_every_input() -> None:
     """Whoever looks at scans as they come, and who has to tell a scan from what is typed."""
-    assert [name for name, job in JOBS.items() if listens(job)] == ["pin", "doctor", "clear"]
+    assert [name for name, job in JOBS.items() if job.raw_input] == ["pin", "doctor", "clear"]
 
 
 SAID = st.sampled_from(
     [
-        Thing((Meaning(PRODUCT, "P1", "Tea"),)), Thing((Meaning(LOCATION, "A-1"),)), Unknown("x"), Text("milk"),
-        Either(()), Times("3"), Refused("input.letter", "x"), Command("n"), Command("p"), Move("enter"), None,
+        Scan((Match(PRODUCT, "P1", "Tea"),)), Scan((Match(LOCATION, "A-1"),)), UnknownCode("x"),
+        Text("milk"),
+        Ambiguous(()), Multiplier("3"), RefusedInput("input.letter", "x"), Command("n"), Command("p"),
+        CursorKey("enter"), None,
     ]
 )  # fmt: skip
 ENDS = st.sampled_from(["cr", "lf", "tab", "etx", "paste"])
@@ -181,12 +201,12 @@ CODES = st.one_of(
 )
 GAPS, LEFT_OUT = st.integers(0, 150), st.text("\x00\x02", max_size=2)
 HEARD = st.one_of(
-    st.tuples(CODES, ENDS, GAPS, LEFT_OUT, SAID).map(lambda parts: Heard(*parts)),
-    st.sampled_from(["up", "f5", "other", "enter"]).map(lambda key: Heard(key=key)),
+    st.tuples(CODES, ENDS, GAPS, LEFT_OUT, SAID).map(lambda parts: RawInput(*parts)),
+    st.sampled_from(["up", "f5", "other", "enter"]).map(lambda key: RawInput(key=key)),
 )
 EVENTS: st.SearchStrategy[Event] = st.one_of(
     HEARD,
-    st.builds(Echo, st.text(max_size=12)),
+    st.builds(TypedText, st.text(max_size=12)),
     st.sampled_from([Opened({}), Resumed(), Closed("x"), Changed("product", "P1"), Rows("terminal", (TERMINAL,), 1)]),
 )
 
@@ -196,15 +216,15 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 def test_nothing_that_is_heard_does_anything_else(events: list[Event], size: tuple[int, int]) -> None:
     state = JOB.begin()
     for event in events:
-        turn = JOB.step(state, event, CONTEXT)
+        turn = JOB.handle(state, event, CONTEXT)
         state = turn.state
         assert all(isinstance(effect, Query) for effect in turn.effects)
-        assert len(state.inputs) <= KEPT
-        assert codec.from_text(Event, codec.to_text(event)) == event
-        if isinstance(event, Heard):
-            assert (turn.verdict is None) == (event.said in (Command("n"), Command("p")) and not event.key)
+        assert len(state.inputs) <= MAX_INPUTS
+        assert json_codec.from_text(Event, json_codec.to_text(event)) == event
+        if isinstance(event, RawInput):
+            assert (turn.verdict is None) == (event.meaning in (Command("n"), Command("p")) and not event.key)
     assert shown(state, *size)
-    assert JOB.step(state, Back(), CONTEXT).effects == (Close(),)
+    assert JOB.handle(state, Back(), CONTEXT).effects == (Close(),)
 
 
 @pytest.mark.parametrize("aim", ["", "]C1"])
@@ -237,7 +257,7 @@ def test_each_verdict_is_reached_a_hundred_times() -> None:
         code = chance.choice([*codes, f"]C1{GS1}{chance.choice(tails)}"])
         end = chance.choice(["cr", "cr", "cr", "tab"]) if chance.random() < 0.2 else "cr"
         heard = scan(code, end, chance.choice([0, 1, 2, 3, 50, 400]))
-        turn = JOB.step(state, Heard(key="f5") if chance.random() < 0.1 else heard, CONTEXT)
+        turn = JOB.handle(state, RawInput(key="f5") if chance.random() < 0.1 else heard, CONTEXT)
         assert turn.verdict is not None
         state = turn.state if chance.random() < 0.9 else JOB.begin()
         seen[turn.verdict.text.id] += 1
@@ -248,7 +268,7 @@ def test_each_verdict_is_reached_a_hundred_times() -> None:
 @pytest.mark.parametrize(("count", "shown"), [(0, "none"), (8, "8"), (256, "256"), (1 << 24, "16 million")])
 def test_the_colours_of_the_terminal_are_told(count: int, shown: str) -> None:
     state, _ = after(Rows("terminal", ({**TERMINAL, "colours": count},), 1))
-    text = plain(paint(Frame(JOB.view(state), Link("live", 1.0)), 80, 24))
+    text = plain_lines(layout_screen(Frame(JOB.view(state), LinkState("live", 1.0)), 80, 24))
     assert any(line.split() == ["Colours", *shown.split()] for line in text)
 
 
@@ -259,18 +279,18 @@ def test_each_look_is_shown_in_itself_and_signs_with_their_stand_ins(size: tuple
     spans: dict[str, str] = {}
     lines: set[str] = set()
     for page in range(6):
-        painted = paint(Frame(JOB.view(state._replace(page=page)), Link("live", 1.0)), *size)
+        painted = layout_screen(Frame(JOB.view(state._replace(page=page)), LinkState("live", 1.0)), *size)
         spans |= {text.strip(): role for line in painted.lines for text, role in line}
-        lines |= set(plain(painted))
+        lines |= set(plain_lines(painted))
     for word, role in {"green": "look-good", "red": "look-wrong", "blue": "look-info", "yellow": "look-ask"}.items():
         assert spans[word] == role
     assert [spans[word] for word in ("cyan", "bold", "dim", "reversed")] == ["block", "row", "hint", "cursor"]
-    assert any(SIGNS in line for line in lines)
-    assert any(ascii_fold(SIGNS) in line for line in lines)
+    assert any(SAMPLE_SIGNS in line for line in lines)
+    assert any(to_ascii(SAMPLE_SIGNS) in line for line in lines)
 
 
 def test_without_utf_8_the_signs_are_their_stand_ins() -> None:
     state, _ = after(Rows("terminal", ({**TERMINAL, "encoding": "ASCII"},), 1))
-    painted = plain(paint(Frame(JOB.view(state), Link("live", 1.0)), 80, 24, plain=True))
+    painted = plain_lines(layout_screen(Frame(JOB.view(state), LinkState("live", 1.0)), 80, 24, is_ascii=True))
     assert all(line.isascii() for line in painted)
-    assert sum(line.count(ascii_fold(SIGNS)) for line in painted) == 2
+    assert sum(line.count(to_ascii(SAMPLE_SIGNS)) for line in painted) == 2

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import (
-    AGAIN,
+from aisle.jobs.job import (
     ARRIVED,
-    BY_HAND,
+    CLOSED_BY_HAND,
+    RESEND,
     Changed,
     Close,
     Closed,
@@ -17,29 +17,28 @@ from aisle.jobs.base import (
     Event,
     Opened,
     Query,
+    Refresh,
+    Resolve,
     Rows,
-    Settle,
     Start,
-    Wish,
 )
-from aisle.jobs.desk.doubts import DoubtsJob
-from aisle.jobs.desk.doubts_state import Doubts
-from aisle.jobs.desk.doubts_view import HOW
-from aisle.jobs.view import ASK, GOOD, INFO, Detail, ListWindow, Step, Verdict
-from aisle.scan.meaning import ORDER, PRODUCT, Back, Choice, Meaning, Text, Thing
-from aisle.tui.catalogue import Voice
+from aisle.jobs.supervisor.unconfirmed import RESOLUTIONS, UnconfirmedJob, UnconfirmedState
+from aisle.jobs.view import ASK, GOOD, INFO, DetailView, ListView, Step, Verdict
+from aisle.scan.meaning import ORDER, PRODUCT, Back, Choice, Match, Scan, Text
+from aisle.tui.message_text import MessageWriter
 
-JOB = DoubtsJob()
+JOB = UnconfirmedJob()
 
 
 def row(op_id: str, word: str = "unclear", **fields: Any) -> dict[str, Any]:
     item = {"product_number": "P1", "label": "Cola", "quantity": Decimal(2), "line": None, "from": "A-1", "to": "B-1"}
-    side = {"of": "P1", "place": "A-1", "before": "12", "ours": "-2", "after": "10"}
+    side = {"subject": "P1", "location": "A-1", "before": "12", "ours": "-2", "after": "10"}
     told: dict[str, Any] = {
         "op_id": op_id, "word": word, "asked": word in ("unclear", "refused"), "operation": "create-movement",
         "kind": "move", "who": "U1", "terminal": "t", "at": "2026-11-20T09:41:00Z", "why": "no", "tries": 1,
         "settles_at": 0.0, "verdict": "unreadable", "items": [item], "sides": [side], "looks": "there",
-        "ways": [ARRIVED, AGAIN, BY_HAND] if word == "unclear" else [BY_HAND] if word == "refused" else [],
+        "ways": [ARRIVED, RESEND, CLOSED_BY_HAND] if word == "unclear" else [CLOSED_BY_HAND]
+        if word == "refused" else [],
         "order": "", "place": "A-1", "product": "P1", "waits_for": "",
     }  # fmt: skip
     return {**told, **fields}
@@ -50,7 +49,7 @@ class Hand:
 
     def __init__(self, *rows: dict[str, Any]) -> None:
         self.rows = rows
-        self.state: Doubts = JOB.begin()
+        self.state: UnconfirmedState = JOB.begin()
         self.effects: tuple[Effect, ...] = ()
         self.verdict: Verdict | None = None
         self.does(Opened({}))
@@ -58,7 +57,7 @@ class Hand:
 
     def does(self, *events: Event) -> "Hand":
         for event in events:
-            turn = JOB.step(self.state, event, Context())
+            turn = JOB.handle(self.state, event, Context())
             self.state, self.effects = turn.state, turn.effects
             self.verdict = turn.verdict or self.verdict
             for asked in [each for each in turn.effects if isinstance(each, Query) and each.id == "chosen"]:
@@ -67,20 +66,20 @@ class Hand:
 
     @property
     def at(self) -> str:
-        assert JOB.view(self.state).name == JOB.at(self.state)
-        return JOB.at(self.state)
+        assert JOB.view(self.state).name == JOB.step_name(self.state)
+        return JOB.step_name(self.state)
 
     def asked(self) -> list[str]:
         return [effect.name for effect in self.effects if isinstance(effect, Query)]
 
-    def settles(self) -> list[Settle]:
-        return [effect for effect in self.effects if isinstance(effect, Settle)]
+    def settles(self) -> list[Resolve]:
+        return [effect for effect in self.effects if isinstance(effect, Resolve)]
 
 
 def test_it_asks_for_the_list_and_shows_it() -> None:
     hand = Hand(row("A"), row("B", "refused"), row("C", "noted"))
     view = JOB.view(hand.state)
-    assert isinstance(view, ListWindow)
+    assert isinstance(view, ListView)
     assert [cells.cells[0].id for cells in view.rows] == ["word.unclear", "word.refused", "word.noted"]
     hand.does(Changed("outbox", ""))
     assert hand.asked() == ["doubts"]
@@ -89,7 +88,7 @@ def test_it_asks_for_the_list_and_shows_it() -> None:
 def test_an_entry_says_what_both_sides_say_and_its_ways_out() -> None:
     hand = Hand(row("A")).does(Choice(1))
     view = JOB.view(hand.state)
-    assert isinstance(view, Detail)
+    assert isinstance(view, DetailView)
     assert hand.at == "doubts.entry"
     assert [choice.id for choice in view.choices] == [
         "doubts.way_arrived", "doubts.way_again", "doubts.way_by_hand", "doubts.way_count",
@@ -111,16 +110,16 @@ def test_an_entry_says_what_both_sides_say_and_its_ways_out() -> None:
 def test_figures_are_written_as_the_language_writes_them(
     before: str | None, ours: str, after: str | None, said: tuple[str, str]
 ) -> None:
-    side = {"of": "P1", "place": "A-1", "before": before, "ours": ours, "after": after}
+    side = {"subject": "P1", "location": "A-1", "before": before, "ours": ours, "after": after}
     view = JOB.view(Hand(row("A", sides=[side])).does(Choice(1)).state)
-    assert isinstance(view, Detail)
-    assert tuple(Voice(language="de").say(cell, 0) for cell in view.blocks[0].rows[0][1:]) == said
+    assert isinstance(view, DetailView)
+    assert tuple(MessageWriter(language="de").write(cell, 0) for cell in view.blocks[0].rows[0][1:]) == said
 
 
 def test_it_arrived() -> None:
     hand = Hand(row("A"), row("B")).does(Choice(1), Choice(1))
-    assert hand.settles() == [Settle("A", ARRIVED)]
-    assert Wish("product", "P1") in hand.effects
+    assert hand.settles() == [Resolve("A", ARRIVED)]
+    assert Refresh("product", "P1") in hand.effects
     assert [doubt.op_id for doubt in hand.state.rows] == ["B"], "it is off the list at once"
     assert (hand.at, hand.verdict and hand.verdict.kind) == ("doubts", GOOD)
 
@@ -133,16 +132,18 @@ def test_sending_again_is_asked_about() -> None:
     hand.does(Choice(2), Back())
     assert (hand.at, hand.settles()) == ("doubts.entry", [])
     hand.does(Choice(2), Choice(1))
-    assert hand.settles() == [Settle("A", AGAIN)]
+    assert hand.settles() == [Resolve("A", RESEND)]
 
 
-@pytest.mark.parametrize(("said", "note"), [(Choice(1), HOW[0]), (Choice(3), HOW[2]), (Text("asked Ben"), "asked Ben")])
+@pytest.mark.parametrize(
+    ("said", "note"), [(Choice(1), RESOLUTIONS[0]), (Choice(3), RESOLUTIONS[2]), (Text("asked Ben"), "asked Ben")]
+)
 def test_what_is_settled_by_hand_says_how(said: Event, note: str) -> None:
     hand = Hand(row("A", "refused")).does(Choice(1), Choice(1))
     assert hand.at == "doubts.by_hand"
     assert isinstance(JOB.view(hand.state), Step)
     hand.does(said)
-    assert hand.settles() == [Settle("A", BY_HAND, note)]
+    assert hand.settles() == [Resolve("A", CLOSED_BY_HAND, note)]
 
 
 def test_the_place_can_be_counted_and_the_order_opened() -> None:
@@ -159,7 +160,7 @@ def test_the_place_can_be_counted_and_the_order_opened() -> None:
 def test_what_goes_on_by_itself_offers_nothing(word: str) -> None:
     hand = Hand(row("A", word)).does(Choice(1))
     view = JOB.view(hand.state)
-    assert isinstance(view, Detail)
+    assert isinstance(view, DetailView)
     assert view.choices == ()
     hand.does(Choice(1))
     assert not hand.effects
@@ -175,25 +176,25 @@ def test_an_entry_that_goes_on_meanwhile_is_told() -> None:
 
 def test_a_scan_finds_the_entry_that_speaks_of_it() -> None:
     hand = Hand(row("A", "refused", items=[], order="O1"), row("B"))
-    hand.does(Thing((Meaning(PRODUCT, "P1", "Cola"),)))
+    hand.does(Scan((Match(PRODUCT, "P1", "Cola"),)))
     assert hand.state.entry is not None
     assert hand.state.entry.op_id == "B"
-    hand.does(Back(), Thing((Meaning(ORDER, "O1", ""),)))
+    hand.does(Back(), Scan((Match(ORDER, "O1", ""),)))
     assert hand.state.entry.op_id == "A"
-    hand.does(Back(), Thing((Meaning(PRODUCT, "P9", "Tea"),)))
+    hand.does(Back(), Scan((Match(PRODUCT, "P9", "Tea"),)))
     assert (hand.at, hand.verdict and hand.verdict.text.id) == ("doubts", "doubts.none_of")
 
 
 def test_what_a_store_says_of_a_product_is_shown_field_by_field() -> None:
     item = {"product_number": "P1", "label": "Cola", "quantity": None, "line": None, "from": "", "to": ""}
     sides = [
-        {"of": "min", "place": "", "before": "4", "ours": "6", "after": "5"},
-        {"of": "is_promotion", "place": "", "before": None, "ours": "yes", "after": ""},
+        {"subject": "min", "location": "", "before": "4", "ours": "6", "after": "5"},
+        {"subject": "is_promotion", "location": "", "before": None, "ours": "yes", "after": ""},
     ]
     told = {"kind": "setting", "operation": "update-store-products", "items": [item], "sides": sides, "place": ""}
     hand = Hand(row("A", "refused", **told)).does(Choice(1))
     view = JOB.view(hand.state)
-    assert isinstance(view, Detail)
+    assert isinstance(view, DetailView)
     assert view.lines[0].text.id == "doubts.what_setting"
     assert [cells[0].id for cells in view.blocks[0].rows] == ["store_product.of_min", "store_product.of_promotion"]
     assert [choice.id for choice in view.choices] == ["doubts.way_by_hand", "doubts.way_setting"]

@@ -41,53 +41,52 @@ def loaded(*modules: str) -> set[str]:
         "aisle.scan.decoder",
         "aisle.scan.resolve",
         "aisle.jobs",
-        "aisle.local.session.session",
-        "aisle.local.session.bound",
+        "aisle.session.session",
         "aisle.tui.app",
         "aisle.cli.app",
-        "aisle.cli.browser",
+        "aisle.cli.web_session",
     ],
 )
 def test_a_session_has_no_network_and_no_models(module: str) -> None:
     assert not loaded(module) & set(NETWORK) - ({"ssl"} if module in ("aisle.tui.app", "aisle.cli.app") else set())
 
 
-@pytest.mark.parametrize("module", ["aisle.jobs", "aisle.local.session.session", "aisle.service.factory"])
+@pytest.mark.parametrize("module", ["aisle.jobs", "aisle.session.session", "aisle.service.factory"])
 def test_only_the_screen_knows_textual_and_rich(module: str) -> None:
     assert not loaded(module) & {"textual", "rich"}
 
 
-@pytest.mark.parametrize("module", ["aisle.courier.run", "aisle.client.http"])
+@pytest.mark.parametrize("module", ["aisle.courier.leader", "aisle.client.transport"])
 def test_the_network_side_knows_no_screen(module: str) -> None:
     assert not loaded(module) & {"textual", "rich", "click", "pygments"}
 
 
 def test_a_session_does_not_read_gs1_codes_before_it_meets_one() -> None:
-    assert "biip" not in loaded("aisle.local.session.session", "aisle.tui.app")
+    assert "biip" not in loaded("aisle.session.session", "aisle.tui.app")
 
 
 def test_a_courier_without_the_embedded_service_leaves_fastapi_and_the_models_alone() -> None:
     service = {"fastapi", "uvicorn", "starlette", "pydantic", "pydantic_core"}
-    assert not loaded("aisle.courier.run", "aisle.client.http", "aisle.cli.courier") & service
+    assert not loaded("aisle.courier.leader", "aisle.client.transport", "aisle.cli.sync") & service
 
 
 def test_who_waits_behind_a_courier_has_not_loaded_what_its_work_needs() -> None:
     work = {"asyncio", "ssl", "apsw", "httpx", "logging", "aisle.client", "aisle.courier.courier", "aisle.jobs"}
-    assert not loaded("aisle.cli.parser", "aisle.cli.office") & work
-    assert not loaded("aisle.cli.courier", "aisle.courier.run") & {"httpx", "httpcore", "anyio"}
+    assert not loaded("aisle.cli.parser", "aisle.cli.courier") & work
+    assert not loaded("aisle.cli.sync", "aisle.courier.leader") & {"httpx", "httpcore", "anyio"}
 
 
 LEAN = """
 import sys
-from aisle.tui.lean import UNUSED, Unused, leave_out_tls, without_unused
-leave_out_tls()
-with without_unused():
-    import aisle.local.session.opening, aisle.tui.app, aisle.tui.driver
-left_out = {"ssl", "_ssl", "textual.widgets._option_list", "textual.containers", "difflib", "platform", *UNUSED}
+from aisle.tui.import_trimming import UNUSED_MODULES, UnusedName, import_asyncio_without_tls, without_unused_modules
+import_asyncio_without_tls()
+with without_unused_modules():
+    import aisle.session.session, aisle.tui.app, aisle.tui.driver
+left_out = {"ssl", "_ssl", "textual.widgets._option_list", "textual.containers", "difflib", "platform", *UNUSED_MODULES}
 print(sorted(left_out & set(sys.modules)))
 ours = [module for name, module in sys.modules.items() if name.startswith("aisle")]
 names = [(module.__name__, each) for module in ours for each in vars(module).values() if isinstance(each, type)]
-print([name for name, each in names if each is not Unused and issubclass(each, Unused)])
+print([name for name, each in names if each is not UnusedName and issubclass(each, UnusedName)])
 from textual.css.stylesheet import Stylesheet
 for wrong in ("A { color: redd }", "A { colour: red }", "A:hovre { color: red }", "A { color: $red }"):
     sheet = Stylesheet()
@@ -114,7 +113,7 @@ def test_what_a_session_never_uses_is_left_out_and_there_for_whoever_asks_later(
 def test_one_module_alone_speaks_http() -> None:
     source = Path(aisle.__file__).parent
     names = {str(path.relative_to(source)): _imported(path) for path in source.rglob("*.py")}
-    assert [file for file, modules in names.items() if "httpx" in modules] == ["client/http.py"]
+    assert [file for file, modules in names.items() if "httpx" in modules] == ["client/transport.py"]
 
 
 def test_no_two_files_know_each_other() -> None:
@@ -122,8 +121,8 @@ def test_no_two_files_know_each_other() -> None:
     files = {".".join(path.relative_to(source).with_suffix("").parts): path for path in source.rglob("aisle/**/*.py")}
     knows = {name: _named(path) & set(files) - {name} for name, path in files.items()}
     order = list(TopologicalSorter(knows).static_order())  # says so where there is none
-    assert order.index("aisle.jobs.desk.doubts_state") < order.index("aisle.jobs.desk.doubts_view")
-    assert order.index("aisle.local.session.desk") < order.index("aisle.local.session.taking")
+    assert order.index("aisle.jobs.supervisor.unconfirmed") < order.index("aisle.jobs.supervisor.unconfirmed")
+    assert order.index("aisle.session.session") < order.index("aisle.session.apply_input")
 
 
 def _named(path: Path) -> set[str]:

@@ -9,36 +9,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.code_forms import index_keys
+from aisle.barcode_keys import index_keys
 from aisle.scan.decoder import Decoder
-from aisle.scan.grammar import are_readings, keys_of, readings
-from aisle.scan.gs1 import message
-from aisle.scan.inputs import Decoded, Escape, Line, Typed
-from aisle.scan.meaning import PRODUCT, Candidate, Meaning, Open, Refused, Said, Thing, Unknown
+from aisle.scan.grammar import look_up_keys, needs_look_up, parse
+from aisle.scan.gs1 import parse_message
+from aisle.scan.in_store_codes import compile_patterns
+from aisle.scan.inputs import DecodedInput, EscapeInput, Line, OpenLine
+from aisle.scan.meaning import PRODUCT, Accepts, Candidate, Match, Meaning, RefusedInput, Scan, UnknownCode
 from aisle.scan.resolve import resolve
-from aisle.scan.restricted import patterns
 
 GS = "\x1d"
 GTIN, WEIGHED = "09520001100024", "09520001100505"
 MESSAGE = f"01{GTIN}10LOT7{GS}3012"
 
 
-def what(text: str, unit: str = "", decimal: bool = True, price: str = "", gtin: str = WEIGHED) -> Said:
-    found = readings(text, Open(), patterns(("28IIIIIWWWWWC", "29IIIIIWWWWWC:0")))
-    assert are_readings(found), found
+def what(text: str, unit: str = "", decimal: bool = True, price: str = "", gtin: str = WEIGHED) -> Meaning:
+    found = parse(text, Accepts(), compile_patterns(("28IIIIIWWWWWC", "29IIIIIWWWWWC:0")))
+    assert needs_look_up(found), found
     cost = Decimal(price) if price else None
     known = [
         Candidate(key, PRODUCT, "X", "Kale", Decimal(1), decimal, cost, unit)
         for code in (gtin, "2812345", "2912345")
         for key in index_keys(code)
-        if key in keys_of(found)
+        if key in look_up_keys(found)
     ]
-    return resolve(text, Open(), found, known, (PRODUCT,))
+    return resolve(text, Accepts(), found, known, (PRODUCT,))
 
 
-def only(said: Said) -> Meaning:
-    assert isinstance(said, Thing), said
-    return said.meanings[0]
+def only(said: Meaning) -> Match:
+    assert isinstance(said, Scan), said
+    return said.matches[0]
 
 
 # Separators
@@ -56,7 +56,7 @@ def test_a_substitute_of_fnc1_is_read_as_separator(sign: str) -> None:
     for text in (MESSAGE, MESSAGE + GS, f"01{GTIN}{GS}10LOT7{GS}3012", f"01{GTIN}3012{GS}10LOT7"):
         for prefix in ("", "]C1", "]d2"):
             meaning = only(what(prefix + text.replace(GS, sign), gtin=GTIN))
-            assert (meaning.key, meaning.quantity, meaning.explicit, meaning.batch) == (
+            assert (meaning.key, meaning.quantity, meaning.is_explicit, meaning.batch) == (
                 "X",
                 Decimal(12),
                 True,
@@ -80,8 +80,8 @@ def test_a_substitute_never_takes_a_digit_of_what_follows(sign: str, ai: str) ->
         for day in (1, 11, 22):
             for tail in TAILS:
                 sent = f"01{GTIN}21LOT7{GS}{ai}26{month:02}{day:02}{tail}"
-                found = message(sent.replace(GS, sign))
-                assert found.fault or found.values == message(sent).values, sent
+                found = parse_message(sent.replace(GS, sign))
+                assert found.fault or found.values == parse_message(sent).values, sent
                 read += not found.fault
     assert read or sign in ("~1", "^1")
 
@@ -90,8 +90,8 @@ def test_a_substitute_never_takes_a_digit_of_what_follows(sign: str, ai: str) ->
 def test_an_identifier_with_two_values_is_two_labels(ai: str) -> None:
     first, second = ("261201", "261202") if ai == "17" else ("001500", "001600")
     text = f"01{GTIN}{ai}{first}{GS}{ai}{second}"
-    assert what(text, gtin=GTIN) == Refused("input.gs1", text)
-    assert isinstance(what(f"01{GTIN}{ai}{first}{GS}{ai}{first}", gtin=GTIN), Thing)
+    assert what(text, gtin=GTIN) == RefusedInput("input.gs1", text)
+    assert isinstance(what(f"01{GTIN}{ai}{first}{GS}{ai}{first}", gtin=GTIN), Scan)
 
 
 @pytest.mark.parametrize("prefix", ["", "]C1", "]d2", "]Q3", "]e0"])
@@ -115,7 +115,7 @@ def test_where_no_separator_is_sent_that_is_said(prefix: str, tail: str) -> None
     if tail == "10LOT7|":
         assert only(what(text, gtin=GTIN)).batch == "LOT7"  # one at the end says nothing
     else:
-        assert what(text, gtin=GTIN) == Refused("input.no_gs", text)
+        assert what(text, gtin=GTIN) == RefusedInput("input.no_gs", text)
 
 
 NINE = "99520001100027"
@@ -134,9 +134,9 @@ NINE = "99520001100027"
 def test_a_value_that_runs_on_into_a_quantity_beyond_doubt_is_refused(gtin: str, of: str, value: str, ai: str) -> None:
     for prefix in ("", "]C1", "]d2"):
         text = f"{prefix}{of}{gtin}{ai}{value}"
-        assert what(text, gtin=gtin) == Refused("input.no_gs", text)
-        assert isinstance(what(text + GS, gtin=gtin), Thing)  # this scanner sends separators
-    assert isinstance(what(f"({of}){gtin}({ai}){value}", gtin=gtin), Thing)
+        assert what(text, gtin=gtin) == RefusedInput("input.no_gs", text)
+        assert isinstance(what(text + GS, gtin=gtin), Scan)  # this scanner sends separators
+    assert isinstance(what(f"({of}){gtin}({ai}){value}", gtin=gtin), Scan)
 
 
 @pytest.mark.parametrize("ai", ["10", "21", "22", "240", "250"])
@@ -155,13 +155,13 @@ def test_an_honest_lot_that_looks_like_a_quantity_is_a_lot(gtin: str, of: str, v
     text = f"{of[:2]}{gtin}{of[2:]}{GS if of[2:] else ''}{ai}{value}"
     meaning = only(what(text, "piece", decimal=False, gtin=gtin))
     assert meaning.batch == (value if ai == "10" else "")
-    assert not meaning.asks
+    assert not meaning.needs_quantity
 
 
 @pytest.mark.parametrize("value", ["30" * 44 + "4", "30" * 45, "3" * 90, "3017241231" * 9, "30372" * 18])
 def test_a_long_value_with_many_ways_to_cut_it_is_read_at_once(value: str) -> None:
     began = process_time()
-    assert message(f"01{GTIN}91{value}").values["01"] == GTIN
+    assert parse_message(f"01{GTIN}91{value}").values["01"] == GTIN
     assert process_time() - began < 1
 
 
@@ -169,9 +169,9 @@ def test_a_long_value_with_many_ways_to_cut_it_is_read_at_once(value: str) -> No
 def test_goods_that_are_weighed_are_asked_where_the_lot_may_end_in_their_weight(tail: str) -> None:
     for unit in ("kg", "l", ""):
         meaning = only(what(f"01{WEIGHED}10LOT7{tail}", unit))
-        assert (meaning.quantity, meaning.explicit, meaning.asks) == (Decimal(1), False, True)
-    assert not only(what(f"01{WEIGHED}10LOT7{tail}{GS}", "kg")).asks
-    assert not only(what(f"01{WEIGHED}10LOT7", "kg")).asks
+        assert (meaning.quantity, meaning.is_explicit, meaning.needs_quantity) == (Decimal(1), False, True)
+    assert not only(what(f"01{WEIGHED}10LOT7{tail}{GS}", "kg")).needs_quantity
+    assert not only(what(f"01{WEIGHED}10LOT7", "kg")).needs_quantity
     assert only(what(f"01{WEIGHED}310300150010LOT7{tail}", "kg")).quantity == Decimal("1.5")
 
 
@@ -196,20 +196,20 @@ def test_data_that_is_damaged_is_refused_as_a_whole(tail: str) -> None:
     for prefix in ("", "]C1"):
         text = f"{prefix}01{GTIN}{tail}"
         said = what(text, gtin=GTIN)
-        assert isinstance(said, Refused), (text, said)
-        assert said.why in ("input.gs1", "input.no_gs")
+        assert isinstance(said, RefusedInput), (text, said)
+        assert said.reason in ("input.gs1", "input.no_gs")
 
 
 @pytest.mark.parametrize("text", [f"(01){GTIN}(17)261301", f"(01){GTIN}(10){'L' * 21}", f"(01){GTIN}(99999)1"])
 def test_what_is_printed_is_held_to_the_same(text: str) -> None:
-    assert what(text, gtin=GTIN) == Refused("input.gs1", text)
+    assert what(text, gtin=GTIN) == RefusedInput("input.gs1", text)
     assert only(what(f"(01) {GTIN} (10) LOT7 (30) 12", gtin=GTIN)).quantity == 12
 
 
 def test_a_code_that_only_looks_like_it_is_unknown_or_known() -> None:
     for text in ("20 pieces of cake", "10~20", "A~B|C", "X{GS}1", "0109520001100025", "(Shelf) 12"):
-        assert not isinstance(what(text), Refused), text
-    assert what("0109520001100025~10A") == Unknown("0109520001100025~10A")
+        assert not isinstance(what(text), RefusedInput), text
+    assert what("0109520001100025~10A") == UnknownCode("0109520001100025~10A")
 
 
 @pytest.mark.parametrize("ms", [0, 1, 3, 6, 12])
@@ -217,15 +217,15 @@ def test_a_code_that_only_looks_like_it_is_unknown_or_known() -> None:
 def test_the_key_f8_is_a_separator_inside_a_message(prefix: bytes, ms: int) -> None:
     items = fed(prefix + MESSAGE.replace(GS, "\x1b[19~").encode() + b"\r", ms)
     assert [item.text for item in items if isinstance(item, Line)] == [prefix.decode() + MESSAGE]
-    assert not any(isinstance(item, Escape) for item in items)
+    assert not any(isinstance(item, EscapeInput) for item in items)
 
 
 def test_the_key_f8_is_a_key_everywhere_else() -> None:
     for before in (b"", b"12", b"4006381333931", b"milk"):
         decoder = Decoder()
         items = decoder.feed(before + b"\x1b[19~", 1.0)
-        assert decoder.waiting == bool(before)
-        assert Escape("\x1b[19~") in [*items, *decoder.tick(1.1)], before
+        assert decoder.is_waiting == bool(before)
+        assert EscapeInput("\x1b[19~") in [*items, *decoder.tick(1.1)], before
 
 
 KEYS = (b"\x1b[15~", b"\x1b[19~", b"\x1bOP", b"\x1b[A", b"\x1b[1;5C", b"\x1b[[A")
@@ -239,16 +239,16 @@ def test_a_key_in_the_middle_of_a_code_is_part_of_the_damaged_code(code: bytes, 
     """It is pressed nowhere, wherever it came, and the code is refused."""
     for place in range(1, len(code)):
         items = fed(code[:place] + key + code[place:] + b"\r", ms)
-        assert not any(isinstance(item, Escape) for item in items), place
+        assert not any(isinstance(item, EscapeInput) for item in items), place
         [line] = [item.text for item in items if isinstance(item, Line)]
-        assert readings(line, Open()) == Refused("input.control", code.decode())
+        assert parse(line, Accepts()) == RefusedInput("input.control", code.decode())
 
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("ms", [0, 1, 3, 6, 12])
 def test_a_key_behind_a_code_is_a_key(key: bytes, ms: int) -> None:
     items = fed(b"4006381333931" + key + b"\r", ms)
-    assert [type(item) for item in items if not isinstance(item, Typed)] == [Escape, Line]
+    assert [type(item) for item in items if not isinstance(item, OpenLine)] == [EscapeInput, Line]
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -257,16 +257,16 @@ def test_a_key_between_few_characters_is_a_key(key: bytes) -> None:
     for before, behind in ((b"17", b""), (b"17", b"5"), (b"milk", b"s"), (b"m", b"ilks")):
         decoder = Decoder()
         items = [*decoder.feed(before + key + behind, 1.0), *decoder.tick(1.1), *decoder.feed(b"\r", 1.2)]
-        assert [item.data for item in items if isinstance(item, Escape)] == [key.decode()]
+        assert [item.data for item in items if isinstance(item, EscapeInput)] == [key.decode()]
         assert [item.text for item in items if isinstance(item, Line)] == [(before + behind).decode()]
         items = decoder.feed(before + key + behind + b"\r", 2.0)
-        assert [type(item) for item in items if not isinstance(item, Typed)] == [Escape, Line]
+        assert [type(item) for item in items if not isinstance(item, OpenLine)] == [EscapeInput, Line]
         decoder.feed(before + key + behind, 3.0)
         items = decoder.feed(b"\x7f", 3.2)  # a person erases a character, and no sign of the key
-        assert Typed((before + behind)[:-1].decode()) in items
+        assert OpenLine((before + behind)[:-1].decode()) in items
 
 
-def fed(sent: bytes, ms: int) -> list[Decoded]:
+def fed(sent: bytes, ms: int) -> list[DecodedInput]:
     """What the decoder says of bytes that come so many milliseconds apart, or in one read."""
     decoder, at, items = Decoder(), 1.0, []
     for piece in [sent] if not ms else [bytes([byte]) for byte in sent]:
@@ -293,8 +293,8 @@ def test_identifiers_are_those_of_biip() -> None:
             if element.value == value:
                 fits.append(value)
         for value in fits:
-            found = message(f"{ai}{value}")
-            assert (found.values.get(ai), found.is_whole) == (value, True), (ai, value)
+            found = parse_message(f"{ai}{value}")
+            assert (found.values.get(ai), found.is_complete) == (value, True), (ai, value)
 
 
 @given(st.text("0123456789ABCLOT~|^{}<>GS\x1d \\x", max_size=40), st.sampled_from(["", "]C1"]))
@@ -302,14 +302,14 @@ def test_nothing_that_cannot_be_read_is_one(tail: str, prefix: str) -> None:
     """Whatever follows the number of a thing: it is read to its end, or refused, or the product is asked about."""
     text = f"{prefix}01{GTIN}{tail}"
     said = what(text, gtin=GTIN)
-    found = message(text.removeprefix("]C1").strip(" "))
+    found = parse_message(text.removeprefix("]C1").strip(" "))
     values = found.values
-    if isinstance(said, Thing):
-        assert found.is_whole
+    if isinstance(said, Scan):
+        assert found.is_complete
         counts = values.get("30") or values.get("37")
-        assert said.meanings[0].quantity == (int(counts) if counts and int(counts) else 1)
+        assert said.matches[0].quantity == (int(counts) if counts and int(counts) else 1)
     else:
-        assert isinstance(said, Refused)
+        assert isinstance(said, RefusedInput)
 
 
 # Measures
@@ -370,7 +370,11 @@ def test_a_measure_is_turned_into_the_unit_of_the_product(ai: str, unit: str, am
         text = f"01{WEIGHED}{ai}{decimals}{int(Decimal(amount).scaleb(decimals)):06}"
         for each in (text, f"]C1{text}", f"({text[:2]}){text[2:16]}({text[16:20]}){text[20:]}"):
             meaning = only(what(each, unit))
-            assert (meaning.quantity, meaning.explicit, meaning.asks) == (Decimal(quantity), True, False), each
+            assert (meaning.quantity, meaning.is_explicit, meaning.needs_quantity) == (
+                Decimal(quantity),
+                True,
+                False,
+            ), each
 
 
 def test_the_example_of_a_pound() -> None:
@@ -390,7 +394,7 @@ def test_the_example_of_a_pound() -> None:
 )
 def test_a_measure_that_says_nothing_of_the_unit_is_asked(ai: str, unit: str) -> None:
     meaning = only(what(f"01{WEIGHED}{ai}2000275", unit))
-    assert (meaning.quantity, meaning.explicit, meaning.asks) == (Decimal(1), False, True)
+    assert (meaning.quantity, meaning.is_explicit, meaning.needs_quantity) == (Decimal(1), False, True)
     assert meaning.measure is not None
     assert meaning.measure.amount == Decimal("2.75")
 
@@ -405,7 +409,7 @@ def test_of_several_measures_the_first_counts_and_without_a_unit_none() -> None:
     both = f"01{WEIGHED}31030015003112000200"
     assert only(what(both, "kg")).quantity == Decimal("1.5")
     assert only(what(both, "m")).quantity == Decimal(2)
-    assert only(what(both, "")).asks
+    assert only(what(both, "")).needs_quantity
     assert only(what(f"01{WEIGHED}31030015003202000275", "kg")).quantity == Decimal("1.5")
 
 
@@ -425,16 +429,21 @@ def test_gross_weights_and_sizes_are_no_quantity(ai: int) -> None:
 @pytest.mark.parametrize("tail", ["3902500", "3922500", "3912978500", "3932978500", "3932840500"])
 def test_an_amount_of_money_is_no_quantity(tail: str) -> None:
     meaning = only(what(f"01{WEIGHED}{tail}", "kg", price="2.50"))
-    assert (meaning.quantity, meaning.explicit, meaning.asks, meaning.price) == (Decimal(1), False, True, Decimal(5))
+    assert (meaning.quantity, meaning.is_explicit, meaning.needs_quantity, meaning.price) == (
+        Decimal(1),
+        False,
+        True,
+        Decimal(5),
+    )
     piece = only(what(f"01{WEIGHED}{tail}", "", decimal=False, price="2.50"))
-    assert (piece.quantity, piece.asks, piece.price) == (Decimal(1), False, Decimal(5))
+    assert (piece.quantity, piece.needs_quantity, piece.price) == (Decimal(1), False, Decimal(5))
 
 
 def test_what_is_counted_in_whole_grams_is_no_single_gram() -> None:
     assert only(what(f"01{WEIGHED}3103001750", "g", decimal=False)).quantity == 1750
     meaning = only(what(f"01{WEIGHED}3104001755", "g", decimal=False))
-    assert meaning.asks
-    assert only(what(f"01{WEIGHED}3103001750", "piece", decimal=False)).asks is False
+    assert meaning.needs_quantity
+    assert only(what(f"01{WEIGHED}3103001750", "piece", decimal=False)).needs_quantity is False
 
 
 @pytest.mark.parametrize(
@@ -448,7 +457,7 @@ def test_what_is_counted_in_whole_grams_is_no_single_gram() -> None:
     ],
 )
 def test_the_shop_s_own_scale_weighs_in_kg_or_in_what_it_sells(code: str, unit: str, quantity: str) -> None:
-    from aisle.code_forms import check_digit
+    from aisle.barcode_keys import check_digit
 
     code = code[:12] + check_digit(code[:12])
     assert only(what(code, unit)).quantity == Decimal(quantity)
@@ -457,6 +466,6 @@ def test_the_shop_s_own_scale_weighs_in_kg_or_in_what_it_sells(code: str, unit: 
 @pytest.mark.parametrize("unit", ["oz", "oz t", "l", "ml", "m", "m2", "ft", "stuk", "Stück", "bunch", "2 lb", "piece"])
 def test_what_the_scale_weighs_is_asked_of_goods_that_are_not_weighed(unit: str) -> None:
     meaning = only(what("2812345003503", unit))
-    assert (meaning.quantity, meaning.explicit, meaning.asks) == (Decimal(1), False, True), unit
+    assert (meaning.quantity, meaning.is_explicit, meaning.needs_quantity) == (Decimal(1), False, True), unit
     assert meaning.measure is not None
     assert (meaning.measure.amount, meaning.measure.unit) == (Decimal("0.35"), "kg")

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs import codec
-from aisle.jobs.base import Changed, Close, Closed, Context, Event, Export, Opened, Query, Resumed, Rows, Start, Wish
-from aisle.jobs.desk.logs import COLUMNS, LogsJob
-from aisle.jobs.desk.logs_filter import FIELDS, Filter, values_of
-from aisle.jobs.desk.logs_state import Logs
-from aisle.jobs.view import Chart, Detail, ListWindow, Step, Verdict, msg, raw
+from aisle import json_codec
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Export, Opened, Query, Refresh, Resumed, Rows, Start
+from aisle.jobs.supervisor.log import EXPORT_COLUMNS, LogJob
+from aisle.jobs.supervisor.log_filter import FILTER_FIELDS, LogFilter, filter_values
+from aisle.jobs.supervisor.log_view import LogState
+from aisle.jobs.view import Chart, DetailView, ListView, Step, Verdict, msg, raw
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -24,16 +24,16 @@ from aisle.scan.meaning import (
     Back,
     Choice,
     Command,
-    Echo,
-    Meaning,
-    Move,
+    CursorKey,
+    Match,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    TypedText,
+    UnknownCode,
 )
-from aisle.service.stock import reason
+from aisle.service.domain import orders
 from aisle.settings import LANGUAGES
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 from tests.lengths import tries
 from tests.unit.test_move_any import complete
 
@@ -65,8 +65,8 @@ class Hand:
     """Somebody at the log, with thirty entries."""
 
     def __init__(self, **args: Any) -> None:
-        self.job = LogsJob()
-        self.state: Logs = self.job.begin()
+        self.job = LogJob()
+        self.state: LogState = self.job.begin()
         self.asked: list[Mapping[str, Any]] = []
         self.effects: list[Any] = []
         self.verdicts: list[Verdict] = []
@@ -100,7 +100,7 @@ class Hand:
         self.effects = []
         queue: deque[Event] = deque([event])
         while queue:
-            turn = self.job.step(self.state, queue.popleft(), CONTEXT)
+            turn = self.job.handle(self.state, queue.popleft(), CONTEXT)
             self.state = turn.state
             self.verdicts += [turn.verdict] if turn.verdict else []
             for effect in turn.effects:
@@ -118,67 +118,67 @@ class Hand:
 def test_it_opens_with_the_last_week_and_asks_for_new_entries_and_losses() -> None:
     hand = Hand()
     assert hand.asked[-1]["since"].startswith("2026-11-13T00:00:00")
-    wishes = [effect for effect in hand.effects if isinstance(effect, Wish)]
-    assert wishes == [Wish("logs"), Wish("logs", "losses/1,2,3,4,5")]
+    wishes = [effect for effect in hand.effects if isinstance(effect, Refresh)]
+    assert wishes == [Refresh("logs"), Refresh("logs", "losses/1,2,3,4,5")]
     assert hand.view.total == 30
 
 
 def test_each_part_of_the_filter_is_chosen_typed_or_scanned() -> None:
     said: dict[str, Event] = {
-        "days": Choice(4),
+        "period": Choice(4),
         "reason": Choice(2),
         "review": Choice(2),
-        "product": Thing((Meaning(PRODUCT, "P1", "Product 1"),)),
+        "product": Scan((Match(PRODUCT, "P1", "Product 1"),)),
         "user": Choice(2),
         "reference": Text("PO-77"),
         "source": Choice(3),
-        "ids": Unknown("4-9"),
-        "place": Thing((Meaning(LOCATION, "A1", "A1"),)),
+        "ids": UnknownCode("4-9"),
+        "location": Scan((Match(LOCATION, "A1", "A1"),)),
     }
     hand = Hand()
-    for number, field in enumerate(FIELDS, 1):
+    for number, field in enumerate(FILTER_FIELDS, 1):
         hand.feed(Command("f"))
-        assert hand.job.at(hand.state) == "logs.filter"
+        assert hand.job.step_name(hand.state) == "logs.filter"
         hand.feed(Choice(number))
-        assert (hand.job.at(hand.state), hand.state.field) == ("logs.value", field)
+        assert (hand.job.step_name(hand.state), hand.state.field) == ("logs.value", field)
         assert hand.feed(said[field]) in ("logs.filtered", "logs.unfiltered", "logs.placed_filtered")
-        assert any(isinstance(effect, Wish) for effect in hand.effects)
-    assert hand.state.filter == Filter("weeks", "1", "1", "P1", "ann", "PO-77", "change", "4-9", "A1")
+        assert any(isinstance(effect, Refresh) for effect in hand.effects)
+    assert hand.state.filter == LogFilter("weeks", "1", "1", "P1", "ann", "PO-77", "change", "4-9", "A1")
     args = hand.asked[-1]
     assert (args["reason_code"], args["review_status"], args["from_id"], args["to_id"]) == ("1", "1", "4", "9")
-    assert Wish("logs", "since/2026-09-25") in hand.effects
+    assert Refresh("logs", "since/2026-09-25") in hand.effects
     hand.feed(Command("f"))
     assert hand.feed(Command("x")) == "logs.unfiltered"
-    assert hand.state.filter == Filter()
+    assert hand.state.filter == LogFilter()
 
 
 @pytest.mark.parametrize("kind", [ORDER, PRODUCT, LOCATION, PERSON])
 def test_whatever_is_said_where_a_reference_is_asked_is_one(kind: str) -> None:
     hand = Hand()
     hand.feed(Command("f"))
-    hand.feed(Choice(1 + FIELDS.index("reference")))
-    assert hand.feed(Thing((Meaning(kind, "4113", code="W58444"),))) == "logs.filtered"
-    assert (hand.state.filter, hand.asked[-1]["reference"]) == (Filter(reference="W58444"), "W58444")
+    hand.feed(Choice(1 + FILTER_FIELDS.index("reference")))
+    assert hand.feed(Scan((Match(kind, "4113", code="W58444"),))) == "logs.filtered"
+    assert (hand.state.filter, hand.asked[-1]["reference"]) == (LogFilter(reference="W58444"), "W58444")
 
 
 def test_the_number_of_an_order_is_one_of_an_entry_where_that_is_asked() -> None:
     hand = Hand()
     hand.feed(Command("f"))
-    hand.feed(Choice(1 + FIELDS.index("ids")))
-    assert hand.feed(Thing((Meaning(ORDER, "4113", code="W58444"),))) == "logs.not_this"
-    assert hand.feed(Thing((Meaning(ORDER, "4113", code="4113"),))) == "logs.filtered"
-    assert hand.state.filter == Filter(ids="4113")
+    hand.feed(Choice(1 + FILTER_FIELDS.index("ids")))
+    assert hand.feed(Scan((Match(ORDER, "4113", code="W58444"),))) == "logs.not_this"
+    assert hand.feed(Scan((Match(ORDER, "4113", code="4113"),))) == "logs.filtered"
+    assert hand.state.filter == LogFilter(ids="4113")
 
 
 def test_each_source_that_our_service_writes_of_a_line_can_be_chosen() -> None:
-    assert {reason.SOURCE, reason.REJECTED} <= set(values_of("source", ()))
+    assert {orders.SHORTAGE_SOURCE, orders.REJECTION_SOURCE} <= set(filter_values("source", ()))
 
 
 def test_where_nobody_writes_files_that_is_said_before_a_name_is_asked_for() -> None:
     hand = Hand()
     hand.no = "logs.why_here"
     assert hand.feed(Command("e")) == "logs.not_exported"
-    assert hand.job.at(hand.state) == "logs"
+    assert hand.job.step_name(hand.state) == "logs"
 
 
 def test_a_file_is_named_and_what_became_of_it_is_said() -> None:
@@ -186,22 +186,22 @@ def test_a_file_is_named_and_what_became_of_it_is_said() -> None:
     hand.feed(Command("e"))
     hand.no = "logs.why_there"
     assert hand.feed(Text("mine.csv")) == "logs.not_exported"
-    assert hand.job.at(hand.state) == "logs.export"
+    assert hand.job.step_name(hand.state) == "logs.export"
     hand.no = ""
     hand.feed(Choice(1))
-    assert hand.job.at(hand.state) == "logs.sure"
+    assert hand.job.step_name(hand.state) == "logs.sure"
     assert [dict(line.text.args)["text"] for line in hand.view.lines] == ["/home/ann/aisle-log-2026-11-20.csv"]
     assert not [effect for effect in hand.effects if isinstance(effect, Export)], "nothing before somebody said so"
     hand.why = "logs.why_full"
     assert hand.feed(Choice(1)) == "logs.not_exported"
-    assert hand.job.at(hand.state) == "logs.export"
+    assert hand.job.step_name(hand.state) == "logs.export"
     hand.why = ""
     hand.feed(Choice(1))
     assert hand.feed(Choice(1)) == "logs.exported"
     (asked,) = [effect for effect in hand.effects if isinstance(effect, Export)]
-    assert (asked.file, asked.name, asked.columns) == ("/home/ann/aisle-log-2026-11-20.csv", "logs", COLUMNS)
+    assert (asked.file, asked.name, asked.columns) == ("/home/ann/aisle-log-2026-11-20.csv", "logs", EXPORT_COLUMNS)
     assert "first" not in asked.args
-    assert hand.job.at(hand.state) == "logs"
+    assert hand.job.step_name(hand.state) == "logs"
 
 
 def test_what_is_no_name_of_a_file_becomes_none() -> None:
@@ -213,16 +213,16 @@ def test_what_is_no_name_of_a_file_becomes_none() -> None:
     assert hand.named == []
     for text in ("log", "a.b", "./g", "~/g", "été", " week 7 "):
         hand.feed(Text(text))
-        assert hand.job.at(hand.state) == "logs.sure", text
+        assert hand.job.step_name(hand.state) == "logs.sure", text
         hand.feed(Back())
-        assert hand.job.at(hand.state) == "logs.export"
+        assert hand.job.step_name(hand.state) == "logs.export"
     assert hand.named == ["log", "a.b", "./g", "~/g", "été", "week 7"]
 
 
 def test_an_entry_is_shown_whole_and_losses_as_bars() -> None:
     hand = Hand()
     hand.feed(Choice(4))
-    assert isinstance(hand.view, Detail)
+    assert isinstance(hand.view, DetailView)
     assert ("number", Decimal(7)) in [(cell.id, dict(cell.args).get("value")) for _, cell in hand.view.blocks[0].rows]
     labels = {label.id for label, _ in hand.view.blocks[0].rows}
     assert "doubts.head_who" in labels
@@ -239,7 +239,7 @@ def test_an_entry_is_shown_whole_and_losses_as_bars() -> None:
 def test_a_place_that_is_scanned_is_looked_for() -> None:
     hand = Hand()
     hand.feed(Command("f"))
-    assert hand.feed(Thing((Meaning(LOCATION, "A1", "A1"),))) == "logs.placed"
+    assert hand.feed(Scan((Match(LOCATION, "A1", "A1"),))) == "logs.placed"
     assert (hand.state.phase, hand.asked[-1]["location_code"]) == ("list", "A1")
     hand.feed(Back())
     assert hand.asked[-1]["location_code"] == ""
@@ -247,7 +247,7 @@ def test_a_place_that_is_scanned_is_looked_for() -> None:
 
 def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
     hand = Hand()
-    hand.feed(Thing((Meaning(LOCATION, "A1", "A1"),)))
+    hand.feed(Scan((Match(LOCATION, "A1", "A1"),)))
     assert hand.view.title == msg("logs.placed", place="A1", what="", period=msg("logs.week"), count=0)
     hand.feed(Command("f"))
     assert hand.view.lines[0].text.id == "logs.placed"
@@ -259,7 +259,7 @@ def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
     assert hand.view.title.id == "logs.placed"
     hand.feed(Text("mature"))
     assert hand.view.title == msg("logs.both", place="A1", what="mature", period=msg("logs.week"), count=0)
-    hand.feed(Thing((Meaning(PRODUCT, "P1", "P1"),)))
+    hand.feed(Scan((Match(PRODUCT, "P1", "P1"),)))
     assert hand.view.title == msg("logs.both_filtered", place="A1", what="mature", period=msg("logs.week"), count=1)
     hand.feed(Command("f"))
     hand.feed(Command("x"))
@@ -268,7 +268,7 @@ def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
 
 def test_what_has_no_entries_is_named_with_its_place() -> None:
     hand = Hand()
-    hand.feed(Thing((Meaning(LOCATION, "A1", "A1"),)))
+    hand.feed(Scan((Match(LOCATION, "A1", "A1"),)))
     hand.feed(Rows("logs", (), 0))
     assert hand.view.empty == msg("logs.none", text="A1")
     hand.feed(Text("mature"))
@@ -281,7 +281,7 @@ def test_what_has_no_entries_is_named_with_its_place() -> None:
 def test_a_place_and_the_words_beside_it_are_whole_in_the_title_of_a_handheld(language: str, others: str) -> None:
     def said(id_: str, words: str, cells: int) -> str:
         title = msg(f"{id_}{others}", place="A-01-12", what=words, period=msg("logs.week"), count=1)
-        return Voice(language=language).short(title, cells)
+        return MessageWriter(language=language).fit_line(title, cells)
 
     assert "A-01-12" in said("logs.placed", "", 11)
     assert "A-01-12 cola" in said("logs.both", "cola", 15)
@@ -298,15 +298,15 @@ def test_a_place_is_a_part_of_the_filter_that_is_typed_too() -> None:
 
 def test_a_log_that_is_not_all_here_says_so() -> None:
     hand = Hand()
-    assert not hand.view.more
-    hand.feed(Rows("logs", (row(1),), 1, partly=True))
-    assert hand.view.more
-    hand.feed(Rows("logs", (), 0, partly=True))
-    assert (hand.view.more, hand.view.empty.id) == (True, "logs.older")
+    assert not hand.view.may_have_more
+    hand.feed(Rows("logs", (row(1),), 1, may_have_more=True))
+    assert hand.view.may_have_more
+    hand.feed(Rows("logs", (), 0, may_have_more=True))
+    assert (hand.view.may_have_more, hand.view.empty.id) == (True, "logs.older")
     hand.feed(Rows("logs", (), 0))
-    assert (hand.view.more, hand.view.empty.id) == (False, "logs.empty")
+    assert (hand.view.may_have_more, hand.view.empty.id) == (False, "logs.empty")
     hand.feed(Changed("log", ""))
-    assert not hand.view.more
+    assert not hand.view.may_have_more
 
 
 def test_back_clears_the_filter_before_it_leaves() -> None:
@@ -320,14 +320,14 @@ def test_back_clears_the_filter_before_it_leaves() -> None:
 
 def an_event(random: Random, hand: Hand) -> Event:
     """What somebody might do next."""
-    open_ = hand.job.open(hand.state)
+    open_ = hand.job.accepts(hand.state)
     if open_.choices and random.random() < 0.3:
         return Choice(random.randint(1, open_.choices))
-    things = [Thing((Meaning(kind, "P1", "P1"),)) for kind in (PRODUCT, PERSON, LOCATION, LOCATION, ORDER)]
+    things = [Scan((Match(kind, "P1", "P1"),)) for kind in (PRODUCT, PERSON, LOCATION, LOCATION, ORDER)]
     events: list[Event] = [
-        *(Command(letter) for letter in open_.letters * 2),
-        *(Move(key) for key in ("down", "enter", "pagedown", "end")),
-        *(Echo("pro"), Text("words"), Unknown("999"), Unknown("4-9"), Back(), Back(), Choice(9)),
+        *(Command(letter) for letter in open_.command_letters * 2),
+        *(CursorKey(key) for key in ("down", "enter", "pagedown", "end")),
+        *(TypedText("pro"), Text("words"), UnknownCode("999"), UnknownCode("4-9"), Back(), Back(), Choice(9)),
         *(Resumed(), Closed("lookup"), Changed("log", ""), Changed("outbox", ""), random.choice(things)),
     ]
     return random.choice(events)
@@ -345,23 +345,23 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             count = len(hand.verdicts)
             hand.why, hand.no = random.choice(["", "logs.why_full"]), random.choice(["", "logs.why_many"])
             hand.feed(script.pop(0) if script else an_event(random, hand))
-            view, open_ = hand.view, hand.job.open(hand.state)
-            assert view.name == hand.job.at(hand.state)
-            assert (view.numbered if isinstance(view, ListWindow) else len(view.choices)) == open_.choices
-            assert all(hint.letter == "b" or hint.letter in open_.letters for hint in view.hints)
+            view, open_ = hand.view, hand.job.accepts(hand.state)
+            assert view.name == hand.job.step_name(hand.state)
+            assert (view.numbered_rows if isinstance(view, ListView) else len(view.choices)) == open_.choices
+            assert all(hint.letter == "b" or hint.letter in open_.command_letters for hint in view.key_hints)
             assert all(complete(verdict.text) for verdict in hand.verdicts[count:])
             seen.update([view.name, *(verdict.text.id for verdict in hand.verdicts[count:])])
             if (walk + step) % 7 == 0:
                 said = [view.title, view.prompt, *view.choices]
                 said += [line.text for line in view.lines] if isinstance(view, Step | Chart) else []
                 assert all(complete(message) for message in said)
-                assert codec.from_text(Logs, codec.to_text(hand.state)) == hand.state
+                assert json_codec.from_text(LogState, json_codec.to_text(hand.state)) == hand.state
             if any(isinstance(effect, Close) for effect in hand.effects):
                 break
         for _ in range(5):
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
-    wanted = {*LogsJob.steps, "logs.filtered", "logs.unfiltered", "logs.exported", "logs.not_exported", "logs.no_name"}
+    wanted = {*LogJob.steps, "logs.filtered", "logs.unfiltered", "logs.exported", "logs.not_exported", "logs.no_name"}
     wanted |= {"logs.not_this", "logs.placed", "logs.unknown", "logs.no_ids"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
@@ -375,9 +375,9 @@ def test_a_row_of_the_log_says_who_why_when_and_of_what_in_words_of_people() -> 
         {**said, "key": "6", "source": "till", "work": "till", "reference": "D900"},
     )
     hand = Hand()
-    hand.state = hand.job.step(hand.state, Rows("logs", rows, 4), CONTEXT).state
+    hand.state = hand.job.handle(hand.state, Rows("logs", rows, 4), CONTEXT).state
     view = hand.job.view(hand.state)
-    assert isinstance(view, ListWindow)
+    assert isinstance(view, ListView)
     cells = [each.cells for each in view.rows]
     assert [each[2].id for each in cells] == ["logs.kind_aisle", "logs.kind_movement", "logs.kind_count", "raw"]
     assert [each[3].id for each in cells] == ["logs.at_time", "moment", "moment", "moment"]
@@ -391,7 +391,7 @@ def test_an_entry_of_last_evening_has_its_day_in_the_time_of_this_host(
     in_zone("EST5")
     rows = ({**row(1), "at": "2026-11-20T00:30:00Z"}, {**row(2), "at": "2026-11-20T05:30:00Z"})
     hand = Hand()
-    hand.state = hand.job.step(hand.state, Rows("logs", rows, 2), CONTEXT).state
+    hand.state = hand.job.handle(hand.state, Rows("logs", rows, 2), CONTEXT).state
     view = hand.job.view(hand.state)
-    assert isinstance(view, ListWindow)
+    assert isinstance(view, ListView)
     assert [each.cells[3].id for each in view.rows] == ["moment", "logs.at_time"]

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs import codec
-from aisle.jobs.base import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
-from aisle.jobs.count.losing import Losing, Reason, reasons
-from aisle.jobs.count.loss import LossJob
-from aisle.jobs.view import ListWindow, Verdict
+from aisle import json_codec
+from aisle.jobs.adjust import AdjustJob
+from aisle.jobs.adjust_state import AdjustState, Reason, parse_reasons
+from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
+from aisle.jobs.view import ListView, Verdict
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -21,10 +21,10 @@ from aisle.scan.meaning import (
     Back,
     Choice,
     Command,
-    Meaning,
+    Match,
     Quantity,
-    Thing,
-    Unknown,
+    Scan,
+    UnknownCode,
 )
 from tests.lengths import tries
 
@@ -64,9 +64,9 @@ class Hand:
     """Runs the job as a session does: its questions about the store are answered at once, the last one first."""
 
     def __init__(self, learnt: tuple[Row, ...] = (), policy: Policy | None = None, rows: int = 12, **args: Any) -> None:
-        self.job = LossJob()
-        self.state: Losing = self.job.begin()
-        self.context = CONTEXT._replace(policy=policy or Policy(), rows=rows)
+        self.job = AdjustJob()
+        self.state: AdjustState = self.job.begin()
+        self.context = CONTEXT._replace(policy=policy or Policy(), window_rows=rows)
         self.learnt = learnt
         self.refused: tuple[Row, ...] = ()
         """What the service refused."""
@@ -79,7 +79,7 @@ class Hand:
         told = ""
         events: list[Event] = [event]
         while events:
-            turn = self.job.step(self.state, events.pop(), self.context)
+            turn = self.job.handle(self.state, events.pop(), self.context)
             self.state = turn.state
             self.effects += turn.effects
             self.verdict = turn.verdict or self.verdict
@@ -104,7 +104,7 @@ class Hand:
 
     def scan(self, key: str, quantity: str = "1", kind: str = PRODUCT) -> str:
         """A code that means one thing."""
-        return self.feed(Thing((Meaning(kind, key, key, Decimal(quantity), quantity != "1", key),)))
+        return self.feed(Scan((Match(kind, key, key, Decimal(quantity), quantity != "1", key),)))
 
     @property
     def entries(self) -> list[Row]:
@@ -121,7 +121,7 @@ def test_product_quantity_reason_is_all_there_is_to_a_loss() -> None:
     write = next(effect for effect in hand.effects if isinstance(effect, Write))
     assert write.operation == "create-store-product-logs"
     assert write.query == {"appUserName": "ann", "is_counted_quantity": False}
-    assert (write.lanes, write.merge) == (("product/P1",), "")
+    assert (write.lanes, write.merge_key) == (("product/P1",), "")
     assert hand.entries == [
         {
             "product_number": "P1",
@@ -134,15 +134,15 @@ def test_product_quantity_reason_is_all_there_is_to_a_loss() -> None:
             "source": "aisle",
         }
     ]
-    assert hand.job.at(hand.state) == "loss.product"
+    assert hand.job.step_name(hand.state) == "loss.product"
 
 
 def test_where_it_lay_is_asked_only_where_that_is_not_plain() -> None:
     hand = Hand()
     assert hand.scan("P2") == "loss.where"
     view = hand.job.view(hand.state)
-    assert isinstance(view, ListWindow)
-    assert view.numbered == 3
+    assert isinstance(view, ListView)
+    assert view.numbered_rows == 3
     assert hand.feed(Choice(2)) == "loss.how_many"
     hand.feed(Command("d"))
     hand.feed(Choice(2))
@@ -199,14 +199,14 @@ def test_reasons_come_from_the_table_and_from_the_logs() -> None:
     )
     table = ("11 - Damaged", "nonsense", " 12+Found ")
     found = (Reason(11, -1, "Damaged"), Reason(12, 1, "Found"), Reason(7, -1, "Broken glass"))
-    assert reasons(table, learnt) == found
-    assert reasons(()) == reasons(Policy().reasons)
-    hand = Hand(learnt, Policy(reasons=table), rows=2)
+    assert parse_reasons(table, learnt) == found
+    assert parse_reasons(()) == parse_reasons(Policy().adjustment_reasons)
+    hand = Hand(learnt, Policy(adjustment_reasons=table), rows=2)
     hand.scan("P1")
     hand.feed(Command("d"))
-    assert hand.job.open(hand.state).choices == 2
+    assert hand.job.accepts(hand.state).choices == 2
     hand.feed(Command("n"))
-    assert hand.job.open(hand.state).choices == 1
+    assert hand.job.accepts(hand.state).choices == 1
     hand.feed(Choice(1))
     assert hand.entries[-1]["reason_code"] == 7
 
@@ -242,10 +242,10 @@ def test_more_lost_than_the_books_have_is_asked() -> None:
         "loss.way_count",
     ]
     assert hand.feed(Back()) == "count.dropped"
-    assert hand.job.open(hand.state).keys == ""
+    assert hand.job.accepts(hand.state).choice_letters == ""
     assert hand.feed(Quantity(Decimal(50))) == "loss.why"
     hand.feed(Choice(1))
-    assert hand.job.open(hand.state).keys == "ryc"
+    assert hand.job.accepts(hand.state).choice_letters == "ryc"
     assert hand.feed(Choice(1)) == "loss.lost"
     assert hand.entries[-1]["stock_pool_2"] == -5
     hand = lose("P1", 50)
@@ -265,12 +265,12 @@ def test_what_the_books_do_not_have_can_be_counted_before_it_is_lost() -> None:
     hand.feed(Choice(2))
     assert hand.effects[-1] == Start("count", {"location_code": "A-3", "product_number": "P1", "label": "Product P1"})
     assert hand.feed(Closed("count")) == "loss.how_many"
-    assert (hand.state.quantity, hand.state.place) == (Decimal(2), "A-3")
+    assert (hand.state.quantity, hand.state.location) == (Decimal(2), "A-3")
 
 
 def test_from_a_count_it_begins_at_the_place_with_the_product_and_goes_back() -> None:
     hand = Hand(location_code="A-2", product_number="P2")
-    assert hand.job.at(hand.state) == "loss.quantity"
+    assert hand.job.step_name(hand.state) == "loss.quantity"
     hand.feed(Quantity(Decimal(1)))
     hand.feed(Choice(3))
     assert (hand.entries[-1]["location_code"], hand.entries[-1]["stock_pool_2"]) == ("A-2", -1)
@@ -286,7 +286,7 @@ def test_nothing_is_no_loss_and_one_thing_is_said_at_a_time() -> None:
     assert hand.scan("X", kind=ORDER) == "count.not_this"
     assert hand.feed(Back()) == "loss.dropped"
     assert hand.scan("P1", "0.5") == "count.whole"
-    assert hand.job.at(hand.state) == "loss.product"
+    assert hand.job.step_name(hand.state) == "loss.product"
     assert not hand.entries
 
 
@@ -298,8 +298,8 @@ def test_digits_of_a_place_or_a_product_are_asked_about() -> None:
     assert hand.feed(Back()) == "count.dropped"
     hand.feed(Quantity(Decimal(7)))
     assert hand.feed(Choice(2)) == "loss.how_many"
-    assert hand.state.item is not None
-    assert hand.state.item.place == "7"
+    assert hand.state.line is not None
+    assert hand.state.line.location == "7"
     assert hand.feed(Quantity(Decimal(305))) == "count.number_of_product"
     assert hand.feed(Choice(2)) == "loss.one_at_a_time"
     hand.feed(Quantity(Decimal(305)))
@@ -339,7 +339,7 @@ def test_the_number_of_an_order_is_no_loss_unless_somebody_says_so() -> None:
 @pytest.mark.parametrize(("product", "books"), [("P1", 5), ("P5", 150), ("P4", 0), ("P404", 0)])
 @pytest.mark.parametrize("why", ["Broken", "Found"])
 def test_far_more_than_there_was_is_asked_about_before_it_is_lost_or_found(product: str, books: int, why: str) -> None:
-    hand = Hand(policy=Policy(reasons=("1 - Broken", "5 + Found")))
+    hand = Hand(policy=Policy(adjustment_reasons=("1 - Broken", "5 + Found")))
     reason = Choice(1 if why == "Broken" else 2)
     hand.scan(product)
     assert hand.feed(Quantity(Decimal(10 * books or 999))) == "loss.why"
@@ -350,7 +350,7 @@ def test_far_more_than_there_was_is_asked_about_before_it_is_lost_or_found(produ
         "count.way_quantity",
         "count.way_not_so_many",
     ]
-    assert (hand.job.open(hand.state).by_hand, hand.job.open(hand.state).keys) == (True, "yx")
+    assert (hand.job.accepts(hand.state).typed_only, hand.job.accepts(hand.state).choice_letters) == (True, "yx")
     assert hand.feed(Back()) == "count.not_so_many"
     assert hand.state.phase == "quantity"
     hand.feed(doubted)
@@ -360,7 +360,7 @@ def test_far_more_than_there_was_is_asked_about_before_it_is_lost_or_found(produ
     assert hand.feed(Choice(1)) == "loss.why"
     assert hand.entries == []
     assert hand.feed(reason) == ("loss.found" if why == "Found" else "loss.lost"), "so many was said, and is asked once"
-    assert hand.state.beyond is False
+    assert hand.state.is_implausible is False
     hand.scan(product)
     hand.feed(Quantity(Decimal(10 * books or 999)))
     assert (hand.feed(reason) == "loss.over") == bool(why == "Broken" and books), "of the next one nothing was said yet"
@@ -399,8 +399,8 @@ def test_so_many_are_meant_at_one_place_and_asked_about_again_at_another() -> No
     assert hand.feed(Choice(1)) == "loss.why"
     hand.feed(Back())
     assert hand.scan("B-1", kind=LOCATION) == "count.so_many"
-    assert hand.state.item is not None
-    assert hand.state.item.place == "B-1"
+    assert hand.state.line is not None
+    assert hand.state.line.location == "B-1"
     assert hand.feed(Command("d")) == "count.so_many"
     assert hand.feed(Choice(1)) == "loss.why"
     assert hand.feed(Choice(1)) == "loss.lost"
@@ -427,23 +427,23 @@ def test_nothing_goes_on_before_so_many_lost_are_settled() -> None:
 
 def anything(hand: Hand, random: Random) -> Event:
     """Something that the grammar could make of an input at the step on the screen."""
-    open_ = hand.job.open(hand.state)
+    open_ = hand.job.accepts(hand.state)
     kind, key = random.choice(
         [(PRODUCT, "P1"), (PRODUCT, "P2"), (PRODUCT, "P2"), (PRODUCT, "P3"), (PRODUCT, "P404"), (LOCATION, "A-1")]
     )
     quantity = Decimal(random.choice(["1", "2", "0.5"]))
-    scan: Event = Thing((Meaning(kind, key, key, quantity, quantity != 1, key),))
+    scan: Event = Scan((Match(kind, key, key, quantity, quantity != 1, key),))
     ways = [scan] * 3
-    others: list[Event] = [Resumed(), Unknown("?"), Back(), Thing((Meaning(ORDER, "X"),))]
+    others: list[Event] = [Resumed(), UnknownCode("?"), Back(), Scan((Match(ORDER, "X"),))]
     ways += [random.choice(others)]
     if open_.quantity:
         ways += [Quantity(Decimal(random.choice(["0", "1", "7", "305", "4101", "5000", "110002"])))] * 2
-    if hand.state.number or hand.state.beyond:
+    if hand.state.number_match or hand.state.is_implausible:
         ways += [Back()] * 2
     if open_.choices:
         ways += [Choice(random.randint(1, open_.choices))] * 3
-    if open_.letters:
-        ways += [Command(random.choice(open_.letters))]
+    if open_.command_letters:
+        ways += [Command(random.choice(open_.command_letters))]
     return random.choice(ways)
 
 
@@ -453,15 +453,15 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
         random = Random(seed)
         hand = Hand(rows=random.choice([3, 12]))
         for _ in range(100):
-            before, quantity, item = len(hand.entries), hand.state.quantity, hand.state.item
-            doubted = hand.state.typed
+            before, quantity, item = len(hand.entries), hand.state.quantity, hand.state.line
+            doubted = hand.state.asked_quantity
             event = anything(hand, random)
             told = hand.feed(event)
             reached[told] += 1
-            reached[hand.job.at(hand.state)] += 1
-            view, open_ = hand.job.view(hand.state), hand.job.open(hand.state)
-            assert view.name == hand.job.at(hand.state)
-            assert {hint.letter for hint in view.hints} <= {*open_.letters, "b"}
+            reached[hand.job.step_name(hand.state)] += 1
+            view, open_ = hand.job.view(hand.state), hand.job.accepts(hand.state)
+            assert view.name == hand.job.step_name(hand.state)
+            assert {hint.letter for hint in view.key_hints} <= {*open_.command_letters, "b"}
             assert view.prompt.id.startswith("prompt.choose_or_") == bool(open_.quantity and open_.choices)
             assert (len(hand.entries) > before) == (told in ("loss.lost", "loss.found", "loss.undone"))
             if told in ("loss.lost", "loss.found"):
@@ -470,14 +470,14 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
                 assert item is not None
                 typed = event.value if isinstance(event, Quantity) else quantity
                 assert abs(sent) in (quantity, typed, item.expected, doubted)
-            assert codec.from_text(Losing, codec.to_text(hand.state)) == hand.state
+            assert json_codec.from_text(AdjustState, json_codec.to_text(hand.state)) == hand.state
         del hand.effects[:]
         for _ in range(3):
             if not hand.effects:
                 hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     answers = "at_place dropped found how_many lost none one_at_a_time over undone where why"
-    wanted = [*LossJob.steps, *(f"loss.{answer}" for answer in answers.split())]
+    wanted = [*AdjustJob.steps, *(f"loss.{answer}" for answer in answers.split())]
     wanted += ["count.answer_first", "count.dropped", "loss.go_on", "count.not_this", "count.nothing_to_undo"]
     wanted += ["count.number_of_order", "count.number_of_place", "count.number_of_product"]
     wanted += ["count.so_many", "count.unknown", "count.whole"]

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Changed, Close, Opened, Query, Resumed, Rows, Start, Wish
-from aisle.jobs.move.moving import Moving, Part, holdings, nowhere_of
-from aisle.jobs.move.news import with_homes
-from aisle.jobs.move.shelf import MOST
+from aisle.jobs.job import Changed, Close, Opened, Query, Refresh, Resumed, Rows, Start
+from aisle.jobs.move.goods_in_hand import MAX_PRODUCTS
+from aisle.jobs.move.job import with_suggested_locations
+from aisle.jobs.move.move_state import Goods, MoveState, parse_held_goods, parse_unlocated_stock
 from aisle.jobs.view import ASK, GOOD, WRONG
-from aisle.scan.meaning import PERSON, Back, Choice, Quantity, Unknown
+from aisle.scan.meaning import PERSON, Back, Choice, Quantity, UnknownCode
 from tests.unit.moves import BAG, Hand, Store, small_store
 
 
@@ -146,13 +146,13 @@ def test_a_cart_is_loaded_at_many_places_and_put_away_in_the_order_of_feet() -> 
     hand = Hand()
     hand.say("c", "A-1", "P3", "P1", "P1", "B-1", "P1")
     assert hand.view.name == "move.load"
-    assert [f"{stop.place} {stop.quantity}" for stop in hand.view.coming] == ["A-1 1", "A-1 2"]
+    assert [f"{stop.location} {stop.quantity}" for stop in hand.view.upcoming] == ["A-1 1", "A-1 2"]
     hand.say("d")
     assert hand.view.name == "move.put"
     assert not hand.sent
-    part = hand.state.part
+    part = hand.state.current_goods
     assert part is not None
-    assert (part.product, part.place, part.home) == ("P1", "B-1", "A-1")
+    assert (part.product, part.location, part.suggested_location) == ("P1", "B-1", "A-1")
     hand.say("P3", "PU")
     assert hand.items == [("P3", 1, ("A-1", 1, "", 0), ("PU", 0, "", 0))]
     hand.say("A-2")
@@ -197,12 +197,12 @@ def test_a_store_without_places_moves_between_pools_and_orders() -> None:
 def test_a_product_that_is_scanned_first_finds_its_place_or_asks() -> None:
     hand = Hand()
     assert hand.say("P3") == "move.taken"
-    assert hand.state.place == "A-1"
+    assert hand.state.location == "A-1"
     hand = Hand()
     assert hand.say("P1") == "move.where_from"
     assert hand.choices == ["move.way_from", "move.way_from"]
     hand.say("2")
-    assert (hand.state.place, hand.held) == ("B-1", {"P1": 1})
+    assert (hand.state.location, hand.held) == ("B-1", {"P1": 1})
     hand = Hand(product_number="P1")
     assert hand.say("A-1") == "move.taken"
     hand = Hand()
@@ -217,7 +217,7 @@ def test_a_product_that_does_not_lie_here_says_why_and_offers_ways() -> None:
     assert hand.say("P1") == "move.not_here"
     assert hand.choices == ["move.way_over", "move.way_count", "move.way_from", "move.way_from"]
     hand.say("f")
-    assert (hand.state.place, hand.held) == ("B-1", {"P1": 1})
+    assert (hand.state.location, hand.held) == ("B-1", {"P1": 1})
     hand = Hand()
     hand.say("A-2", "P1", "y", "B-1")
     assert hand.sent[0].body[0]["allow_overage"] is True
@@ -248,7 +248,7 @@ def test_a_place_after_an_undo_moves_nothing_that_was_put_back() -> None:
     sent = len(hand.sent)
     assert hand.say("A-2") == "move.after_undo"
     hand.say("l")
-    assert (hand.state.place, hand.held, len(hand.sent)) == ("A-2", {}, sent)
+    assert (hand.state.location, hand.held, len(hand.sent)) == ("A-2", {}, sent)
     assert +hand.store.goods == +small_store().goods
     assert hand.say("u") == "pick.nothing_to_undo"
 
@@ -286,7 +286,7 @@ def test_undo_waits_for_the_lines_of_an_order_and_can_be_said_again() -> None:
     assert hand.say("P1", "4101") == "move.moved"
     hand.store.awaited = True
     assert hand.say("u") == "move.undo_awaited"
-    assert hand.effects[-1] == Wish("order", "4101")
+    assert hand.effects[-1] == Refresh("order", "4101")
     assert hand.say("u") == "move.undone"
     assert +hand.store.goods == {("P1", "", 1, "", 0): 5}
 
@@ -306,7 +306,7 @@ def test_goods_in_hand_are_not_left_without_a_word() -> None:
 def test_what_does_not_belong_here_says_so() -> None:
     hand = Hand()
     assert hand.scan("bob", kind=PERSON) == "move.not_this"
-    assert hand.feed(Unknown("4711")) == "move.unknown"
+    assert hand.feed(UnknownCode("4711")) == "move.unknown"
     assert hand.say("4109") == "move.nowhere_known"
     hand = Hand()
     hand.say("A-1", "P1")
@@ -352,11 +352,11 @@ def test_a_refusal_that_comes_while_something_is_asked_leaves_the_question_open(
     hand.store.codes = (*hand.store.codes, "2")
     hand.say("A-1", "P1", "B-1", "A-1", "P1")
     assert hand.say("=2") == "move.number_of"
-    asked = hand.state.ways
+    asked = hand.state.choices
     body = hand.sent[0].body
     refused = Rows("refusals", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
     assert hand.feed(refused) == "move.refused"
-    assert (hand.state.ways, hand.job.open(hand.state).choices) == (asked, 2)
+    assert (hand.state.choices, hand.job.accepts(hand.state).choices) == (asked, 2)
     assert hand.feed(Choice(1)) == "move.taken"
     assert hand.held == {"P1": 2}
 
@@ -412,7 +412,7 @@ def test_what_digits_are_is_settled_before_anything_else() -> None:
         assert hand.say(number) == "move.number_of", "the last number is the one that is asked"
     for letter in "acdkw":
         assert hand.say(letter) == "move.number_of", letter
-    assert hand.feed(Unknown("nobody")) == "move.unknown"
+    assert hand.feed(UnknownCode("nobody")) == "move.unknown"
     assert hand.state == asked
     assert hand.feed(Choice(1)) == "move.taken"
     assert hand.held == {"P1": 2}
@@ -421,17 +421,17 @@ def test_what_digits_are_is_settled_before_anything_else() -> None:
 def test_what_a_place_has_is_said_whole_when_a_part_of_it_came_back() -> None:
     hand = Hand()
     hand.say("c", "A-1", "P1", "d", "A-2", "u")
-    part = hand.state.part
+    part = hand.state.current_goods
     assert part is not None
-    assert (part.quantity, part.books) == (Decimal(1), hand.store.there("P1", "A-1"))
-    assert part.books > 1
+    assert (part.quantity, part.available) == (Decimal(1), hand.store.there("P1", "A-1"))
+    assert part.available > 1
 
 
 def test_a_place_that_was_moved_as_a_whole_says_that_nothing_is_left() -> None:
     hand = Hand()
     hand.say("A-1", "w", "A-2")
     assert [line.text.id for line in hand.view.lines] == ["move.from_place", "move.note_empty"]
-    assert not hand.view.coming
+    assert not hand.view.upcoming
 
 
 def test_goods_in_hand_for_an_order_are_not_offered_as_lying_at_no_place() -> None:
@@ -441,9 +441,9 @@ def test_goods_in_hand_for_an_order_are_not_offered_as_lying_at_no_place() -> No
         "pools": [{"pool": 1, "quantity": Decimal(12)}],
         "places": [{"location_code": "A-1", "quantity": Decimal(10), "pools": {"1": Decimal(10)}}],
     }
-    assert nowhere_of(row).free == 2
-    assert nowhere_of({**row, "in_hand": Decimal(2)}).free == 0
-    assert nowhere_of({**row, "in_hand": Decimal(3)}).free == 0
+    assert parse_unlocated_stock(row).free == 2
+    assert parse_unlocated_stock({**row, "in_hand": Decimal(2)}).free == 0
+    assert parse_unlocated_stock({**row, "in_hand": Decimal(3)}).free == 0
 
 
 def test_where_it_comes_from_is_no_target_but_how_many_stays_open() -> None:
@@ -460,13 +460,13 @@ def test_what_no_stock_is_kept_of_is_not_moved() -> None:
     assert hand.say("A-1", BAG) == "move.no_stock"
     assert hand.verdict is not None
     assert (hand.verdict.kind, hand.verdict.text.id) == (WRONG, "move.no_stock")
-    assert not hand.state.hand
-    assert hand.state.pending is None
+    assert not hand.state.in_hand
+    assert hand.state.pending_scan is None
 
 
 def test_an_order_has_nothing_to_move_of_what_no_stock_is_kept_of() -> None:
     lines = [{"line_number": 1, "product_number": "BAG", "picked_quantity": 2, "is_stock": False}]
-    (bag,) = holdings({"order_number": "O1", "lines": lines}, "")
+    (bag,) = parse_held_goods({"order_number": "O1", "lines": lines}, "")
     assert not bag.held
 
 
@@ -482,22 +482,22 @@ def test_back_from_the_question_about_goods_in_hand_leads_out() -> None:
 def test_an_order_without_goods_at_the_place_is_not_shown_as_taken_from_there() -> None:
     hand = Hand()
     assert hand.say("A-2", "4101") == "move.from_order"
-    assert hand.state.place == ""
+    assert hand.state.location == ""
     hand = Hand()
     hand.say("PU", "4101")
-    assert hand.state.place == "PU"
+    assert hand.state.location == "PU"
 
 
 def test_goods_go_to_the_first_place_on_the_way_and_most_of_them_lies_where_the_most_does() -> None:
     def row(code: str, order: int, quantity: int) -> dict[str, Any]:
         return {"product_number": "P1", "location_code": code, "location_order": order, "quantity": Decimal(quantity)}
 
-    part = Part("P1", "Product P1", Decimal(1), "A-1")
+    part = Goods("P1", "Product P1", Decimal(1), "A-1")
     rows = (row("A-1", 1, 90), row("A-2", 2, 5), row("B-1", 3, 40), row("B-2", 4, 40), row("B-9", 9, 0))
-    part = with_homes(Moving(hand=(part,)), rows).hand[0]
-    assert (part.home, part.most_at, part.most) == ("A-2", "B-1", Decimal(40))
-    part = with_homes(Moving(hand=(part,)), (rows[0], rows[4])).hand[0]
-    assert (part.home, part.most_at, part.most) == ("B-9", "", Decimal(0))
+    part = with_suggested_locations(MoveState(in_hand=(part,)), rows).in_hand[0]
+    assert (part.suggested_location, part.largest_stock_at, part.largest_stock) == ("A-2", "B-1", Decimal(40))
+    part = with_suggested_locations(MoveState(in_hand=(part,)), (rows[0], rows[4])).in_hand[0]
+    assert (part.suggested_location, part.largest_stock_at, part.largest_stock) == ("B-9", "", Decimal(0))
 
 
 @pytest.mark.parametrize("short", [-1, -3])
@@ -534,25 +534,27 @@ def test_goods_that_changed_their_pool_at_several_places_are_taken_back_at_each(
 
 
 def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched() -> None:
-    goods: dict[Any, int] = {(f"G{n:03}", "S-1", 1, "", 0): 3 for n in range(MOST + 50)}
+    goods: dict[Any, int] = {(f"G{n:03}", "S-1", 1, "", 0): 3 for n in range(MAX_PRODUCTS + 50)}
     hand = Hand(Store({**goods, ("P1", "B-1", 1, "", 0): 2}, {}, ("S-1", "B-1")))
     assert hand.scan("S-1") == "move.at_place"
-    assert dict(hand.verdicts[-1].text.args)["count"] == MOST + 50
+    assert dict(hand.verdicts[-1].text.args)["count"] == MAX_PRODUCTS + 50
     assert hand.scan("G240") == "move.taken"
     assert hand.say("=4") == "move.over"
     hand.feed(Changed("location", "S-1"))
     assert hand.say("r") == "move.taken"
-    assert [(part.product, part.quantity, part.books) for part in hand.state.hand] == [("G240", Decimal(3), Decimal(3))]
+    assert [(part.product, part.quantity, part.available) for part in hand.state.in_hand] == [
+        ("G240", Decimal(3), Decimal(3))
+    ]
     assert hand.scan("P1") == "move.not_here"
     hand.feed(Back())
     hand.feed(Changed("outbox", ""))
-    assert hand.state.hand[0].books == 3
+    assert hand.state.in_hand[0].available == 3
     asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "place"]
-    assert all(args.get("size") == MOST or "product_number" in args for args in asked)
+    assert all(args.get("size") == MAX_PRODUCTS or "product_number" in args for args in asked)
     hand.say("B-1", "S-1")
     assert hand.say("w") == "move.everything"
     assert hand.say("B-1") == "move.moved_many"
-    assert len(hand.sent[-1].body) == MOST + 49
+    assert len(hand.sent[-1].body) == MAX_PRODUCTS + 49
 
 
 @pytest.mark.parametrize("number", ["1", "2", "5", "7", "12", "40", "99", "100", "250", "999"])
@@ -560,5 +562,5 @@ def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched() -> N
 def test_a_number_where_no_quantity_is_open_is_told_as_one(number: str, before: tuple[str, ...]) -> None:
     hand = Hand()
     hand.say(*before)
-    assert hand.feed(Unknown(number)) == "pick.no_quantity"
-    assert hand.feed(Unknown(f"{number}0000")) == "move.unknown"
+    assert hand.feed(UnknownCode(number)) == "pick.no_quantity"
+    assert hand.feed(UnknownCode(f"{number}0000")) == "move.unknown"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs import codec
-from aisle.jobs.base import Changed, Close, Closed, Event, Resumed, Rows
-from aisle.jobs.move.moving import Moving
+from aisle import json_codec
+from aisle.jobs.job import Changed, Close, Closed, Event, Resumed, Rows
+from aisle.jobs.move.move_state import MoveState
 from aisle.jobs.view import Msg, Step
 from aisle.scan.meaning import (
     LOCATION,
@@ -21,12 +21,12 @@ from aisle.scan.meaning import (
     Back,
     Choice,
     Command,
-    Meaning,
+    Match,
     Quantity,
-    Thing,
-    Unknown,
+    Scan,
+    UnknownCode,
 )
-from aisle.tui.catalogue import pieces, sentences
+from aisle.tui.message_text import message_lengths, parse_message
 from tests.lengths import tries
 from tests.once import shared
 from tests.unit.moves import BAG, Hand, Store, small_store
@@ -38,8 +38,8 @@ WALKS, STEPS = tries(400, 2500), 45
 REACHED = tries(10, 100)
 
 
-def thing(kind: str, key: str, quantity: str = "1") -> Thing:
-    return Thing((Meaning(kind, key, key, Decimal(quantity), quantity != "1", key),))
+def thing(kind: str, key: str, quantity: str = "1") -> Scan:
+    return Scan((Match(kind, key, key, Decimal(quantity), quantity != "1", key),))
 
 
 def a_store(random: Random) -> Store:
@@ -56,8 +56,8 @@ def a_store(random: Random) -> Store:
 
 def an_event(random: Random, hand: Hand) -> Event:
     """What somebody might do next; what the step offers is likelier than what it does not."""
-    open_ = hand.job.open(hand.state)
-    if hand.state.ways and hand.state.ways[0].kind == "held" and random.random() < 0.5:
+    open_ = hand.job.accepts(hand.state)
+    if hand.state.choices and hand.state.choices[0].kind == "held" and random.random() < 0.5:
         return Quantity(Decimal(random.choice(["2", "3"])))
     if open_.choices and random.random() < 0.55:
         return Choice(random.randint(1, open_.choices))
@@ -69,13 +69,13 @@ def an_event(random: Random, hand: Hand) -> Event:
     if roll < 0.60:
         return thing(ORDER, random.choice(ORDERS))
     if roll < 0.82:
-        return Command(random.choice(open_.letters)) if open_.letters else Back()
+        return Command(random.choice(open_.command_letters)) if open_.command_letters else Back()
     if roll < 0.88:
         return Quantity(Decimal(random.choice(["0", "1", "2", "3", "9", "1.5", "4101"]))) if open_.quantity else Back()
     if roll < 0.92:
         return Back()
     events: list[Event] = [
-        Unknown("?"),
+        UnknownCode("?"),
         Resumed(),
         Closed("count"),
         Changed("outbox", ""),
@@ -107,7 +107,7 @@ PLACELESS: tuple[Event | str, ...] = (thing(PRODUCT, "P1"), thing(ORDER, "4101")
 
 def scripted(random: Random, hand: Hand, script: list[Event | str]) -> Event:
     """The next event of the script, or of chance where there is none."""
-    if not script and not hand.state.hand and random.random() < (0.06 if hand.store.codes else 0.3):
+    if not script and not hand.state.in_hand and random.random() < (0.06 if hand.store.codes else 0.3):
         script += random.choice(SCRIPTS) if hand.store.codes else PLACELESS
     if script and isinstance(script[0], str) and hand.sent:
         what = script.pop(0)
@@ -136,7 +136,7 @@ def moved(hand: Hand, since: int) -> Counter[str]:
 
 def complete(message: Msg) -> bool:
     """Every argument that a sentence wants is given."""
-    wanted = {piece.name for sentence in sentences(message.id) for piece in pieces(sentence) if piece.name}
+    wanted = {piece.name for sentence in message_lengths(message.id) for piece in parse_message(sentence) if piece.name}
     return wanted <= {name for name, _ in message.args} and all(
         complete(value) for _, value in message.args if isinstance(value, Msg)
     )
@@ -144,17 +144,20 @@ def complete(message: Msg) -> bool:
 
 def check(hand: Hand) -> Step:
     """What holds at every step; the view of it."""
-    view, open_ = hand.view, hand.job.open(hand.state)
-    assert view.name == hand.job.at(hand.state)
+    view, open_ = hand.view, hand.job.accepts(hand.state)
+    assert view.name == hand.job.step_name(hand.state)
     assert view.name in hand.job.steps
     assert open_.choices == len(view.choices)
     assert view.prompt.id.startswith("prompt.choose_or_") == bool(open_.quantity and open_.choices)
-    assert (view.keys, len(set(open_.keys))) == (open_.keys, open_.choices if open_.quantity or open_.keys else 0)
-    assert all(part.quantity > 0 for part in hand.state.hand)
-    assert hand.state.phase != "put" or hand.state.part
-    assert all(hint.letter == "b" or hint.letter in open_.letters for hint in view.hints)
+    assert (view.choice_letters, len(set(open_.choice_letters))) == (
+        open_.choice_letters,
+        open_.choices if open_.quantity or open_.choice_letters else 0,
+    )
+    assert all(part.quantity > 0 for part in hand.state.in_hand)
+    assert hand.state.phase != "put" or hand.state.current_goods
+    assert all(hint.letter == "b" or hint.letter in open_.command_letters for hint in view.key_hints)
     said = [view.title, view.prompt, *view.choices, *(line.text for line in view.lines)]
-    said += [text for fact in view.facts for text in fact]
+    said += [text for fact in view.labelled_values for text in fact]
     assert all(complete(message) for message in said), said
     if hand.verdict:
         assert complete(hand.verdict.text), hand.verdict
@@ -173,25 +176,25 @@ def leave(hand: Hand) -> None:
 def put_all_away(hand: Hand) -> None:
     """What is in hand can always be brought somewhere."""
     for _ in range(60):
-        if not hand.state.hand:
+        if not hand.state.in_hand:
             return
-        open_ = hand.job.open(hand.state)
-        if hand.state.ways and hand.state.ways[0].kind == "amount":
+        open_ = hand.job.accepts(hand.state)
+        if hand.state.choices and hand.state.choices[0].kind == "amount":
             hand.feed(Choice(1))  # what digits are is settled before anything else
-        elif hand.state.phase == "load" and not (hand.state.ways and hand.state.pending):
+        elif hand.state.phase == "load" and not (hand.state.choices and hand.state.pending_scan):
             hand.feed(Command("d"))
-        elif hand.state.phase in ("pool", "leave") or (hand.state.ways and hand.state.ways[0].kind == "drop"):
+        elif hand.state.phase in ("pool", "leave") or (hand.state.choices and hand.state.choices[0].kind == "drop"):
             hand.feed(Back() if hand.state.phase == "pool" else Choice(2 if hand.state.phase == "leave" else 1))
-        elif hand.state.ways and hand.state.ways[0].kind == "fit_order":
+        elif hand.state.choices and hand.state.choices[0].kind == "fit_order":
             hand.feed(Back())
-        elif hand.state.ways:
-            hand.feed(Choice(1 if hand.state.ways[0].kind == "fit" else open_.choices))
+        elif hand.state.choices:
+            hand.feed(Choice(1 if hand.state.choices[0].kind == "fit" else open_.choices))
             if isinstance(hand.effects[-1], Close):
                 return
         elif not hand.store.codes:
             hand.say("k", *("1", "2"), "d")
         else:
-            used = {part.place for part in hand.state.scope}
+            used = {part.location for part in hand.state.goods_to_put_down}
             hand.feed(thing(LOCATION, next(place for place in ("A-2", "B-1", "PU", "A-1") if place not in used)))
     raise AssertionError(hand.state)
 
@@ -215,7 +218,7 @@ def _walked() -> Counter[str]:
             if random.random() < 0.02:
                 somebody_else(random, hand)
             before, history, sent, count = hand.held, len(hand.state.history), len(hand.sent), len(hand.verdicts)
-            undoing = hand.state.undoing
+            undoing = hand.state.is_undoing
             event = scripted(random, hand, script)
             hand.feed(event)
             view = check(hand)
@@ -228,7 +231,7 @@ def _walked() -> Counter[str]:
             seen[view.name] += 1
             seen.update(verdict.text.id for verdict in hand.verdicts[count:])
             if (walk + step) % 9 == 0:
-                assert codec.from_text(Moving, codec.to_text(hand.state)) == hand.state
+                assert json_codec.from_text(MoveState, json_codec.to_text(hand.state)) == hand.state
             if isinstance(hand.effects[-1], Close):
                 break
         else:
@@ -247,7 +250,7 @@ def test_each_step_and_verdict_was_reached_often(reached: Counter[str]) -> None:
     import aisle.jobs.move.job
 
     folder = Path(aisle.jobs.move.job.__file__).parent
-    text = "".join((folder / f"{name}.py").read_text() for name in ("job", "take", "put"))
-    told = set(findall(r'told\([^"]*"(move\.\w+)"', text)) | set(findall(r'id_ = "(move\.\w+)"', text))
+    text = "".join((folder / f"{name}.py").read_text() for name in ("job", "source", "destination", "goods_in_hand"))
+    told = set(findall(r'reply\([^"]*"(move\.\w+)"', text)) | set(findall(r'id_ = "(move\.\w+)"', text))
     wanted = told | {"move.not_here", *aisle.jobs.move.job.MoveJob.steps}
     assert {id_: reached[id_] for id_ in wanted if reached[id_] < REACHED} == {}

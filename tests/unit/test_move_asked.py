@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.jobs.base import Changed
+from aisle.jobs.job import Changed
 from aisle.jobs.view import WRONG
 from aisle.scan.meaning import Back
 from tests.unit.moves import Hand, Store
@@ -43,7 +43,7 @@ def test_back_takes_the_question_about_goods_back_in_words() -> None:
     hand.say("A-1")
     hand.scan("P1", "7")
     assert hand.feed(Back()) == "session.dropped"
-    assert (hand.choices, hand.state.pending, hand.view.name) == ([], None, "move.take")
+    assert (hand.choices, hand.state.pending_scan, hand.view.name) == ([], None, "move.take")
     assert hand.say("P1") == "move.taken"
     assert hand.held == {"P1": 1}
 
@@ -74,10 +74,10 @@ def test_more_scans_of_what_does_not_lie_here_leave_its_ways_where_they_are() ->
     hand.feed(Changed("outbox", ""))
     assert hand.scan("P1", "2") == "move.over"
     hand.say("y")
-    assert (hand.state.place, hand.held) == ("A-2", {"P1": 5})
+    assert (hand.state.location, hand.held) == ("A-2", {"P1": 5})
     hand = Hand()
     hand.say("A-2", "P1", "P1", "f")
-    assert (hand.state.place, hand.held) == ("B-1", {"P1": 2})
+    assert (hand.state.location, hand.held) == ("B-1", {"P1": 2})
 
 
 def test_what_is_asked_about_and_none_is_left_of_grows_with_each_scan() -> None:
@@ -129,7 +129,7 @@ def test_a_letter_does_not_drop_what_is_asked_about_goods(before: tuple[str, ...
     hand.scan("P1", "7")
     asked, choices = hand.state, hand.choices
     assert choices
-    if letter in hand.job.open(asked).letters:
+    if letter in hand.job.accepts(asked).command_letters:
         assert hand.say(letter) == "move.say_first"
         assert hand.verdict is not None
         assert (hand.verdict.kind, dict(hand.verdict.text.args)["quantity"]) == (WRONG, 7)

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import pytest
 
-from aisle.days import is_date, is_midnight_of_utc
-from aisle.jobs.numbers import is_no_code
+from aisle.dates import is_date, is_utc_midnight
+from aisle.jobs.quantities import is_too_short_for_code
 
 CODES = {
     "1": True, "12": True, "123": True, "1234": False, "12345": False, "0": True, "0001": False, "00001": False,
@@ -19,7 +19,7 @@ CODES = {
 
 @pytest.mark.parametrize("code", CODES)
 def test_few_digits_are_no_code(code: str) -> None:
-    assert is_no_code(code) is CODES[code]
+    assert is_too_short_for_code(code) is CODES[code]
 
 
 DATES = {
@@ -41,4 +41,4 @@ MOMENTS = {
 
 @pytest.mark.parametrize("text", MOMENTS)
 def test_a_midnight_of_utc_names_a_day(text: str) -> None:
-    assert is_midnight_of_utc(datetime.fromisoformat(text)) is MOMENTS[text]
+    assert is_utc_midnight(datetime.fromisoformat(text)) is MOMENTS[text]

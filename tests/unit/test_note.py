@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from aisle.jobs.base import Close, Context
-from aisle.jobs.house.note import NoteJob
+from aisle.jobs.job import Close, Context
+from aisle.jobs.shell.note import NoteJob
 from aisle.jobs.view import WRONG, Verdict, msg
-from aisle.scan.meaning import ORDER, PRODUCT, Back, Meaning, Thing
+from aisle.scan.meaning import ORDER, PRODUCT, Back, Match, Scan
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 
@@ -13,7 +13,7 @@ CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 def test_a_scan_that_the_job_below_does_not_take_is_answered_and_the_page_stays() -> None:
     job = NoteJob()
     for kind, key, label, said in ((PRODUCT, "P1", "Oat drink", "Oat drink"), (ORDER, "4102", "", "4102")):
-        turn = job.step(job.begin(), Thing((Meaning(kind, key, label, code=key),)), CONTEXT)
+        turn = job.handle(job.begin(), Scan((Match(kind, key, label, code=key),)), CONTEXT)
         assert turn.verdict == Verdict(WRONG, msg("note.not_below", what=said))
         assert turn.effects == ()
-    assert job.step(job.begin(), Back(), CONTEXT).effects == (Close(),)
+    assert job.handle(job.begin(), Back(), CONTEXT).effects == (Close(),)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.jobs import JOBS, codec
-from aisle.jobs.base import Changed, Close, Event, Query, Rows, Start, Write
-from aisle.jobs.pick.picking import Picking
+from aisle import json_codec
+from aisle.jobs import JOBS
+from aisle.jobs.job import Changed, Close, Event, Query, Rows, Start, Write
+from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
 from aisle.scan.meaning import (
     LOCATION,
@@ -21,12 +22,12 @@ from aisle.scan.meaning import (
     Back,
     Choice,
     Command,
-    Meaning,
+    Match,
     Quantity,
-    Thing,
-    Unknown,
+    Scan,
+    UnknownCode,
 )
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 from tests.unit.picks import Hand, line, order, picked
 
 
@@ -53,8 +54,8 @@ def test_the_walk_follows_walking_order_then_place_order_then_natural_codes() ->
         line(3, "P3", 1, store_walking_order=5, preferred_location_code="B-1"),
         line(4, "P4", 1, places=places),
     )
-    assert [take.product for take in hand.state.takes] == ["P3", "P4", "P2", "P1"]
-    assert [stop.place for stop in hand.view.coming] == ["Z-1", "A-2", "A-10"]
+    assert [take.product for take in hand.state.lines] == ["P3", "P4", "P2", "P1"]
+    assert [stop.location for stop in hand.view.upcoming] == ["Z-1", "A-2", "A-10"]
 
 
 def test_a_place_with_stock_is_preferred_to_an_empty_one() -> None:
@@ -62,7 +63,7 @@ def test_a_place_with_stock_is_preferred_to_an_empty_one() -> None:
         {"location_code": "A-1", "location_order": 1, "quantity": 0},
         {"location_code": "A-2", "location_order": 2, "quantity": 4},
     ]
-    assert Hand(line(1, "P1", 1, places=places)).state.takes[0].place == "A-2"
+    assert Hand(line(1, "P1", 1, places=places)).state.lines[0].location == "A-2"
 
 
 def test_everything_works_without_places_and_with_the_required_fields_alone() -> None:
@@ -86,14 +87,14 @@ def test_verified_mode_takes_ten_scans_for_five_lines_and_wants_the_place_first(
 
 def test_a_typed_quantity_sets_what_is_open() -> None:
     hand = Hand(line(1, "P1", 12), line(2, "P2", 1))
-    assert not hand.job.open(hand.state).quantity
+    assert not hand.job.accepts(hand.state).quantity
     hand.scan("P1")
-    assert hand.job.open(hand.state).quantity
+    assert hand.job.accepts(hand.state).quantity
     assert hand.feed(Quantity(Decimal(5))) == "pick.taken"
-    assert hand.state.take is not None
-    assert hand.state.take.picked == 5
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.picked == 5
     hand.feed(Quantity(Decimal(12)))
-    assert hand.state.take.product == "P2"
+    assert hand.state.current_line.product == "P2"
     assert hand.sent == {1: Decimal(12)}
 
 
@@ -114,7 +115,7 @@ def test_more_than_ordered_is_refused_with_the_rest_offered() -> None:
 def test_after_too_many_any_other_number_is_how_many() -> None:
     hand = Hand(line(1, "P1", 4), line(2, "P2", 3))
     assert hand.scan("P2", "12") == "pick.over"
-    open_ = hand.job.open(hand.state)
+    open_ = hand.job.accepts(hand.state)
     assert (open_.quantity, open_.choices) == (True, 1)
     assert hand.view.prompt.id == "prompt.choose_or_many"
     assert hand.feed(Quantity(Decimal(2))) == "pick.taken"
@@ -122,7 +123,7 @@ def test_after_too_many_any_other_number_is_how_many() -> None:
     assert hand.feed(Quantity(Decimal(9))) == "pick.over_set"
     assert hand.feed(Quantity(Decimal(3))) == "pick.taken"
     hand.scan("P9")
-    open_ = hand.job.open(hand.state)
+    open_ = hand.job.accepts(hand.state)
     assert (open_.quantity, open_.choices) == (False, 1)
 
 
@@ -170,10 +171,10 @@ def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
     hand.feed(Choice(hand.choices().index("pick.way_join") + 1))
     assert hand.feed(Quantity(Decimal(5))) == "pick.over_set"
     assert hand.feed(order(line(1, "P9", 1), number="1043")) == "pick.joined"
-    open_ = hand.job.open(hand.state)
+    open_ = hand.job.accepts(hand.state)
     assert (open_.choices, open_.quantity) == (0, False)
     hand.scan("P1")
-    assert hand.job.open(hand.state).quantity
+    assert hand.job.accepts(hand.state).quantity
 
 
 def test_digits_that_nobody_means_as_a_quantity_and_that_nothing_is_called_by_are_unknown() -> None:
@@ -193,7 +194,7 @@ def test_what_was_too_many_before_numbers_were_looked_up_stays_so_in_its_journal
     hand = Hand(line(1, "P1", 2), line(2, "P2", 3))
     hand.scan("P1")
     for event in (Quantity(Decimal(110002)), Choice(1)):
-        hand.state = hand.job.step(hand.state, event, hand.context).state
+        hand.state = hand.job.handle(hand.state, event, hand.context).state
     assert picked(hand) == {1: 2, 2: 0}
 
 
@@ -219,15 +220,15 @@ def test_a_scan_at_a_wrong_place_offers_to_take_it_from_there() -> None:
 def test_a_place_later_in_the_walk_moves_the_picker_there() -> None:
     hand = Hand(line(1, "P1", 1, preferred_location_code="A-1"), line(2, "P2", 1, preferred_location_code="A-2"))
     hand.scan("A-2", kind=LOCATION)
-    assert hand.state.take is not None
-    assert hand.state.take.product == "P2"
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.product == "P2"
 
 
 def test_things_that_do_not_belong_here_say_why() -> None:
     hand = Hand(line(1, "P1", 1))
     assert hand.scan("P9") == "pick.not_here"
     assert hand.scan("bob", kind=PERSON) == "pick.person"
-    assert hand.feed(Unknown("47110815")) == "pick.unknown"
+    assert hand.feed(UnknownCode("47110815")) == "pick.unknown"
     assert hand.scan("1042", kind=ORDER) == "pick.this_order"
     assert hand.scan("P1", "1.5") == "pick.whole"
     assert hand.verdict is not None
@@ -246,8 +247,8 @@ def test_next_leaves_a_line_for_later_and_comes_round_again() -> None:
     hand = Hand(line(1, "P1", 1), line(2, "P2", 1))
     assert hand.feed(Command("n")) == "pick.later"
     hand.scan("P2")
-    assert hand.state.take is not None
-    assert hand.state.take.product == "P1"
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.product == "P1"
     assert hand.feed(Command("n")) == "pick.last_stop"
 
 
@@ -308,13 +309,13 @@ def test_progress_counts_what_is_measured_as_one_piece() -> None:
     assert [hand.view.done, hand.view.total] == [2, 3]
     hand.scan("P1")
     note = next(line.text for line in hand.view.lines if line.text.id == "pick.note_done")
-    assert Voice().say(note) == "All picked: 2 lines, 3 in all."
+    assert MessageWriter().write(note) == "All picked: 2 lines, 3 in all."
 
 
 def test_a_number_where_no_quantity_is_open_is_told_apart_from_an_unknown_code() -> None:
     hand = Hand(line(1, "P1", 2))
-    assert hand.feed(Unknown("5")) == "pick.no_quantity"
-    assert hand.feed(Unknown("47110815")) == "pick.unknown"
+    assert hand.feed(UnknownCode("5")) == "pick.no_quantity"
+    assert hand.feed(UnknownCode("47110815")) == "pick.unknown"
 
 
 def test_a_refresh_keeps_the_walk_and_the_open_question() -> None:
@@ -327,8 +328,8 @@ def test_a_refresh_keeps_the_walk_and_the_open_question() -> None:
         for n in (1, 2)
     ]
     assert hand.feed(order(*turned)) == ""
-    assert [take.line for take in hand.state.takes] == [1, 2]
-    assert hand.job.open(hand.state).choices == 1
+    assert [take.line for take in hand.state.lines] == [1, 2]
+    assert hand.job.accepts(hand.state).choices == 1
     hand.feed(Choice(1))
     assert picked(hand)[1] == 3
 
@@ -364,8 +365,8 @@ def test_a_change_made_elsewhere_is_taken_over_and_told() -> None:
     assert isinstance(hand.effects[-1], Query)
     assert hand.feed(order(line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P2", 1))) == ""
     assert hand.feed(order(line(1, "P1", 2, picked_quantity=2), line(2, "P2", 1))) == "pick.changed"
-    assert hand.state.take is not None
-    assert hand.state.take.product == "P2"
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.product == "P2"
 
 
 def test_lines_that_are_not_here_yet_are_waited_for() -> None:
@@ -402,7 +403,7 @@ def test_back_drops_a_question_before_it_leaves_the_order() -> None:
 
 events = st.one_of(
     st.builds(
-        lambda kind, key, quantity: Thing((Meaning(kind, key, key, Decimal(quantity), True, key),)),
+        lambda kind, key, quantity: Scan((Match(kind, key, key, Decimal(quantity), True, key),)),
         st.sampled_from([PRODUCT, LOCATION, ORDER, PERSON]),
         st.sampled_from(["P1", "P2", "P3", "A-1", "A-2", "1042", "77"]),
         st.sampled_from(["1", "2", "0.5", "12"]),
@@ -411,7 +412,7 @@ events = st.one_of(
     st.builds(Choice, st.integers(1, 3)),
     st.builds(Command, st.sampled_from("nuz")),
     st.just(Changed("order", "1042")),
-    st.just(Unknown("?")),
+    st.just(UnknownCode("?")),
     st.just(Back()),
 )
 
@@ -428,13 +429,13 @@ def test_no_sequence_raises_or_takes_more_than_ordered_and_the_state_survives_th
     hand = Hand(*lines, verified=verified)
     for event in sequence:
         hand.feed(event)
-        for take in hand.state.takes:
-            assert 0 <= take.picked <= take.of
+        for take in hand.state.lines:
+            assert 0 <= take.picked <= take.ordered
         assert hand.view.prompt.id
-        assert hand.view.name == hand.job.at(hand.state)
+        assert hand.view.name == hand.job.step_name(hand.state)
         assert hand.view.name in hand.job.steps
-        assert (hand.view.name == "pick.done") == all(not take.open for take in hand.state.takes)
-        assert codec.from_text(Picking, codec.to_text(hand.state)) == hand.state
+        assert (hand.view.name == "pick.done") == all(not take.is_open for take in hand.state.lines)
+        assert json_codec.from_text(PickState, json_codec.to_text(hand.state)) == hand.state
         assert hand.sent == {line: value for line, value in picked(hand).items() if line in hand.sent}
 
 
@@ -457,7 +458,7 @@ def test_what_no_stock_is_kept_of_is_picked_but_never_moved() -> None:
     assert alone.scan("PU-1", kind=LOCATION) == "pick.nothing_in_hand"
     alone.feed(order(bag, is_rejected=True))
     assert isinstance(alone.effects[-1], Close)
-    assert not alone.state.back
+    assert not alone.state.to_return
 
 
 def test_a_round_leaves_what_no_stock_is_kept_of_out_of_every_movement() -> None:
@@ -466,15 +467,15 @@ def test_a_round_leaves_what_no_stock_is_kept_of_out_of_every_movement() -> None
     hand.scan("BAG")
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down_totes"
     assert {product for product, *_ in hand.moves()} == {"P1"}
-    assert not any(take.in_hand for take in hand.state.takes)
+    assert not any(take.in_hand for take in hand.state.lines)
 
 
 def test_a_number_at_a_weight_that_is_too_much_is_the_weight() -> None:
     hand = Hand(line(1, "P3", Decimal("1.5"), allow_decimal=True, unit="kg"))
     hand.scan("P3")
     assert hand.feed(Quantity(Decimal("1.65"))) == "pick.over_set"
-    open_ = hand.job.open(hand.state)
-    assert (open_.quantity, open_.decimals, open_.keys, hand.view.keys) == (True, True, "r", "r")
+    open_ = hand.job.accepts(hand.state)
+    assert (open_.quantity, open_.decimals, open_.choice_letters, hand.view.choice_letters) == (True, True, "r", "r")
     assert hand.feed(Quantity(Decimal(1))) == "pick.taken"
     assert picked(hand) == {1: Decimal(1)}
 
@@ -487,7 +488,7 @@ def test_a_number_of_the_store_that_could_be_picked_is_asked_about(kind: str, wa
     hand.scan("P1")
     hand.numbers = {"4101": [(kind, "4101")]}
     hand.feed(Quantity(Decimal(4101)))
-    assert (hand.choices(), hand.view.keys) == (["count.way_quantity", way], "yx")
+    assert (hand.choices(), hand.view.choice_letters) == (["count.way_quantity", way], "yx")
     assert hand.feed(Quantity(Decimal(3))) == "pick.taken", "the last number wins"
     assert picked(hand) == {1: 3}
     hand.feed(Quantity(Decimal(4101)))
@@ -502,7 +503,7 @@ def test_the_number_on_a_tote_is_asked_about_where_it_could_be_picked() -> None:
     )
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(17))) == "pick.number_of_tote"
-    assert hand.view.keys == "yx"
+    assert hand.view.choice_letters == "yx"
     assert hand.feed(Choice(1)) == "pick.set_totes"
     assert hand.feed(Quantity(Decimal(17))) == "pick.number_of_tote"
     assert hand.feed(Choice(2)) == "pick.this_tote"

@@ -12,11 +12,11 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aisle.jobs import codec
-from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
+from aisle import json_codec
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.pick.job import PickJob
-from aisle.jobs.pick.offers import choices
-from aisle.jobs.pick.picking import Picking
+from aisle.jobs.pick.offered_choices import open_choices
+from aisle.jobs.pick.pick_state import PickState
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -26,11 +26,11 @@ from aisle.scan.meaning import (
     Back,
     Choice,
     Command,
-    Meaning,
+    Match,
     Quantity,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    UnknownCode,
 )
 from tests.lengths import tries
 from tests.unit.picks import CONTEXT, line
@@ -80,7 +80,7 @@ class World:
     def __init__(self, count: int, verified: bool, *, late: bool = False) -> None:
         self.context: Context = CONTEXT._replace(policy=Policy(verified=verified))
         self.job = PickJob()
-        self.state: Picking = self.job.begin()
+        self.state: PickState = self.job.begin()
         self.orders = {order: lines_of(order) for order in (*ORDERS, "O9")}
         self.heads: dict[str, dict[str, Any]] = {order: {"is_active": True} for order in self.orders}
         self.heads["O1"]["lines_known"] = not late
@@ -92,7 +92,7 @@ class World:
         """One event and all that follows from it, as a session does it."""
         waiting = [event]
         while waiting and not self.closed:
-            turn = self.job.step(self.state, waiting.pop(0), self.context)
+            turn = self.job.handle(self.state, waiting.pop(0), self.context)
             self.state = turn.state
             if turn.verdict:
                 VERDICTS[turn.verdict.text.id.replace("undone_many", "undone")] += 1
@@ -105,7 +105,7 @@ class World:
                 elif isinstance(effect, Start):
                     waiting.append(Closed(effect.job))
             waiting = [*(self.answer(each) for each in reversed(turn.effects) if isinstance(each, Query)), *waiting]
-        STEPS[self.job.at(self.state)] += 1
+        STEPS[self.job.step_name(self.state)] += 1
 
     def answer(self, query: Query) -> Rows:
         """What the cache says."""
@@ -161,24 +161,24 @@ class World:
     def check(self) -> None:
         """What must always be true."""
         state, job = self.state, self.job
-        assert codec.from_text(Picking, codec.to_text(state)) == state
-        assert state.phase == "wait" or len({take.stop for take in state.takes}) == stops_in_a_row(state)
-        for take in state.takes:
+        assert json_codec.from_text(PickState, json_codec.to_text(state)) == state
+        assert state.phase == "wait" or len({take.stop_key for take in state.lines}) == stops_in_a_row(state)
+        for take in state.lines:
             mine = self.orders[take.order][take.line]
             assert (take.picked, take.moved) == (mine["picked_quantity"], mine["moved_quantity"])
-            assert 0 <= take.moved <= take.picked <= take.of
-            assert take.closed == (bool(mine.get("is_picked")) and take.picked < take.of)
+            assert 0 <= take.moved <= take.picked <= take.ordered
+            assert take.is_closed == (bool(mine.get("is_picked")) and take.picked < take.ordered)
         view = job.view(state)
         assert view.prompt.id
-        assert view.name == job.at(state)
+        assert view.name == job.step_name(state)
         assert view.name in job.steps
-        open_ = job.open(state)
+        open_ = job.accepts(state)
         assert len(view.choices) == open_.choices
         assert (view.prompt.id == "prompt.choose_or_many") == bool(open_.quantity and open_.choices)
-        if state.totes and all(tote.here for tote in state.totes):
-            assert (state.take is None) == all(not take.open for take in state.takes)
-            assert state.take is None or state.take.open
-        if state.many and state.take:
+        if state.totes and all(tote.has_lines for tote in state.totes):
+            assert (state.current_line is None) == all(not take.is_open for take in state.lines)
+            assert state.current_line is None or state.current_line.is_open
+        if state.is_batch and state.current_line:
             assert any(each.role == "tote" for each in view.lines)
 
 
@@ -186,15 +186,15 @@ def is_full(row: dict[str, Any]) -> bool:
     return bool(row.get("is_picked")) or row["picked_quantity"] >= row["quantity"]
 
 
-def stops_in_a_row(state: Picking) -> int:
+def stops_in_a_row(state: PickState) -> int:
     """How many stops there are when lines of one stop are counted as long as they follow each other."""
-    stops = [take.stop for take in state.takes]
+    stops = [take.stop_key for take in state.lines]
     return sum(at == 0 or stops[at - 1] != stop for at, stop in enumerate(stops))
 
 
-def thing(kind: str, key: str, quantity: str) -> Thing:
+def thing(kind: str, key: str, quantity: str) -> Scan:
     """One code with one meaning."""
-    return Thing((Meaning(kind, key, key, Decimal(quantity), quantity != "1", key),))
+    return Scan((Match(kind, key, key, Decimal(quantity), quantity != "1", key),))
 
 
 def answer_of(kind: str, order: str, empty: bool) -> Closed:
@@ -210,7 +210,7 @@ others = st.builds(
     thing, st.sampled_from([ORDER, REFERENCE, PERSON]), st.sampled_from(["O1", "O2", "O9", "bob"]), st.just("1")
 )
 twice = st.builds(
-    lambda a, b: Thing((Meaning(PRODUCT, a, a, code="9"), Meaning(PRODUCT, b, b, code="9"))),
+    lambda a, b: Scan((Match(PRODUCT, a, a, code="9"), Match(PRODUCT, b, b, code="9"))),
     st.sampled_from(PRODUCTS),
     st.sampled_from(PRODUCTS),
 )
@@ -237,7 +237,7 @@ events = st.one_of(
     st.builds(Quantity, st.integers(0, 9).map(Decimal)),
     st.builds(Choice, st.integers(1, 4)),
     st.builds(Choice, st.integers(1, 2)),
-    st.builds(Unknown, st.sampled_from(["?", "5", "TOTE"])),
+    st.builds(UnknownCode, st.sampled_from(["?", "5", "TOTE"])),
     st.just(Text("words")),
     st.just(Resumed()),
     st.just(Changed("order", "")),
@@ -294,7 +294,7 @@ def leave(world: World) -> None:
     for _ in range(6):
         if world.closed:
             return
-        leaving = [at for at, way in enumerate(choices(world.state), 1) if way.kind == "leave"]
+        leaving = [at for at, way in enumerate(open_choices(world.state), 1) if way.kind == "leave"]
         world.feed(Choice(leaving[0]) if leaving else Back())
     assert world.closed
 
@@ -303,16 +303,16 @@ def finish(world: World) -> None:
     """From everywhere the work can be brought to its end: each stop is scanned as the screen asks for it."""
     for _ in range(80):
         state = world.state
-        if world.closed or (state.take is None and not state.back and state.phase == "done"):
+        if world.closed or (state.current_line is None and not state.to_return and state.phase == "done"):
             return
-        if state.back:
-            world.feed(Choice(next(at for at, way in enumerate(choices(state), 1) if way.kind == "put_back")))
-        elif state.needs_place and state.take:
-            world.feed(thing(LOCATION, state.take.place, "1"))
-        elif state.take and state.take.decimal and state.held:
-            world.feed(Quantity(state.take.of))
-        elif state.take:
-            world.feed(thing(PRODUCT, state.take.product, str(state.take.rest)))
+        if state.to_return:
+            world.feed(Choice(next(at for at, way in enumerate(open_choices(state), 1) if way.kind == "put_back")))
+        elif state.needs_location and state.current_line:
+            world.feed(thing(LOCATION, state.current_line.location, "1"))
+        elif state.current_line and state.current_line.allows_decimals and state.is_quantity_open:
+            world.feed(Quantity(state.current_line.ordered))
+        elif state.current_line:
+            world.feed(thing(PRODUCT, state.current_line.product, str(state.current_line.remaining)))
         if not world.closed:
             world.check()
     raise AssertionError("no way on")
@@ -326,7 +326,7 @@ def test_the_work_can_always_be_finished(count: int, verified: bool, sequence: l
         if world.closed:
             return
         act(world, event)
-    if not world.closed and world.state.ways:
+    if not world.closed and world.state.choices:
         world.feed(Back())
     finish(world)
 
@@ -349,18 +349,20 @@ REACHED = frozenset(f"pick.{word}" for word in WORDS.split())
 ENOUGH, WALKS, LENGTH = tries(5, 50), 9_000, 40
 """How often each is to be reached, within so many walks of so many inputs."""
 
-STRANGE = (Unknown("?"), Unknown("5"), Text("words"), Resumed(), Changed("order", ""))
+STRANGE = (UnknownCode("?"), UnknownCode("5"), Text("words"), Resumed(), Changed("order", ""))
 
 
-def somewhere(rng: random.Random, state: Picking) -> Any:
+def somewhere(rng: random.Random, state: PickState) -> Any:
     """What somebody might do next: mostly what the screen asks for."""
     dice = rng.random()
-    if dice < 0.35 and state.take:
-        if state.needs_place and rng.random() < 0.8:
-            return thing(LOCATION, state.take.place, "1")
-        return thing(PRODUCT, state.take.product, rng.choice(("1", "1", "2", str(state.take.rest))))
-    if dice < 0.45 and choices(state):
-        return Choice(rng.randint(1, len(choices(state))))
+    if dice < 0.35 and state.current_line:
+        if state.needs_location and rng.random() < 0.8:
+            return thing(LOCATION, state.current_line.location, "1")
+        return thing(
+            PRODUCT, state.current_line.product, rng.choice(("1", "1", "2", str(state.current_line.remaining)))
+        )
+    if dice < 0.45 and open_choices(state):
+        return Choice(rng.randint(1, len(open_choices(state))))
     if dice < 0.5:
         return thing(PRODUCT, rng.choice(PRODUCTS), rng.choice(("1", "2", "0.5", "12")))
     if dice < 0.58:
@@ -368,7 +370,7 @@ def somewhere(rng: random.Random, state: Picking) -> Any:
     if dice < 0.62:
         return thing(rng.choice((ORDER, REFERENCE, PERSON)), rng.choice(("O1", "O2", "O9")), "1")
     if dice < 0.64:
-        return Thing(tuple(Meaning(PRODUCT, rng.choice(PRODUCTS[:4]), code="9") for _ in range(2)))
+        return Scan(tuple(Match(PRODUCT, rng.choice(PRODUCTS[:4]), code="9") for _ in range(2)))
     if dice < 0.66:
         return answer_of(
             rng.choice(("elsewhere", "short", "short", "reject", "reject")), state.order or "O1", rng.random() < 0.5

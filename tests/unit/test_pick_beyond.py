@@ -22,7 +22,7 @@ def told(hand: Hand) -> tuple[str, Decimal] | None:
     """The place, and what the stock was there, where that is said; the take is good."""
     assert hand.verdict is not None
     assert hand.verdict.kind == GOOD
-    more = hand.verdict.more
+    more = hand.verdict.detail
     return None if more is None else (str(dict(more.args)["place"]), Decimal(str(dict(more.args)["left"])))
 
 

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.jobs import codec
-from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start
-from aisle.jobs.pick.gather import WalkJob
-from aisle.jobs.pick.gather_state import Gathering
-from aisle.jobs.pick.picking import MOST
-from aisle.jobs.view import ASK, GOOD, WRONG, Detail, Verdict
+from aisle import json_codec
+from aisle.jobs.batch import BatchJob, BatchState
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start
+from aisle.jobs.pick.pick_state import MAX_ORDERS
+from aisle.jobs.view import ASK, GOOD, WRONG, DetailView, Verdict
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -24,11 +23,11 @@ from aisle.scan.meaning import (
     Back,
     Choice,
     Command,
-    Meaning,
-    Move,
+    CursorKey,
+    Match,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    UnknownCode,
 )
 from tests.unit.picks import Hand as Round
 from tests.unit.picks import line
@@ -59,11 +58,11 @@ class Hand:
     """Runs the job and answers what it asks, last asked first, as a session does."""
 
     def __init__(self, orders: dict[str, dict[str, Any]] | None = None) -> None:
-        self.job = WalkJob()
+        self.job = BatchJob()
         self.orders = book() if orders is None else orders
         self.given: list[dict[str, Any]] = []
         """Orders of other walks that are this person's."""
-        self.state: Gathering = self.job.begin()
+        self.state: BatchState = self.job.begin()
         self.effects: list[Any] = []
         self.verdict: Verdict | None = None
         self.feed(Opened({}))
@@ -73,7 +72,7 @@ class Hand:
         told, self.verdict = "", None
         waiting = [event]
         while waiting:
-            turn = self.job.step(self.state, waiting.pop(0), CONTEXT)
+            turn = self.job.handle(self.state, waiting.pop(0), CONTEXT)
             self.state = turn.state
             self.effects += turn.effects
             self.verdict = turn.verdict or self.verdict
@@ -96,15 +95,15 @@ class Hand:
 
     def scan(self, key: str, kind: str = ORDER) -> str:
         """A code that means one thing."""
-        return self.feed(Thing((Meaning(kind, key, key, code=key),)))
+        return self.feed(Scan((Match(kind, key, key, code=key),)))
 
     @property
     def gathered(self) -> list[str]:
         """The orders of the round, in the order of their totes."""
-        return [each.order for each in self.state.chosen]
+        return [each.order for each in self.state.orders]
 
     @property
-    def view(self) -> Detail:
+    def view(self) -> DetailView:
         """What is on the screen."""
         return self.job.view(self.state)
 
@@ -130,7 +129,7 @@ def test_orders_are_scanned_one_after_the_other_and_get_their_totes() -> None:
         "saved": 1,
     }
     assert hand.gathered == ["4101", "4102"]
-    assert hand.state.stops == (3, 4)
+    assert hand.state.stop_counts == (3, 4)
     hand.feed(Command("g"))
     assert hand.start == Start("pick", {"orders": ["4101", "4102"], "totes": {}, "sure": []})
 
@@ -145,10 +144,10 @@ def test_two_products_of_one_place_are_two_stops_before_a_round_and_in_it() -> N
     hand.scan("4102")
     round_ = Round(orders={number: orders[number]["lines"] for number in ("4101", "4102")})
     assert round_.verdict is not None
-    assert hand.state.stops[0] == dict(round_.verdict.text.args)["stops"] == 2
+    assert hand.state.stop_counts[0] == dict(round_.verdict.text.args)["stops"] == 2
 
 
-@pytest.mark.parametrize("said", [Unknown("5"), Thing((Meaning(PRODUCT, "5", "Five", code="5"),))])
+@pytest.mark.parametrize("said", [UnknownCode("5"), Scan((Match(PRODUCT, "5", "Five", code="5"),))])
 def test_a_number_takes_the_next_open_orders_that_nobody_else_works_on(said: Event) -> None:
     orders = book()
     orders["4102"].update(is_claimed=True, claimed_by="bob")
@@ -170,24 +169,24 @@ def test_what_is_measured_counts_as_one_piece_of_a_round() -> None:
 
 def test_a_round_has_twenty_orders_at_most() -> None:
     hand = Hand()
-    hand.feed(Unknown("99"))
-    assert len(hand.gathered) == MOST
-    assert hand.feed(Unknown("1")) == "walk.full"
+    hand.feed(UnknownCode("99"))
+    assert len(hand.gathered) == MAX_ORDERS
+    assert hand.feed(UnknownCode("1")) == "walk.full"
     assert hand.scan("4130") == "walk.full"
-    assert hand.gathered == list(book())[:MOST]
+    assert hand.gathered == list(book())[:MAX_ORDERS]
 
 
 def test_nothing_is_left_to_take() -> None:
     hand = Hand(book(2))
-    hand.feed(Unknown("2"))
-    assert hand.feed(Unknown("3")) == "walk.none_left"
+    hand.feed(UnknownCode("2"))
+    assert hand.feed(UnknownCode("3")) == "walk.none_left"
 
 
 def test_one_is_taken_out_again_by_its_number_by_scanning_it_or_by_undo() -> None:
     hand = Hand()
-    hand.feed(Unknown("4"))
+    hand.feed(UnknownCode("4"))
     assert hand.feed(Command("t")) == "walk.which_out"
-    assert hand.job.open(hand.state).choices == 4
+    assert hand.job.accepts(hand.state).choices == 4
     assert [row[0].args[0][1] for row in hand.view.blocks[0].rows] == ["A", "B", "C", "D"]
     assert hand.feed(Choice(2)) == "walk.out"
     assert hand.gathered == ["4101", "4103", "4104"]
@@ -238,35 +237,35 @@ def test_several_orders_that_somebody_claims_at_once_are_asked_about_one_by_one(
     for number in ("4101", "4103", "4104"):
         orders[number].update(is_claimed=True, claimed_by="bob")
     assert hand.feed(Changed("order", "")) == "walk.claimed"
-    assert (hand.gathered, {way.key for way in hand.state.ways}) == (["4102"], {"4101", "4103", "4104"})
-    first, second, left = (way.key for way in hand.state.ways)
+    assert (hand.gathered, {way.key for way in hand.state.choices}) == (["4102"], {"4101", "4103", "4104"})
+    first, second, left = (way.key for way in hand.state.choices)
     hand.feed(Choice(1))
     hand.feed(Choice(1))
-    assert (hand.gathered, [way.key for way in hand.state.ways]) == (["4102", first, second], [left])
+    assert (hand.gathered, [way.key for way in hand.state.choices]) == (["4102", first, second], [left])
     hand.feed(Back())
-    assert (hand.gathered, hand.state.ways) == (["4102", first, second], ())
+    assert (hand.gathered, hand.state.choices) == (["4102", first, second], ())
 
 
 def test_a_whole_round_that_others_claim_is_asked_about_as_far_as_there_are_letters() -> None:
-    orders = book(MOST)
+    orders = book(MAX_ORDERS)
     hand = Hand(orders)
     for number in orders:
         hand.scan(number)
         orders[number].update(is_claimed=True, claimed_by="bob")
     hand.feed(Changed("order", ""))
-    for left in range(MOST, 0, -1):
+    for left in range(MAX_ORDERS, 0, -1):
         view = hand.job.view(hand.state)
-        assert isinstance(view, Detail)
-        assert left - 1 <= len(view.choices) == len(view.keys) <= left
+        assert isinstance(view, DetailView)
+        assert left - 1 <= len(view.choices) == len(view.choice_letters) <= left
         hand.feed(Choice(1))
-    assert len(hand.gathered) == MOST
+    assert len(hand.gathered) == MAX_ORDERS
 
 
 def test_a_code_after_an_order_is_that_of_its_tote() -> None:
     hand = Hand()
-    assert hand.feed(Unknown("TOTE-1")) == "walk.unknown"
+    assert hand.feed(UnknownCode("TOTE-1")) == "walk.unknown"
     hand.scan("4101")
-    assert hand.feed(Unknown("TOTE-1")) == "walk.tote"
+    assert hand.feed(UnknownCode("TOTE-1")) == "walk.tote"
     hand.scan("4102")
     assert hand.feed(Text("TOTE-1")) == "walk.tote_twice"
     assert hand.feed(Text("tote-1")) == "walk.tote_twice"
@@ -279,25 +278,25 @@ def test_a_letter_of_the_round_stands_on_its_own_tote_alone() -> None:
     """Else the screen would send goods to `B` that lie in another tote on which there is a B."""
     hand = Hand()
     hand.scan("4101")
-    assert hand.feed(Unknown("B")) == "walk.unknown", "the next order has it"
+    assert hand.feed(UnknownCode("B")) == "walk.unknown", "the next order has it"
     hand.scan("4102")
-    assert hand.feed(Unknown("A")) == "walk.tote_twice"
-    assert hand.feed(Unknown("B")) == "walk.tote"
-    assert [each.code for each in hand.state.chosen] == ["", ""], "letters are given anew where one is taken out"
-    assert hand.feed(Unknown("X")) == "walk.tote", "no round has so many"
-    assert hand.state.chosen[1].code == "X"
+    assert hand.feed(UnknownCode("A")) == "walk.tote_twice"
+    assert hand.feed(UnknownCode("B")) == "walk.tote"
+    assert [each.tote_code for each in hand.state.orders] == ["", ""], "letters are given anew where one is taken out"
+    assert hand.feed(UnknownCode("X")) == "walk.tote", "no round has so many"
+    assert hand.state.orders[1].tote_code == "X"
 
 
 def test_a_code_that_looks_like_an_order_is_no_tote_unless_somebody_says_so() -> None:
     hand = Hand()
     hand.scan("4101")
-    assert hand.feed(Unknown("5000")) == "walk.like_an_order"
-    assert hand.state.chosen[0].code == ""
+    assert hand.feed(UnknownCode("5000")) == "walk.like_an_order"
+    assert hand.state.orders[0].tote_code == ""
     hand.feed(Back())
-    assert hand.state.ways == ()
+    assert hand.state.choices == ()
     hand.feed(Text("5000"))
     assert hand.feed(Choice(1)) == "walk.tote"
-    assert hand.state.chosen[0].code == "5000"
+    assert hand.state.orders[0].tote_code == "5000"
 
 
 def test_other_things_say_what_they_are() -> None:
@@ -311,7 +310,7 @@ def test_other_things_say_what_they_are() -> None:
 
 def test_back_drops_several_orders_only_when_it_is_meant() -> None:
     hand = Hand()
-    hand.feed(Unknown("3"))
+    hand.feed(UnknownCode("3"))
     assert hand.feed(Back()) == "walk.leave"
     assert hand.feed(Back()) == "session.dropped"
     hand.feed(Back())
@@ -333,18 +332,18 @@ def test_an_order_that_comes_later_is_told_then_and_can_be_started_before() -> N
 def test_pages_turn_by_letters_and_keys() -> None:
     hand = Hand()
     hand.feed(Command("n"))
-    hand.feed(Move("pagedown"))
+    hand.feed(CursorKey("pagedown"))
     hand.feed(Command("p"))
     assert hand.view.page == 1
 
 
 said = st.one_of(
     st.builds(
-        lambda kind, key: Thing((Meaning(kind, key, key, Decimal(1), False, key),)),
+        lambda kind, key: Scan((Match(kind, key, key, Decimal(1), False, key),)),
         st.sampled_from([ORDER, REFERENCE, PRODUCT, LOCATION, PERSON]),
         st.sampled_from(["4101", "4102", "4103", "4104", "4109", "7", "9"]),
     ),
-    st.builds(Unknown, st.sampled_from(["1", "3", "20", "99", "0", "TOTE", "47110815"])),
+    st.builds(UnknownCode, st.sampled_from(["1", "3", "20", "99", "0", "TOTE", "47110815"])),
     st.builds(Choice, st.integers(1, 5)),
     st.builds(Command, st.sampled_from("tunpz")),
     st.builds(Changed, st.just("order"), st.sampled_from(["", "4101"])),
@@ -363,16 +362,16 @@ def test_no_sequence_raises_doubles_an_order_or_leaves_no_way_on(sequence: list[
         if any(isinstance(effect, Close | Start) for effect in hand.effects):
             break
         hand.feed(event)
-        assert len(set(hand.gathered)) == len(hand.gathered) <= MOST
+        assert len(set(hand.gathered)) == len(hand.gathered) <= MAX_ORDERS
         assert "4104" not in hand.gathered
-        assert hand.view.name == hand.job.at(hand.state)
-        stops, single = hand.state.stops
+        assert hand.view.name == hand.job.step_name(hand.state)
+        stops, single = hand.state.stop_counts
         assert stops <= single
-        assert codec.from_text(Gathering, codec.to_text(hand.state)) == hand.state
+        assert json_codec.from_text(BatchState, json_codec.to_text(hand.state)) == hand.state
         assert hand.verdict is None or hand.verdict.kind in (GOOD, WRONG, ASK, "info")
     for _ in range(3):
         if not isinstance(hand.effects[-1] if hand.effects else None, Close):
-            hand.feed(Choice(1) if hand.state.ways and hand.state.ways[0].kind == "leave" else Back())
+            hand.feed(Choice(1) if hand.state.choices and hand.state.choices[0].kind == "leave" else Back())
     assert any(isinstance(effect, Close) for effect in hand.effects)
 
 
@@ -395,23 +394,23 @@ def test_a_number_while_something_is_asked_is_asked_back(count: str, code: str) 
     if code == "7":
         hand.scan("4101")
     else:
-        hand.feed(Unknown(code))
-    asked = hand.state.ways
+        hand.feed(UnknownCode(code))
+    asked = hand.state.choices
     assert asked
-    assert hand.feed(Unknown(count)) == "walk.many"
-    assert len(hand.state.chosen) == 2, "no order came in"
-    assert hand.state.ways[: len(asked)] == asked, "what was asked keeps its letters"
+    assert hand.feed(UnknownCode(count)) == "walk.many"
+    assert len(hand.state.orders) == 2, "no order came in"
+    assert hand.state.choices[: len(asked)] == asked, "what was asked keeps its letters"
     hand.feed(Choice(len(asked) + 1))
-    assert len(hand.state.chosen) == 2 + min(int(count), MOST - 2)
-    assert hand.state.ways == asked, "it is still to be answered"
+    assert len(hand.state.orders) == 2 + min(int(count), MAX_ORDERS - 2)
+    assert hand.state.choices == asked, "it is still to be answered"
 
 
 def test_the_last_number_beside_a_question_is_the_one_that_is_asked() -> None:
     hand = Hand()
     hand.scan("4101")
-    hand.feed(Unknown("5000"))
-    hand.feed(Unknown("9"))
-    hand.feed(Unknown("2"))
-    assert [(way.kind, way.key) for way in hand.state.ways] == [("is_tote", "5000"), ("many", "2")]
+    hand.feed(UnknownCode("5000"))
+    hand.feed(UnknownCode("9"))
+    hand.feed(UnknownCode("2"))
+    assert [(way.kind, way.key) for way in hand.state.choices] == [("is_tote", "5000"), ("many", "2")]
     assert hand.feed(Choice(1)) == "walk.tote"
-    assert (len(hand.state.chosen), hand.state.ways) == (1, ())
+    assert (len(hand.state.orders), hand.state.choices) == (1, ())

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Changed, Close, Query, Remark, Rows
+from aisle.jobs.job import Changed, Close, LocalNote, Query, Rows
 from aisle.scan.meaning import LOCATION, Back, Choice, Command, Text
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 from tests.unit.picks import CONTEXT, Hand, line, order
 
 ROUND = {
@@ -23,8 +23,8 @@ def news(hand: Hand, number: str, **fields: Any) -> str:
 
 
 def product(hand: Hand) -> str:
-    assert hand.state.take is not None
-    return hand.state.take.product
+    assert hand.state.current_line is not None
+    return hand.state.current_line.product
 
 
 def test_an_urgent_order_comes_after_the_stop_on_the_screen_and_before_all_others() -> None:
@@ -72,10 +72,12 @@ def test_an_order_that_was_given_away_leaves_the_walk_and_its_tote_is_handed_ove
     assert [tote.order for tote in hand.state.totes] == ["4101"]
     assert (hand.view.name, hand.choices()) == ("pick.back", ["pick.way_handed_over", "pick.way_is_back"])
     assert "pick.note_back_given" in [each.text.id for each in hand.view.lines]
-    assert hand.state.back[0].letter == "B"
-    assert hand.job.holds(hand.state) == ("4101", "4102"), "its goods are in this hand until somebody says otherwise"
+    assert hand.state.to_return[0].letter == "B"
+    assert hand.job.orders_in_work(hand.state) == ("4101", "4102"), (
+        "its goods are in this hand until somebody says otherwise"
+    )
     hand.feed(Choice(1))
-    assert hand.job.holds(hand.state) == ("4101",)
+    assert hand.job.orders_in_work(hand.state) == ("4101",)
     assert (hand.view.name, product(hand)) == ("pick.product", "P1")
     assert hand.all_sent == {("4102", 1): 1}
 
@@ -88,7 +90,7 @@ def test_one_that_was_given_before_it_was_opened_here_stays() -> None:
 
 def test_who_opens_what_was_given_to_him_settles_it() -> None:
     hand = Hand(*ROUND["4101"], **{**GIVEN, "given_to": "ann"})
-    assert Remark("given", "1042", "") in hand.effects
+    assert LocalNote("given", "1042", "") in hand.effects
 
 
 COMES = Rows("given", ({"order_number": "4102", "by": "Carla", "at": "2026-11-20T10:05:00.000Z"},), 1)
@@ -145,8 +147,8 @@ def test_who_leaves_with_the_goods_in_hand_is_told() -> None:
     (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
     assert close.verdict
     assert close.verdict.text.id == "pick.left_lying"
-    assert Voice().say(close.verdict.text).endswith("but 1 of it lies at no pick-up place yet")
-    assert Voice(language="de").say(close.verdict.text).endswith("aber 1 davon liegt an keinem Abholplatz")
+    assert MessageWriter().write(close.verdict.text).endswith("but 1 of it lies at no pick-up place yet")
+    assert MessageWriter(language="de").write(close.verdict.text).endswith("aber 1 davon liegt an keinem Abholplatz")
     nowhere = Hand(line(1, "P1", 1))
     nowhere.scan("P1")
     nowhere.feed(Back())
@@ -230,7 +232,7 @@ def test_what_is_in_hand_of_an_order_that_was_given_away_can_be_put_down_for_it(
     assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
     assert hand.moves() == [("P1", Decimal(2), "", "PU-01")]
     assert hand.all_sent == {("1042", 1): 2}, "it stays picked"
-    assert (hand.state.back, hand.job.holds(hand.state)) == ((), ())
+    assert (hand.state.to_return, hand.job.orders_in_work(hand.state)) == ((), ())
     assert [each.text.id for each in hand.view.lines] == ["pick.put_down"]
     assert hand.feed(Command("u")) == "pick.put_undone"
     assert hand.moves()[1:] == [("P1", Decimal(2), "PU-01", "")]
@@ -310,17 +312,17 @@ def test_what_is_in_hand_for_another_order_is_not_taken_for_what_lies() -> None:
     kept = [{"location_code": "PU-01", "quantity": 3}]
     his = line(1, "P1", 5, picked_quantity=5, moved_quantity=3, kept=kept, **SHELF)
     assert hand.feed(order(his, number="4102", **GIVEN)) == "", "Ben has put down the three that he picked himself"
-    assert [(back.order, back.why) for back in hand.state.back] == [("4101", "given"), ("4102", "given")]
+    assert [(back.order, back.reason) for back in hand.state.to_return] == [("4101", "given"), ("4102", "given")]
 
 
 def test_what_found_no_room_on_the_line_is_not_taken_for_what_lies() -> None:
     hand = given_away()
-    (mine,) = hand.state.back
-    too_many = mine._replace(why="left_over", quantity=Decimal(1), op_id="7")
-    hand.state = hand.state._replace(back=(mine, too_many))
+    (mine,) = hand.state.to_return
+    too_many = mine._replace(reason="left_over", quantity=Decimal(1), op_id="7")
+    hand.state = hand.state._replace(to_return=(mine, too_many))
     assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
     assert hand.feed(laid(5, picked=5)) == "pick.back_laid"
-    assert [back.why for back in hand.state.back] == ["laid", "left_over"]
+    assert [back.reason for back in hand.state.to_return] == ["laid", "left_over"]
 
 
 def test_what_another_put_down_at_a_place_that_nobody_knows_is_told_without_one() -> None:
@@ -345,18 +347,18 @@ def test_what_the_other_takes_back_is_asked_for_as_it_was_before() -> None:
     """Why it is in this hand, and each part of it where it was taken."""
     hand = Hand(line(1, "P1", 5, **SHELF))
     hand.scan("P1", "2")
-    (take,) = hand.state.takes
-    hand.state = hand.state._replace(takes=(take._replace(place="B-9"),))
+    (take,) = hand.state.lines
+    hand.state = hand.state._replace(lines=(take._replace(location="B-9"),))
     hand.scan("P1")
     hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), **GIVEN))
-    before = hand.state.back
-    assert [(back.why, back.place, back.quantity) for back in before] == [
+    before = hand.state.to_return
+    assert [(back.reason, back.location, back.quantity) for back in before] == [
         ("given", "B-9", Decimal(1)),
         ("given", "A-1", Decimal(2)),
     ]
     assert hand.feed(laid(3, picked=3)) == "pick.back_laid"
     assert hand.feed(laid(0, picked=3)) == "pick.back_not_laid"
-    assert hand.state.back == before
+    assert hand.state.to_return == before
 
 
 def test_what_lies_elsewhere_by_the_word_of_another_is_not_put_back_with_the_rest() -> None:

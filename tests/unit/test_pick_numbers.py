@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.jobs.base import Close, Rows
+from aisle.jobs.job import Close, Rows
 from aisle.scan.meaning import Choice, Command
 from tests.unit.picks import Hand, line, order
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Changed, Close, Closed, Query, Rows, Write
-from aisle.jobs.pick.picking import MOST
+from aisle.jobs.job import Changed, Close, Closed, Query, Rows, Write
+from aisle.jobs.pick.pick_state import MAX_ORDERS
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Back, Choice, Command, Meaning, Quantity, Text, Thing, Unknown
-from aisle.tui.catalogue import Voice
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Back, Choice, Command, Match, Quantity, Scan, Text, UnknownCode
+from aisle.tui.message_text import MessageWriter
 from tests.unit.picks import Hand, line, order
 
 Orders = dict[str, list[dict[str, Any]]]
@@ -33,7 +33,7 @@ def _asks_order(effect: Any) -> bool:
 def totes(hand: Hand, product: str = "P1") -> dict[str, Decimal]:
     """What of a product is in each tote."""
     letters = {tote.order: tote.letter for tote in hand.state.totes}
-    return {letters[take.order]: take.picked for take in hand.state.takes if take.product == product}
+    return {letters[take.order]: take.picked for take in hand.state.lines if take.product == product}
 
 
 def test_a_round_opens_when_all_its_orders_are_here() -> None:
@@ -52,7 +52,7 @@ def test_queries_are_asked_so_that_answers_come_in_the_order_of_the_totes() -> N
 
 def test_lines_of_all_orders_at_one_place_are_one_stop_and_the_screen_says_whose() -> None:
     hand = Hand(orders=three())
-    assert [(take.place, take.product, take.order) for take in hand.state.takes] == [
+    assert [(take.location, take.product, take.order) for take in hand.state.lines] == [
         ("A-1", "P1", "O1"),
         ("A-1", "P1", "O2"),
         ("A-1", "P1", "O3"),
@@ -62,7 +62,7 @@ def test_lines_of_all_orders_at_one_place_are_one_stop_and_the_screen_says_whose
     ]
     quantity = next(each.text for each in hand.view.lines if each.role == "quantity")
     assert dict(quantity.args) == {"rest": Decimal(8), "totes": "A3 B4 C1"}
-    assert [(stop.place, stop.label, stop.quantity) for stop in hand.view.coming] == [
+    assert [(stop.location, stop.label, stop.quantity) for stop in hand.view.upcoming] == [
         ("A-2", "A: Product P2", Decimal(1)),
         ("A-2", "B: Product P3", Decimal(1)),
         ("A-9", "C: Product P4", Decimal(2)),
@@ -76,7 +76,7 @@ def test_what_is_in_another_pool_or_weighed_is_a_stop_of_its_own() -> None:
         "O2": [line(1, "P1", 4, stock_pool=2), line(2, "P2", 2, allow_decimal=True)],
     }
     hand = Hand(orders=orders)
-    assert len({take.stop for take in hand.state.takes}) == 4
+    assert len({take.stop_key for take in hand.state.lines}) == 4
 
 
 def test_lines_at_one_place_are_taken_together_whatever_their_walking_order() -> None:
@@ -87,7 +87,7 @@ def test_lines_at_one_place_are_taken_together_whatever_their_walking_order() ->
         ],
         "O2": [line(1, "P3", 1, store_walking_order=30, preferred_location_code="a-1")],
     }
-    assert [take.product for take in Hand(orders=orders).state.takes] == ["P1", "P3", "P2"]
+    assert [take.product for take in Hand(orders=orders).state.lines] == ["P1", "P3", "P2"]
 
 
 def test_unit_scans_go_to_the_first_open_tote_and_say_which() -> None:
@@ -126,14 +126,14 @@ def test_what_each_tote_gets_of_measured_goods_is_written_as_people_of_the_langu
     orders = {"O1": [line(1, "P1", Decimal("1.5"), **cheese)], "O2": [line(1, "P1", 2, **cheese)]}
     hand = Hand(orders=orders)
     quantity = next(each.text for each in hand.view.lines if each.role == "quantity")
-    assert Voice(language=language).say(quantity) == told
-    assert Voice(language=language).short(quantity, len(tight)) == tight
+    assert MessageWriter(language=language).write(quantity) == told
+    assert MessageWriter(language=language).fit_line(quantity, len(tight)) == tight
 
 
 def test_a_typed_quantity_is_that_of_the_stop_and_fills_the_first_tote_first() -> None:
     hand = Hand(orders=three())
     hand.scan("P1")
-    assert hand.job.open(hand.state).quantity
+    assert hand.job.accepts(hand.state).quantity
     assert hand.feed(Quantity(Decimal(5))) == "pick.set_totes"
     assert totes(hand) == {"A": 3, "B": 2, "C": 0}
     assert hand.feed(Quantity(Decimal(2))) == "pick.fewer"
@@ -194,8 +194,8 @@ def test_a_stop_left_for_later_comes_round_again() -> None:
     for product in ("P2", "P3"):
         hand.scan(product)
     hand.scan("P4", "2")
-    assert hand.state.take is not None
-    assert hand.state.take.product == "P1"
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.product == "P1"
     assert hand.feed(Command("n")) == "pick.last_stop"
     assert hand.scan("P1", "8") == "pick.round_taken"
 
@@ -236,19 +236,19 @@ def test_a_tote_named_first_is_put_down_alone() -> None:
     assert not hand.choices()
     hand.scan("PU-1", kind=LOCATION)
     assert {(came, to) for _, _, came, to in hand.moves()} == {("", "PU-1"), ("", "PU-2")}
-    assert not any(take.in_hand for take in hand.state.takes)
+    assert not any(take.in_hand for take in hand.state.lines)
 
 
 def test_the_code_of_a_tote_names_it() -> None:
     hand = Hand(orders=three())
     totes_ = (hand.state.totes[0]._replace(code="TOTE-7"), *hand.state.totes[1:])
     hand.state = hand.state._replace(totes=totes_)
-    assert hand.feed(Unknown("TOTE-7")) == "pick.this_tote"
+    assert hand.feed(UnknownCode("TOTE-7")) == "pick.this_tote"
     assert hand.feed(Text("tote-7")) == "pick.this_tote"
     for product, quantity in (("P1", "8"), ("P2", "1"), ("P3", "1"), ("P4", "2")):
         hand.scan(product, quantity)
-    assert hand.feed(Unknown("TOTE-7")) == "pick.tote"
-    assert hand.state.only == "O1"
+    assert hand.feed(UnknownCode("TOTE-7")) == "pick.tote"
+    assert hand.state.only_order == "O1"
 
 
 def test_the_digits_on_a_tote_name_it_while_a_quantity_is_open_too() -> None:
@@ -262,20 +262,20 @@ def test_the_digits_on_a_tote_name_it_while_a_quantity_is_open_too() -> None:
 
 def test_a_tote_is_named_by_its_letter_where_it_is_asked_which() -> None:
     hand = Hand(orders=three())
-    assert hand.job.open(hand.state).labels == "ABC"
-    assert hand.feed(Unknown("B")) == "pick.this_tote"
+    assert hand.job.accepts(hand.state).labels == "ABC"
+    assert hand.feed(UnknownCode("B")) == "pick.this_tote"
     hand = finished()
-    assert hand.feed(Unknown("B")) == "pick.tote"
-    assert hand.state.only == "O2"
-    assert hand.feed(Unknown("C")) == "pick.tote", "another one is meant after all"
+    assert hand.feed(UnknownCode("B")) == "pick.tote"
+    assert hand.state.only_order == "O2"
+    assert hand.feed(UnknownCode("C")) == "pick.tote", "another one is meant after all"
     hand.scan("PU-1", kind=LOCATION)
     assert hand.told == "Tote C lies at PU-1"
-    assert hand.feed(Unknown("C")) == "pick.nothing_in_hand"
-    assert hand.feed(Unknown("D")) == "pick.unknown"
+    assert hand.feed(UnknownCode("C")) == "pick.nothing_in_hand"
+    assert hand.feed(UnknownCode("D")) == "pick.unknown"
     alone = Hand(line(1, "P1", 1))
     alone.scan("P1")
-    assert alone.job.open(alone.state).labels == ""
-    assert alone.feed(Unknown("A")) == "pick.unknown"
+    assert alone.job.accepts(alone.state).labels == ""
+    assert alone.feed(UnknownCode("A")) == "pick.unknown"
 
 
 def test_a_round_is_left_only_when_that_is_meant_and_a_finished_one_at_once() -> None:
@@ -299,8 +299,8 @@ def test_an_order_that_is_rejected_elsewhere_leaves_the_round_with_what_is_to_be
     assert hand.feed(order(*three()["O2"], number="O2", is_rejected=True)) == "pick.out_hand"
     assert hand.told == "Tote B, O2, was rejected; the others go on: 3 in hand"
     assert hand.view.name == "pick.back"
-    assert [(back.place, back.quantity) for back in hand.state.back] == [("A-1", Decimal(3))]
-    assert [(each.role, Voice().say(each.text)) for each in hand.view.lines[1:3]] == [
+    assert [(back.location, back.quantity) for back in hand.state.to_return] == [("A-1", Decimal(3))]
+    assert [(each.role, MessageWriter().write(each.text)) for each in hand.view.lines[1:3]] == [
         ("place", "A-1"),
         ("product", "Product P1"),
     ]
@@ -349,7 +349,7 @@ def test_what_a_rejected_order_left_in_the_hand_is_back_at_its_place_and_undo_ta
     assert "customer_order_number" not in write.body[0]["from_location"]
     assert hand.feed(Command("u")) == "pick.put_back_undone"
     assert hand.moves()[1:] == [("P1", Decimal(3), "A-1", "")]
-    assert (hand.view.name, len(hand.state.back)) == ("pick.back", 1)
+    assert (hand.view.name, len(hand.state.to_return)) == ("pick.back", 1)
     hand.feed(Choice(1))
     assert hand.moves()[2:] == [("P1", Decimal(3), "", "A-1")]
     assert hand.view.name == "pick.product"
@@ -368,7 +368,7 @@ def test_after_the_only_order_is_put_back_undo_is_open_and_a_scan_goes_on() -> N
     hand.scan("O9", kind=ORDER)
     close = hand.effects[-1]
     assert isinstance(close, Close)
-    assert close.said == Thing((Meaning(ORDER, "O9", "Product O9", Decimal(1), False, "O9"),))
+    assert close.event_for_below == Scan((Match(ORDER, "O9", "Product O9", Decimal(1), False, "O9"),))
 
 
 def test_what_is_to_be_put_back_is_asked_about_and_the_page_after_it_names_no_order() -> None:
@@ -428,7 +428,7 @@ def test_a_stop_partly_taken_says_how_many_are_in_the_totes() -> None:
     hand = Hand(orders=three())
     hand.scan("P1")
     quantity = next(each.text for each in hand.view.lines if each.role == "quantity")
-    assert Voice().say(quantity) == "1 of 8; 7 more: A2 B4 C1"
+    assert MessageWriter().write(quantity) == "1 of 8; 7 more: A2 B4 C1"
 
 
 def test_fewer_than_are_in_the_totes_is_asked_about_and_may_be_meant_as_more() -> None:
@@ -436,7 +436,10 @@ def test_fewer_than_are_in_the_totes_is_asked_about_and_may_be_meant_as_more() -
     hand.scan("P1", "7")
     assert hand.feed(Quantity(Decimal(1))) == "pick.fewer"
     assert hand.told == "Only 1 of Product P1 in all? 7 of 8 are in the totes."
-    assert [Voice().say(choice) for choice in hand.view.choices] == ["There are 1 in all", "There are 8 in all"]
+    assert [MessageWriter().write(choice) for choice in hand.view.choices] == [
+        "There are 1 in all",
+        "There are 8 in all",
+    ]
     assert hand.feed(Choice(2)) == "pick.set_totes"
     assert totes(hand) == {"A": 3, "B": 4, "C": 1}
 
@@ -446,7 +449,7 @@ def test_one_order_alone_that_is_rejected_with_goods_in_hand_says_what_to_put_ba
     hand.scan("P1", "2")
     assert hand.feed(order(is_rejected=True)) == "pick.out_hand"
     assert hand.view.name == "pick.back"
-    assert [(each.role, Voice().say(each.text)) for each in hand.view.lines[1:3]] == [
+    assert [(each.role, MessageWriter().write(each.text)) for each in hand.view.lines[1:3]] == [
         ("place", "A-1"),
         ("product", "Product P1"),
     ]
@@ -515,9 +518,9 @@ def test_a_second_order_can_be_taken_into_the_walk() -> None:
 
 
 def test_a_full_round_takes_no_more() -> None:
-    orders = {f"O{n}": [line(1, "P1", 1)] for n in range(MOST + 3)}
+    orders = {f"O{n}": [line(1, "P1", 1)] for n in range(MAX_ORDERS + 3)}
     hand = Hand(orders=orders)
-    assert len(hand.state.totes) == MOST
+    assert len(hand.state.totes) == MAX_ORDERS
     assert hand.state.totes[-1].letter == "T"
     assert hand.scan("77", kind=ORDER) == "pick.not_of_round"
     assert not hand.choices()
@@ -530,8 +533,8 @@ def test_lines_that_change_elsewhere_are_taken_over_and_the_walk_goes_on() -> No
     changed = [*three()["O1"], line(3, "P9", 2, preferred_location_code="A-0")]
     changed[0] = {**changed[0], "picked_quantity": 3}
     assert hand.feed(order(*changed, number="O1")) == "pick.changed"
-    assert hand.state.take is not None
-    assert (hand.state.take.product, hand.state.takes[0].product) == ("P2", "P9")
+    assert hand.state.current_line is not None
+    assert (hand.state.current_line.product, hand.state.lines[0].product) == ("P2", "P9")
     hand.feed(Changed("order", "O1"))
     assert [effect.args["order_number"] for effect in hand.effects if _asks_order(effect)][-1] == "O1"
     before = len(hand.effects)
@@ -540,9 +543,9 @@ def test_lines_that_change_elsewhere_are_taken_over_and_the_walk_goes_on() -> No
 
 
 def test_one_barcode_of_two_products_means_the_one_that_is_ordered() -> None:
-    def both(*keys: str, quantity: str = "1") -> Thing:
-        meanings = (Meaning(PRODUCT, key, f"Product {key}", Decimal(quantity), quantity != "1", "999") for key in keys)
-        return Thing(tuple(meanings))
+    def both(*keys: str, quantity: str = "1") -> Scan:
+        meanings = (Match(PRODUCT, key, f"Product {key}", Decimal(quantity), quantity != "1", "999") for key in keys)
+        return Scan(tuple(meanings))
 
     hand = Hand(orders=three())
     assert hand.feed(both("X9", "P1")) == "pick.taken_tote"
@@ -554,7 +557,7 @@ def test_one_barcode_of_two_products_means_the_one_that_is_ordered() -> None:
     assert hand.feed(Choice(2)) == "pick.taken"
     assert hand.sent == {3: 2}
     hand = Hand(line(1, "P0", 1), line(2, "P1", 3), line(3, "P2", 3))
-    hand.feed(Thing(tuple(Meaning(PRODUCT, key, "Same", Decimal(1), False, "999") for key in ("P1", "P2"))))
+    hand.feed(Scan(tuple(Match(PRODUCT, key, "Same", Decimal(1), False, "999") for key in ("P1", "P2"))))
     assert [dict(choice.args)["key"] for choice in hand.view.choices] == ["Same P1", "Same P2"]
 
 
@@ -576,14 +579,17 @@ def test_goods_go_back_where_they_were_taken_though_the_rest_was_taken_elsewhere
     hand.feed(Command("s"))
     hand.feed(Closed("short", {"kind": "elsewhere", "place": "B-6", "pool": 3}))
     hand.scan("P1")
-    assert [(each.place, each.pool, each.quantity) for each in hand.state.takes[0].taken] == [
+    assert [(each.location, each.pool, each.quantity) for each in hand.state.lines[0].picked_from] == [
         ("A-1", 2, Decimal(1)),
         ("B-6", 3, Decimal(1)),
     ]
     hand.feed(order(line(1, "P1", 3, preferred_location_code="B-6", picked_quantity=2, stock_pool=3)))
     hand.feed(order(is_rejected=True))
-    assert [(back.place, back.quantity) for back in hand.state.back] == [("B-6", Decimal(1)), ("A-1", Decimal(1))]
-    assert [(stop.place, stop.quantity) for stop in hand.view.coming] == [("B-6", Decimal(1)), ("A-1", Decimal(1))]
+    assert [(back.location, back.quantity) for back in hand.state.to_return] == [
+        ("B-6", Decimal(1)),
+        ("A-1", Decimal(1)),
+    ]
+    assert [(stop.location, stop.quantity) for stop in hand.view.upcoming] == [("B-6", Decimal(1)), ("A-1", Decimal(1))]
     assert hand.choices() == ["pick.way_put_back_all"]
     hand.feed(Choice(1))
     assert hand.moves() == [("P1", Decimal(1), "", "B-6"), ("P1", Decimal(1), "", "A-1")]
@@ -603,7 +609,10 @@ def test_what_is_taken_back_returns_to_where_it_came_from_last() -> None:
     hand.scan("P1", "2")
     hand.feed(Quantity(Decimal(3)))
     hand.feed(order(is_rejected=True))
-    assert [(back.place, back.quantity) for back in hand.state.back] == [("B-6", Decimal(1)), ("A-1", Decimal(2))]
+    assert [(back.location, back.quantity) for back in hand.state.to_return] == [
+        ("B-6", Decimal(1)),
+        ("A-1", Decimal(2)),
+    ]
 
 
 def test_who_is_asked_about_a_claim_is_not_told_to_wait() -> None:
@@ -618,9 +627,9 @@ def test_what_was_asked_since_somebody_took_over_ends_when_the_order_is_put_down
     hand = Hand(line(1, "P1", 1))
     hand.feed(order(line(1, "P1", 1), is_claimed=True, claimed_by="bob", claimed_on="2099-01-01T00:00:00Z"))
     hand.scan("P1")
-    assert "w" in hand.job.open(hand.state).letters
+    assert "w" in hand.job.accepts(hand.state).command_letters
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
-    assert (hand.choices(), "w" in hand.job.open(hand.state).letters) == (["pick.way_finish"], False)
+    assert (hand.choices(), "w" in hand.job.accepts(hand.state).command_letters) == (["pick.way_finish"], False)
 
 
 def test_what_was_done_to_an_order_before_it_left_is_not_undone_once_it_is_back() -> None:
@@ -636,4 +645,4 @@ def test_what_was_done_to_an_order_before_it_left_is_not_undone_once_it_is_back(
     before = len(hand.updates)
     while hand.feed(Command("u")) != "pick.nothing_to_undo":
         assert len(hand.updates) == before
-    assert not any(take.picked for take in hand.state.takes)
+    assert not any(take.picked for take in hand.state.lines)

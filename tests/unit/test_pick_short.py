@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import codec
-from aisle.jobs.base import Close, Closed, Remark, Start, Write
-from aisle.jobs.pick.picking import Picking
+from aisle import json_codec
+from aisle.jobs.job import Close, Closed, LocalNote, Start, Write
+from aisle.jobs.pick.pick_state import PickState
 from aisle.jobs.view import INFO
-from aisle.scan.meaning import LOCATION, Back, Choice, Command, Unknown
-from aisle.tui.catalogue import Voice
+from aisle.scan.meaning import LOCATION, Back, Choice, Command, UnknownCode
+from aisle.tui.message_text import MessageWriter
 from tests.unit.picks import CONTEXT, Hand, line, order, picked
 from tests.unit.test_pick_round import three, totes
 
@@ -17,7 +17,7 @@ from tests.unit.test_pick_round import three, totes
 def test_s_asks_about_the_stop_with_all_that_a_shortage_needs() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "4")
-    assert "s" in hand.job.open(hand.state).letters
+    assert "s" in hand.job.accepts(hand.state).command_letters
     hand.feed(Command("s"))
     start = hand.effects[-1]
     assert isinstance(start, Start)
@@ -43,9 +43,9 @@ def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
     answer = {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}
     assert hand.feed(Closed("short", answer)) == "pick.comes"
     assert hand.told == "A-5 comes later in the walk: the rest of Product P1"
-    assert hand.state.take is not None
-    assert hand.state.take.product == "P2"
-    open_ = [(take.place, take.product) for take in hand.state.takes if take.open]
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.product == "P2"
+    open_ = [(take.location, take.product) for take in hand.state.lines if take.is_open]
     assert open_ == [("A-2", "P2"), ("A-2", "P3"), ("A-5", "P1"), ("A-5", "P1"), ("A-9", "P4")]
     assert hand.scan("P1", "4") == "pick.taken_where"
     hand.feed(Choice(1))
@@ -87,9 +87,9 @@ def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> Non
 def test_a_count_made_from_here_is_undone_before_the_shortage() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
     hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": True}))
-    change = {"product": "P1", "place": "A-1", "pool": 1, "quantity": Decimal(-7), "at": "2026-11-20T09:00:00Z"}
+    change = ["P1", "A-1", 1, Decimal(-7), "2026-11-20T09:00:00Z"]
     hand.feed(Closed("count", {"what": "A-1", "changes": [change]}))
-    assert codec.from_text(Picking, codec.to_text(hand.state)) == hand.state
+    assert json_codec.from_text(PickState, json_codec.to_text(hand.state)) == hand.state
     assert hand.feed(Command("u")) == "count.taken_back"
     write = hand.effects[-1]
     assert isinstance(write, Write)
@@ -117,14 +117,14 @@ def test_what_was_closed_short_can_be_picked_after_all() -> None:
 def test_what_was_scanned_of_a_line_that_was_closed_short_is_taken_with_its_opening_in_one_step() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
     hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
-    before, many = hand.state.takes, len(hand.updates)
+    before, many = hand.state.lines, len(hand.updates)
     assert hand.scan("P1", "2") == "pick.was_short"
     assert hand.feed(Choice(1)) == "pick.taken"
     assert picked(hand) == {1: 2, 2: 0}
     assert len(hand.updates) == many + 1
     assert hand.feed(Command("u")) == "pick.closed_again"
     assert hand.told == "Closed again with 0 of 3: Product P1"
-    assert (hand.state.takes, hand.updates[-1]["order_lines"][0]["is_picked"]) == (before, True)
+    assert (hand.state.lines, hand.updates[-1]["order_lines"][0]["is_picked"]) == (before, True)
     assert hand.feed(Command("u")) == "pick.reopened"
 
 
@@ -146,15 +146,15 @@ def test_what_is_short_is_not_called_all_picked() -> None:
     assert hand.scan("P2") == "pick.all_but"
     assert hand.told == "Order 1042: done, 1 line short"
     note = next(each.text for each in hand.view.lines if each.role == "note")
-    assert Voice().say(note) == "1 of 2 lines complete, 1 of 4 picked."
+    assert MessageWriter().write(note) == "1 of 2 lines complete, 1 of 4 picked."
 
 
 def test_a_number_after_all_is_put_down_is_no_place_of_theirs() -> None:
     hand = Hand(line(1, "P1", 1))
     hand.scan("P1")
-    assert hand.feed(Unknown("7")) == "pick.no_quantity_done"
+    assert hand.feed(UnknownCode("7")) == "pick.no_quantity_done"
     hand.scan("PU-1", kind=LOCATION)
-    assert hand.feed(Unknown("7")) == "pick.no_quantity_over"
+    assert hand.feed(UnknownCode("7")) == "pick.no_quantity_over"
 
 
 def test_the_stop_that_is_next_at_the_other_place_is_gone_to_at_once() -> None:
@@ -178,7 +178,7 @@ SHORT = Closed("short", {"kind": "short", "code": "2", "words": "Not found", "em
 
 def all_short(hand: Hand) -> None:
     """Whatever is to be taken is not there."""
-    for _ in hand.state.takes:
+    for _ in hand.state.lines:
         if hand.view.name != "pick.done":
             hand.feed(SHORT)
     assert hand.view.name == "pick.done"
@@ -192,21 +192,21 @@ def test_where_nothing_at_all_was_picked_no_goods_lie_anywhere_and_no_order_is_p
         all_short(hand)
         assert [each.text.id for each in hand.view.lines] == ["pick.nothing_picked"]
         said = f"Nothing was picked: {count} lines are short"
-        assert Voice().say(hand.view.lines[0].text) == said
-        assert hand.feed(Unknown("7")) == "pick.no_quantity_over"
+        assert MessageWriter().write(hand.view.lines[0].text) == said
+        assert hand.feed(UnknownCode("7")) == "pick.no_quantity_over"
         assert hand.told == "7 is no order here. Scan the next order."
         hand.feed(Back())
         (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
         assert close.verdict
         assert close.verdict.kind == INFO
-        assert Voice().say(close.verdict.text) == said
+        assert MessageWriter().write(close.verdict.text) == said
 
 
 def test_an_order_of_which_nothing_was_picked_says_so_when_it_is_opened_again() -> None:
     hand = Hand(line(1, "P1", 3, is_picked=True))
     assert hand.verdict is not None
     assert (hand.verdict.kind, hand.verdict.text.id) == (INFO, "pick.nothing_picked")
-    assert Voice().say(hand.verdict.text) == "Nothing was picked: 1 line is short"
+    assert MessageWriter().write(hand.verdict.text) == "Nothing was picked: 1 line is short"
 
 
 def test_where_anything_was_picked_it_is_to_be_put_down() -> None:
@@ -247,14 +247,14 @@ def test_undo_after_another_place_takes_that_back_and_no_pick() -> None:
     )
     hand.scan("P1")
     hand.scan("P2")
-    before = hand.state.takes
+    before = hand.state.lines
     answer = {"kind": "elsewhere", "place": "A-9", "pool": 2, "label": "Product P2"}
     assert hand.feed(Closed("short", answer)) == "pick.comes"
     updates = hand.updates
     assert hand.feed(Command("u")) == "pick.in_place_again"
-    assert (hand.state.takes, hand.updates) == (before, updates)
-    assert hand.state.take is not None
-    assert (hand.state.take.product, hand.state.take.place) == ("P2", "A-2")
+    assert (hand.state.lines, hand.updates) == (before, updates)
+    assert hand.state.current_line is not None
+    assert (hand.state.current_line.product, hand.state.current_line.location) == ("P2", "A-2")
     assert hand.feed(Command("u")) == "pick.undone"
     assert hand.sent == {1: 1, 2: 0}
 
@@ -265,8 +265,8 @@ def test_undo_after_a_place_was_scanned_instead_leads_back_to_the_one_before() -
     hand.scan("A-7", kind=LOCATION)
     assert hand.feed(Choice(1)) == "pick.take_here"
     assert hand.feed(Command("u")) == "pick.in_place_again"
-    assert hand.state.take is not None
-    assert (hand.state.take.place, hand.state.take.picked) == ("A-1", Decimal(1))
+    assert hand.state.current_line is not None
+    assert (hand.state.current_line.location, hand.state.current_line.picked) == ("A-1", Decimal(1))
 
 
 def test_what_was_taken_at_the_other_place_is_undone_before_that() -> None:
@@ -286,21 +286,25 @@ def test_a_stop_that_is_taken_elsewhere_is_so_when_its_picker_comes_back() -> No
     hand = Hand(*lines)
     hand.feed(Closed("short", {"kind": "elsewhere", "place": "B-9", "pool": 0}))
     hand.feed(Back())
-    mark = next(each for each in hand.effects if isinstance(each, Remark))
+    mark = next(each for each in hand.effects if isinstance(each, LocalNote))
     assert (mark.topic, mark.key) == ("redirected", "1042")
     again = Hand(*lines, redirected=mark.text)
-    assert [(take.product, take.place) for take in again.state.takes] == [("P2", "A-2"), ("P3", "A-3"), ("P1", "B-9")]
-    assert Remark("redirected", "1042", "") in again.effects
+    assert [(take.product, take.location) for take in again.state.lines] == [
+        ("P2", "A-2"),
+        ("P3", "A-3"),
+        ("P1", "B-9"),
+    ]
+    assert LocalNote("redirected", "1042", "") in again.effects
     assert again.feed(Command("u")) == "pick.in_place_again"
-    assert [take.place for take in again.state.takes] == ["A-1", "A-2", "A-3"]
+    assert [take.location for take in again.state.lines] == ["A-1", "A-2", "A-3"]
     again.feed(Back())
-    assert [each.text for each in again.effects if isinstance(each, Remark)] == [""]
+    assert [each.text for each in again.effects if isinstance(each, LocalNote)] == [""]
     other = Hand()
     other.context = CONTEXT._replace(user="ben")
     other.feed(order(*lines, redirected=mark.text))
     assert (
-        [take.place for take in other.state.takes],
-        [each for each in other.effects if isinstance(each, Remark)],
+        [take.location for take in other.state.lines],
+        [each for each in other.effects if isinstance(each, LocalNote)],
     ) == (
         ["A-1", "A-2", "A-3"],
         [],

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.jobs.base import Closed
+from aisle.jobs.job import Closed
 from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, Back, Choice, Command, Quantity
 from tests.unit.picks import Hand, line, picked
 
@@ -149,7 +149,7 @@ def test_undo_takes_the_choice_back_step_by_step() -> None:
     hand.feed(Command("u"))
     assert booked(hand)[-1] == (1, Decimal(0), "A-01-3")
     hand.feed(Command("u"))
-    assert [take.place for take in hand.state.takes if take.product == FLAKES] == ["BR-04"]
+    assert [take.location for take in hand.state.lines if take.product == FLAKES] == ["BR-04"]
 
 
 def test_a_scan_after_the_scan_of_another_place_is_asked() -> None:

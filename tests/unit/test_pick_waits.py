@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Close, Start
+from aisle.jobs.job import Close, Start
 from aisle.jobs.view import GOOD, INFO
 from aisle.scan.meaning import LOCATION, Back, Choice, Command
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 from tests.unit.picks import Hand, line, order
 
 
@@ -27,7 +27,7 @@ def opened(*places: str) -> Hand:
 
 def screen(hand: Hand) -> str:
     """The lines of the screen."""
-    return " ".join(Voice().say(each.text) for each in hand.view.lines)
+    return " ".join(MessageWriter().write(each.text) for each in hand.view.lines)
 
 
 def left(hand: Hand) -> tuple[str, str]:
@@ -36,7 +36,7 @@ def left(hand: Hand) -> tuple[str, str]:
     close = hand.effects[-1]
     assert isinstance(close, Close)
     assert close.verdict is not None
-    return close.verdict.kind, Voice().say(close.verdict.text)
+    return close.verdict.kind, MessageWriter().write(close.verdict.text)
 
 
 @pytest.mark.parametrize("places", [("PU-1",), ("PU-1", "PU-2"), ()])

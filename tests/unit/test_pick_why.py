@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Close, Query, Rows, Start
+from aisle.jobs.job import Close, Query, Rows, Start
 from aisle.jobs.view import WRONG
-from aisle.scan.meaning import LOCATION, ORDER, Choice, Command, Quantity, Unknown
-from aisle.tui.catalogue import Voice
+from aisle.scan.meaning import LOCATION, ORDER, Choice, Command, Quantity, UnknownCode
+from aisle.tui.message_text import MessageWriter
 from tests.unit.picks import Hand, line
 
 
@@ -52,7 +52,7 @@ def test_what_fits_asks_no_book() -> None:
     hand.scan("A-1", kind=LOCATION)
     hand.scan("P1", "3")
     hand.scan("P2")
-    assert {effect.name for effect in hand.effects if isinstance(effect, Query) and not effect.live} == {
+    assert {effect.name for effect in hand.effects if isinstance(effect, Query) and not effect.is_live} == {
         "order_to_pick"
     }
 
@@ -156,16 +156,16 @@ def test_a_line_without_a_place_goes_where_it_may_be_taken() -> None:
         {"location_code": "A-2", "location_order": 2, "quantity": 5, "pools": {"2": 5}},
     ]
     hand = Hand(line(1, "P1", 1, stock_pool=1, picking_stock_pool_array=["2"], places=places))
-    assert hand.state.takes[0].place == "A-2"
+    assert hand.state.lines[0].location == "A-2"
     hand = Hand(line(1, "P1", 1, stock_pool=1, places=places))
-    assert hand.state.takes[0].place == "A-1"
+    assert hand.state.lines[0].location == "A-1"
     assert not any(each.text.id == "pick.note_pool" for each in hand.view.lines)
 
 
 def test_a_stop_with_nothing_in_the_pools_of_the_order_says_so() -> None:
     places = [{"location_code": "A-1", "location_order": 1, "quantity": 5, "pools": {"3": 5}}]
     hand = Hand(line(1, "P1", 1, stock_pool=1, picking_stock_pool_array=["2"], places=places))
-    assert hand.state.takes[0].barred == (3,)
+    assert hand.state.lines[0].barred_pools == (3,)
     note = next(each.text for each in hand.view.lines if each.role == "note")
     assert dict(note.args) == {"pool": "3", "allowed": "1, 2"}
     hand.scan("B-1", kind=LOCATION)
@@ -189,7 +189,7 @@ def test_quantities_that_cannot_be() -> None:
     hand = one()
     assert hand.scan("P1", "0.5") == "pick.whole"
     assert hand.scan("P1", "4") == "pick.over"
-    assert hand.feed(Unknown("4")) == "pick.no_quantity"
+    assert hand.feed(UnknownCode("4")) == "pick.no_quantity"
     hand.scan("P1", "3")
     assert hand.scan("P1") == "pick.full"
 
@@ -270,10 +270,12 @@ def test_what_is_wanted_at_other_places_too_is_not_said_to_be_ordered_here_alone
 
 def test_pools_are_called_as_the_store_calls_them_where_it_does() -> None:
     def pool(hand: Hand) -> str:
-        return next(Voice().say(fact.value) for fact in hand.view.facts if fact.label.id == "fact.pool")
+        return next(
+            MessageWriter().write(fact.value) for fact in hand.view.labelled_values if fact.label.id == "fact.pool"
+        )
 
     hand = one()
-    assert any(isinstance(effect, Query) and effect.name == "store" and effect.live for effect in hand.effects)
+    assert any(isinstance(effect, Query) and effect.name == "store" and effect.is_live for effect in hand.effects)
     assert pool(hand) == "1"
     hand.feed(Rows("store", ({"pools": {"1": "Shop floor", "2": "Reserve", "3": ""}},), 1))
     assert pool(hand) == "Shop floor"

@@ -6,11 +6,24 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Ask, Asked, Changed, Close, Context, Event, Heard, Opened, Proved, Query, Rows, Turn, hides
-from aisle.jobs.pin import PinJob, Proving
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Context,
+    Event,
+    Opened,
+    PinConfirmed,
+    Query,
+    RawInput,
+    Request,
+    Requested,
+    Rows,
+    Turn,
+)
+from aisle.jobs.shell.pin import PinJob, PinState
 from aisle.scan.meaning import Back, Choice
 
-CONTEXT = Context(store="0001", user="U6", name="Fred", now="2026-11-20T10:00:00Z")
+CONTEXT = Context(store="0001", user="U6", person_name="Fred", now="2026-11-20T10:00:00Z")
 YES = Choice(1)
 
 
@@ -19,28 +32,28 @@ class Hand:
 
     def __init__(self, said: Event | None = YES, *, may_wait: bool = True, **row: Any) -> None:
         self.job = PinJob()
-        self.state = Proving()
+        self.state = PinState()
         self.effects: list[Any] = []
         self.row = {"wanted": True, "asked": True, "there": False, "waiting": 0, **row}
         self.feed(Opened({"said": said, "may_wait": may_wait}))
         self.feed(Rows("pass", (self.row,), 1))
 
     def feed(self, event: Event) -> str:
-        turn: Turn[Proving] = self.job.step(self.state, event, CONTEXT)
+        turn: Turn[PinState] = self.job.handle(self.state, event, CONTEXT)
         self.state, self.effects = turn.state, list(turn.effects)
-        assert self.job.view(self.state).name == self.job.at(self.state) in self.job.steps
-        assert hides(self.job, self.state, "2468")
+        assert self.job.view(self.state).name == self.job.step_name(self.state) in self.job.steps
+        assert self.job.is_secret_text(self.state, "2468")
         return turn.verdict.text.id if turn.verdict else ""
 
     def types(self, text: str, pace_ms: int = 100) -> str:
-        return self.feed(Heard(text, "cr", 100, pace_ms=pace_ms))
+        return self.feed(RawInput(text, "cr", 100, pace_ms=pace_ms))
 
     def asked(self) -> None:
         self.types("2468")
-        assert self.effects == [Ask("sign-in", {}, 30.0, secret="2468")]
-        self.feed(Asked("a1"))
+        assert self.effects == [Request("sign-in", {}, 30.0, secret="2468")]
+        self.feed(Requested("a1"))
         assert self.feed(Changed("outbox", "")) == ""
-        assert self.effects == [Query("ask", "ask", {"ask_id": "a1"}, live=True)]
+        assert self.effects == [Query("ask", "ask", {"ask_id": "a1"}, is_live=True)]
 
     def answered(self, **answer: Any) -> str:
         return self.feed(Rows("ask", ({"state": "answered", "answer": answer},), 1))
@@ -51,8 +64,8 @@ def test_the_right_one_hands_on_what_was_held_back() -> None:
     hand.asked()
     assert hand.answered(how="done", until=99.0) == ""
     proved, close = hand.effects
-    assert proved == Proved(99.0)
-    assert (close.said, close.verdict.text.id) == (YES, "pin.done")
+    assert proved == PinConfirmed(99.0)
+    assert (close.event_for_below, close.verdict.text.id) == (YES, "pin.done")
 
 
 @pytest.mark.parametrize(("how", "told"), [("pin", "pin.wrong"), ("refused", "pin.locked")])
@@ -69,7 +82,7 @@ def test_who_is_no_supervisor_there_does_nothing() -> None:
     hand.asked()
     assert hand.answered(how="role", why="") == ""
     (close,) = hand.effects
-    assert (close.said, close.verdict.text.id) == (None, "pin.role")
+    assert (close.event_for_below, close.verdict.text.id) == (None, "pin.role")
 
 
 @pytest.mark.parametrize(
@@ -87,10 +100,10 @@ def test_without_an_answer_it_is_said_again_or_noted(row: dict[str, Any], told: 
     assert hand.feed(Rows("ask", (row,), 1)) == told
     assert len(hand.job.view(hand.state).choices) == 1 + may_wait
     state = hand.state
-    hand.feed(Heard(said=Choice(2)))
-    assert hand.effects == ([Close(said=YES)] if may_wait else [])
+    hand.feed(RawInput(meaning=Choice(2)))
+    assert hand.effects == ([Close(event_for_below=YES)] if may_wait else [])
     hand.state = state
-    hand.feed(Heard(said=Choice(1)))
+    hand.feed(RawInput(meaning=Choice(1)))
     assert hand.state.phase == "type"
 
 
@@ -119,11 +132,11 @@ def test_leaving_drops_what_was_held_back_and_a_second_try_waits_for_the_first()
     assert hand.effects == []
     hand.feed(Back())
     (close,) = hand.effects
-    assert (close.said, close.verdict.text.id) == (None, "session.dropped")
+    assert (close.event_for_below, close.verdict.text.id) == (None, "session.dropped")
 
 
 @pytest.mark.parametrize(("waiting", "stays"), [(0, False), (2, True)])
 def test_who_opens_it_by_himself_is_told_where_nothing_needs_it(waiting: int, stays: bool) -> None:
     hand = Hand(None, wanted=False, waiting=waiting)
     assert [type(effect) for effect in hand.effects] == ([] if stays else [Close])
-    assert hand.state.waiting == waiting
+    assert hand.state.waiting_count == waiting

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Policy, Rows
-from aisle.jobs.view import ListWindow
+from aisle.jobs.job import Policy, Rows
+from aisle.jobs.view import ListView
 from aisle.scan.meaning import LOCATION, Choice, Command, Quantity
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 from tests.unit import picks, test_loss
 from tests.unit.test_count import LOOSE, Hand, product
 
@@ -33,11 +33,11 @@ def counting(*products: dict[str, Any], policy: Policy = LOOSE, **more: Any) -> 
 
 def texts(hand: Any) -> str:
     """The lines of the screen, its rows and the verdict, as long as they can be."""
-    voice, view = Voice(), hand.job.view(hand.state)
-    found = [line.text for line in view.lines] if not isinstance(view, ListWindow) else []
-    rows = [cell for row in view.rows for cell in row.cells] if isinstance(view, ListWindow) else []
+    voice, view = MessageWriter(), hand.job.view(hand.state)
+    found = [line.text for line in view.lines] if not isinstance(view, ListView) else []
+    rows = [cell for row in view.rows for cell in row.cells] if isinstance(view, ListView) else []
     said = [hand.verdict.text] if hand.verdict else []
-    return "\n".join(voice.say(text) for text in (*found, *rows, *said))
+    return "\n".join(voice.write(text) for text in (*found, *rows, *said))
 
 
 def questions(hand: Hand) -> Iterable[str]:
@@ -91,7 +91,7 @@ def test_leaving_it_leaves_all_its_pools(choice: int) -> None:
 def test_how_many_are_left_counts_products() -> None:
     hand = counting(several("P1", p1=5, p2=3), several("P2", p1=1, p2=1))
     hand.feed(Command("d"))
-    assert "2" in Voice().say(hand.job.view(hand.state).choices[3])
+    assert "2" in MessageWriter().write(hand.job.view(hand.state).choices[3])
 
 
 def test_a_pool_that_is_left_after_another_was_counted_is_named() -> None:
@@ -160,4 +160,4 @@ def test_two_stops_of_one_product_at_one_place_name_their_pools() -> None:
     hand = picks.Hand(*lines)
     hand.feed(Rows("store", ({"pools": POOLS},), 1))
     assert "Product P1 (Shop)" in texts(hand)
-    assert [stop.label for stop in hand.view.coming] == ["Product P1 (Web)"]
+    assert [stop.label for stop in hand.view.upcoming] == ["Product P1 (Web)"]

@@ -12,22 +12,22 @@ from typing import Any
 import pytest
 
 import aisle.jobs.receive.job
-from aisle.jobs import codec
-from aisle.jobs.base import Changed, Close, Closed, Event, Resumed, Rows
-from aisle.jobs.receive.receiving import Receiving
-from aisle.jobs.view import ListWindow
+from aisle import json_codec
+from aisle.jobs.job import Changed, Close, Closed, Event, Resumed, Rows
+from aisle.jobs.receive.receive_state import ReceiveState
+from aisle.jobs.view import ListView
 from aisle.scan.meaning import (
     PERSON,
     Back,
     Choice,
     Command,
-    Echo,
-    Meaning,
-    Move,
+    CursorKey,
+    Match,
     Quantity,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    TypedText,
+    UnknownCode,
 )
 from tests.lengths import tries
 from tests.once import shared
@@ -45,12 +45,12 @@ REACHED = tries(10, 100)
 
 def an_event(random: Random, hand: Hand) -> Event:
     """What somebody might do next; what the step offers is likelier than what it does not."""
-    open_ = hand.job.open(hand.state)
-    item, asked = hand.state.item, hand.state.pending
+    open_ = hand.job.accepts(hand.state)
+    item, asked = hand.state.in_hand, hand.state.pending_scan
     more = bool(item and asked and item.quantity and item.product == asked.key)
-    if random.random() < (0.9 if hand.state.dropping else 0.6 if more else 0.1 if asked else 0.0):
+    if random.random() < (0.9 if hand.state.is_drop_warned else 0.6 if more else 0.1 if asked else 0.0):
         return Back()
-    if open_.choices and random.random() < (0.15 if hand.state.phase == "delivery" and not hand.state.ways else 0.5):
+    if open_.choices and random.random() < (0.15 if hand.state.phase == "delivery" and not hand.state.choices else 0.5):
         return Choice(random.randint(1, open_.choices))
     roll = random.random()
     if roll < 0.45:
@@ -58,27 +58,27 @@ def an_event(random: Random, hand: Hand) -> Event:
     if roll < 0.60:
         return Quantity(Decimal(random.choice(["0", "1", "2", "5", "7", "1.5", "12"]))) if open_.quantity else Back()
     if roll < 0.80:
-        return Command(random.choice(open_.letters)) if open_.letters else Back()
+        return Command(random.choice(open_.command_letters)) if open_.command_letters else Back()
     if roll < 0.82:
         return Back()
-    entries = [{"reference": hand.state.number, "scanned_datetime": "never"}]
+    entries = [{"reference": hand.state.delivery_number, "scanned_datetime": "never"}]
     refused = {"op_id": str(random.random()), "why": "No.", "label": "P1", "body": {"storeproductlog": entries}}
     events: list[Event] = [
-        Unknown("999"),
-        Unknown("999"),
+        UnknownCode("999"),
+        UnknownCode("999"),
         Text("of d-2"),
         Text("supplier"),
         Text("zzz"),
-        Echo("sup"),
+        TypedText("sup"),
         Resumed(),
         Closed("lookup"),
         Changed("outbox", ""),
         Changed("delivery", "D-1"),
-        Thing((Meaning(PERSON, "bob", "Bob"),)),
+        Scan((Match(PERSON, "bob", "Bob"),)),
         Command("z"),
-        Move("down"),
-        Move("enter"),
-        Move("pagedown"),
+        CursorKey("down"),
+        CursorKey("enter"),
+        CursorKey("pagedown"),
         Choice(9),
         Quantity(Decimal(1)),
         Quantity(Decimal(7)),
@@ -93,7 +93,7 @@ SCRIPTS: tuple[tuple[Event, ...], ...] = (
     (thing("D-3"), thing("P5", "3"), Command("d")),
     (thing("D-1"), thing("P1"), Back(), Choice(1)),
     (thing("D-1"), thing("P2"), Back(), Choice(2)),
-    (Unknown("999"),),
+    (UnknownCode("999"),),
     (Text("supplier"),),
     (thing("P9"),),
     (thing("C-3"),),
@@ -105,34 +105,34 @@ SCRIPTS: tuple[tuple[Event, ...], ...] = (
 
 def scripted(random: Random, hand: Hand, script: list[Event]) -> Event:
     """The next event of the script, or of chance where there is none."""
-    if not script and not hand.state.number and not hand.state.ways and random.random() < 0.3:
+    if not script and not hand.state.delivery_number and not hand.state.choices and random.random() < 0.3:
         script += random.choice(SCRIPTS)
     return script.pop(0) if script else an_event(random, hand)
 
 
 def check(hand: Hand) -> None:
     """What holds at every step."""
-    view, open_, state = hand.view, hand.job.open(hand.state), hand.state
-    assert view.name == hand.job.at(state)
+    view, open_, state = hand.view, hand.job.accepts(hand.state), hand.state
+    assert view.name == hand.job.step_name(state)
     assert view.name in hand.job.steps
-    offered = view.numbered if isinstance(view, ListWindow) and not view.choices else len(view.choices)
+    offered = view.numbered_rows if isinstance(view, ListView) and not view.choices else len(view.choices)
     assert open_.choices == offered, (state, view)
-    assert all(hint.letter == "b" or hint.letter in open_.letters for hint in view.hints)
-    assert state.item is None or state.item.quantity >= 0
-    if state.number:
+    assert all(hint.letter == "b" or hint.letter in open_.command_letters for hint in view.key_hints)
+    assert state.in_hand is None or state.in_hand.quantity >= 0
+    if state.delivery_number:
         for product in {line.product for line in state.lines}:
             mine = sum((line.received for line in state.lines if line.product == product), Decimal(0))
-            assert mine == hand.store.received(state.number, product), (product, state)
+            assert mine == hand.store.received(state.delivery_number, product), (product, state)
 
 
 def check_words(hand: Hand) -> None:
     """Whatever is said has all that its sentences want."""
     view = hand.view
-    said = [view.title, view.prompt, *view.choices, *(hint.text for hint in view.hints)]
-    if isinstance(view, ListWindow):
+    said = [view.title, view.prompt, *view.choices, *(hint.text for hint in view.key_hints)]
+    if isinstance(view, ListView):
         said += [cell for row in view.rows for cell in row.cells]
     else:
-        said += [line.text for line in view.lines] + [text for fact in view.facts for text in fact]
+        said += [line.text for line in view.lines] + [text for fact in view.labelled_values for text in fact]
     assert all(complete(message) for message in said), said
     assert all(complete(verdict.text) for verdict in hand.verdicts[-3:]), hand.verdicts[-3:]
 
@@ -154,9 +154,11 @@ def leave(hand: Hand) -> None:
 def finish(hand: Hand) -> None:
     """What is in hand can always be booked, and the delivery closed."""
     for _ in range(12):
-        if not hand.state.number or is_closed(hand):
+        if not hand.state.delivery_number or is_closed(hand):
             return
-        hand.feed(Choice(1) if hand.state.phase in ("check", "leave") else Back() if hand.state.ways else Command("d"))
+        hand.feed(
+            Choice(1) if hand.state.phase in ("check", "leave") else Back() if hand.state.choices else Command("d")
+        )
         if hand.state.phase == "lines":
             hand.feed(Back())
     raise AssertionError(hand.state)
@@ -164,7 +166,7 @@ def finish(hand: Hand) -> None:
 
 def in_hand(hand: Hand) -> Decimal:
     """How much is counted and not booked."""
-    return hand.state.item.quantity if hand.state.item else Decimal(0)
+    return hand.state.in_hand.quantity if hand.state.in_hand else Decimal(0)
 
 
 def booked(hand: Hand) -> Decimal:
@@ -193,14 +195,14 @@ def one_walk(random: Random, seen: Counter[str], walk: int) -> None:
         ids = {verdict.text.id for verdict in new}
         if len(hand.sent) > sent and event != Command("u") and not ids & TAKEN:
             assert after in (before, before - in_hand(hand)) or "receive.forgotten" in ids, (event, ids)
-        if isinstance(event, Thing) and ids & TAKEN:
-            assert after - before == event.meanings[0].quantity, (event, ids)
+        if isinstance(event, Scan) and ids & TAKEN:
+            assert after - before == event.matches[0].quantity, (event, ids)
         if not ids and not hand.sent[sent:]:
-            assert after == before or not hand.state.number, event
+            assert after == before or not hand.state.delivery_number, event
         seen[hand.view.name] += 1
         seen.update(verdict.text.id for verdict in new)
         if (walk + step) % 9 == 0:
-            assert codec.from_text(Receiving, codec.to_text(hand.state)) == hand.state
+            assert json_codec.from_text(ReceiveState, json_codec.to_text(hand.state)) == hand.state
         if is_closed(hand):
             return
     (leave if walk % 2 else finish)(hand)
@@ -227,8 +229,8 @@ def test_no_walk_raises_loses_a_unit_or_stands_without_a_way(reached: Counter[st
 
 def test_each_step_and_verdict_was_reached_often(reached: Counter[str]) -> None:
     folder = Path(aisle.jobs.receive.job.__file__).parent
-    text = "".join((folder / f"{name}.py").read_text() for name in ("job", "which", "take"))
-    told = set(findall(r'told\([^"]*"(receive\.\w+)"', text)) | set(findall(r'"(receive\.\w+)" (?:if|else)', text))
+    text = "".join((folder / f"{name}.py").read_text() for name in ("job", "receive_state", "put_away"))
+    told = set(findall(r'reply\([^"]*"(receive\.\w+)"', text)) | set(findall(r'"(receive\.\w+)" (?:if|else)', text))
     told |= set(findall(r'else "(receive\.\w+)"', text))
     wanted = told | set(aisle.jobs.receive.job.ReceiveJob.steps)
     assert len(wanted) > 35

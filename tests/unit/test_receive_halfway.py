@@ -6,16 +6,16 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.jobs.base import Remark
+from aisle.jobs.job import LocalNote
 from aisle.jobs.view import GOOD
 from aisle.scan.meaning import Back
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 from tests.unit.receives import Hand
 
 
 def marks(hand: Hand) -> list[tuple[str, bool]]:
     """The deliveries that were marked, or whose mark was taken away, by the last event."""
-    remarks = [effect for effect in hand.effects if isinstance(effect, Remark) and effect.topic == "halfway"]
+    remarks = [effect for effect in hand.effects if isinstance(effect, LocalNote) and effect.topic == "halfway"]
     return [(each.key, bool(each.text)) for each in remarks]
 
 
@@ -38,7 +38,7 @@ def test_what_is_in_hand_when_it_is_left_counts_if_it_is_booked() -> None:
         hand = Hand()
         hand.say("D-1", "P1")
         hand.feed(Back())
-        hand.say(hand.view.keys[int(choice) - 1] if hand.view.keys else choice)
+        hand.say(hand.view.choice_letters[int(choice) - 1] if hand.view.choice_letters else choice)
         assert marks(hand) == [("D-1", marked)]
 
 
@@ -56,12 +56,12 @@ def test_the_excess_that_is_set_aside_is_confirmed(scans: list[str], more: int, 
     hand = Hand()
     hand.say("D-1", *scans)
     ways = [choice.id for choice in hand.view.choices]
-    hand.say(hand.view.keys[ways.index("receive.way_aside")])
+    hand.say(hand.view.choice_letters[ways.index("receive.way_aside")])
     verdict = hand.verdicts[-1]
     assert (verdict.kind, verdict.text.id) == (GOOD, "receive.aside_all")
-    assert Voice().say(verdict.text) == f"{more} of Product P1 set aside, not booked; {kept} in hand"
-    assert hand.state.item is not None
-    assert hand.state.item.quantity == kept
+    assert MessageWriter().write(verdict.text) == f"{more} of Product P1 set aside, not booked; {kept} in hand"
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.quantity == kept
 
 
 def test_what_nobody_announced_is_set_aside_with_how_much_it_is() -> None:
@@ -69,7 +69,7 @@ def test_what_nobody_announced_is_set_aside_with_how_much_it_is() -> None:
     hand.say("D-1")
     hand.scan("P9", "3")
     ways = [choice.id for choice in hand.view.choices]
-    hand.say(hand.view.keys[ways.index("receive.way_aside")])
+    hand.say(hand.view.choice_letters[ways.index("receive.way_aside")])
     verdict = hand.verdicts[-1]
     assert (verdict.kind, verdict.text.id) == (GOOD, "receive.aside_all")
     assert dict(verdict.text.args)["more"] == Decimal(3)

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from aisle.jobs.view import Frame, Link
-from aisle.tui.screens.frame import paint
+from aisle.jobs.view import Frame, LinkState
+from aisle.tui.layout.screen import layout_screen
 from tests.unit.receives import Hand, Store
 
 
@@ -19,7 +19,7 @@ def _hand() -> Hand:
 
 
 def _drawn(hand: Hand, columns: int = 80, lines: int = 24) -> str:
-    shown = paint(Frame(hand.job.view(hand.state), Link("live")), columns, lines).lines
+    shown = layout_screen(Frame(hand.job.view(hand.state), LinkState("live")), columns, lines).lines
     return " ".join(" ".join("".join(text for text, _ in line) for line in shown).split())
 
 
@@ -87,7 +87,7 @@ def test_where_nothing_came_of_it_that_is_a_difference_without_a_figure() -> Non
 def test_a_product_of_it_finds_the_delivery() -> None:
     hand = _hand()
     hand.scan("P6", "4")
-    assert hand.state.number == "D-4"
+    assert hand.state.delivery_number == "D-4"
     assert hand.verdict == "receive.taken_alone"
 
 
@@ -97,5 +97,5 @@ def test_undo_takes_it_back() -> None:
     hand.scan("A-1")
     hand.say("u")
     assert hand.store.received("D-4", "P6") == 0
-    assert hand.state.item is not None
-    assert hand.state.item.quantity == 3
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.quantity == 3

@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.code_forms import (
+from aisle.barcode_keys import (
     add_on_bases,
-    canonical,
+    canonical_key,
     check_digit,
-    checks,
+    expand_upc_e,
     guessed_keys,
+    has_valid_check_digit,
     index_keys,
     lookup_keys,
-    upc_a_shortened,
-    upc_e_expanded,
+    shorten_upc_a,
 )
-from aisle.scan.gs1 import Carried, carried, looks_like, message
+from aisle.scan.gs1 import Gs1Data, may_be_gs1, parse_element_strings, parse_message
+from aisle.scan.gs1_separators import GROUP_SEPARATOR
+from aisle.scan.in_store_codes import InStoreCode, compile_patterns, parse_in_store_code
 from aisle.scan.meaning import Measure
-from aisle.scan.restricted import Restricted, patterns, restricted
-from aisle.scan.separators import GS
 
 EAN = "4006381333931"
 DIGITS = st.text("0123456789", min_size=1, max_size=20)
@@ -49,16 +49,16 @@ DIGITS = st.text("0123456789", min_size=1, max_size=20)
     ],
 )
 def test_canonical(code: str, key: str) -> None:
-    assert canonical(code) == key
+    assert canonical_key(code) == key
 
 
 @given(st.one_of(DIGITS, st.text(max_size=20)))
 def test_both_sides_agree(code: str) -> None:
     """Whatever is stored, by all its keys or by the canonical one alone, is found by scanning it."""
-    assert canonical(canonical(code)) == canonical(code)
+    assert canonical_key(canonical_key(code)) == canonical_key(code)
     if code.strip():
         assert set(index_keys(code)) & set(lookup_keys(code))
-        assert canonical(code) in lookup_keys(code)
+        assert canonical_key(code) in lookup_keys(code)
     else:
         assert index_keys(code) == ()
 
@@ -74,10 +74,10 @@ def test_upc_a_is_found_however_it_is_written(body: str) -> None:
 def test_check_digits_of_published_examples() -> None:
     # EAN-13 and EAN-8 (Wikipedia), UPC-A, ITF-14, and the GTIN-8 of biip's manual.
     for code in (EAN, "5901234123457", "73513537", "036000291452", "15400141288763", "96385074"):
-        assert checks(code)
-        assert not checks(code[:-1] + str((int(code[-1]) + 1) % 10))
-    assert not checks("12345")
-    assert not checks("400638133393x")
+        assert has_valid_check_digit(code)
+        assert not has_valid_check_digit(code[:-1] + str((int(code[-1]) + 1) % 10))
+    assert not has_valid_check_digit("12345")
+    assert not has_valid_check_digit("400638133393x")
 
 
 @pytest.mark.parametrize(
@@ -95,20 +95,20 @@ def test_check_digits_of_published_examples() -> None:
     ],
 )
 def test_upc_e_expands(upc_e: str, upc_a: str) -> None:
-    assert upc_e_expanded(upc_e) == upc_a
+    assert expand_upc_e(upc_e) == upc_a
 
 
 @given(st.sampled_from("01"), st.text("0123456789", min_size=6, max_size=6))
 def test_upc_e_and_upc_a_meet(system: str, body: str) -> None:
     from biip.upc import Upc
 
-    upc_a = upc_e_expanded(system + body)
-    upc_e = upc_a_shortened(upc_a)
+    upc_a = expand_upc_e(system + body)
+    upc_e = shorten_upc_a(upc_a)
     assert upc_a == Upc.parse(system + body).as_upc_a()
-    assert upc_e_expanded(upc_e) == upc_a
+    assert expand_upc_e(upc_e) == upc_a
     for stored, scanned in ((upc_a, upc_e), (upc_e, upc_a), (upc_e, "0" + upc_a)):
         assert set(index_keys(stored)) & set(lookup_keys(scanned))
-    assert upc_a_shortened("036000291452") == ""
+    assert shorten_upc_a("036000291452") == ""
 
 
 def test_no_key_is_asked_for_twice() -> None:
@@ -124,48 +124,48 @@ def test_no_key_is_asked_for_twice() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("01" + "0" + EAN, Carried(gtin="0" + EAN)),
+        ("01" + "0" + EAN, Gs1Data(gtin="0" + EAN)),
         # GS1 General Specifications and the manuals of scanner makers
         (
             "01095011015300031714070410AB-123",
-            Carried(gtin="09501101530003", batch="AB-123", expiry="2014-07-04"),
+            Gs1Data(gtin="09501101530003", batch="AB-123", expiry="2014-07-04"),
         ),
         (
             "(01)09501101530003(17)140704(10)AB-123",
-            Carried(gtin="09501101530003", batch="AB-123", expiry="2014-07-04"),
+            Gs1Data(gtin="09501101530003", batch="AB-123", expiry="2014-07-04"),
         ),
-        ("0109501101530003\x1d10AB\x1d3012", Carried(gtin="09501101530003", batch="AB", pieces=Decimal(12))),
+        ("0109501101530003\x1d10AB\x1d3012", Gs1Data(gtin="09501101530003", batch="AB", pieces=Decimal(12))),
         (
             "\x1d0109501101530003310300123415251200",
-            Carried("09501101530003", measures=(Measure(Decimal("1.234"), "kg"),), expiry="2025-12-31"),
+            Gs1Data("09501101530003", measures=(Measure(Decimal("1.234"), "kg"),), expiry="2025-12-31"),
         ),
         (
             "01095011015300033202000250392201999",
-            Carried("09501101530003", measures=(Measure(Decimal("2.50"), "lb"),), price=Decimal("19.99")),
+            Gs1Data("09501101530003", measures=(Measure(Decimal("2.50"), "lb"),), price=Decimal("19.99")),
         ),
-        ("0109501101530003393297801999", Carried("09501101530003", price=Decimal("19.99"))),
-        ("00340123450000000000", Carried(sscc="340123450000000000")),
-        ("00340123450000000000020950110153000337000048", Carried("09501101530003", "340123450000000000", Decimal(48))),
-        ("[)>\x1e05\x1d010950110153000310AB\x1e\x04", Carried("09501101530003", batch="AB")),
+        ("0109501101530003393297801999", Gs1Data("09501101530003", price=Decimal("19.99"))),
+        ("00340123450000000000", Gs1Data(sscc="340123450000000000")),
+        ("00340123450000000000020950110153000337000048", Gs1Data("09501101530003", "340123450000000000", Decimal(48))),
+        ("[)>\x1e05\x1d010950110153000310AB\x1e\x04", Gs1Data("09501101530003", batch="AB")),
         (
             "https://id.gs1.org/01/09501101530003/10/ABC?17=261231",
-            Carried("09501101530003", batch="ABC", expiry="2026-12-31"),
+            Gs1Data("09501101530003", batch="ABC", expiry="2026-12-31"),
         ),
         (
             "https://id.gs1.org/gtin/9501101530003/lot/ABC?exp=261231",
-            Carried("09501101530003", batch="ABC", expiry="2026-12-31"),
+            Gs1Data("09501101530003", batch="ABC", expiry="2026-12-31"),
         ),
-        ("https://id.gs1.org/01/9501101530003", Carried("09501101530003")),
-        ("010950110153000310AB%1D3012", Carried(gtin="09501101530003", batch="AB", pieces=Decimal(12))),
-        ("010950110153000310AB<F1>3012", Carried(gtin="09501101530003", batch="AB", pieces=Decimal(12))),
-        ("0109501101530003710123456\x1d10AB", Carried("09501101530003", batch="AB")),
-        ("(01)09501101530003(17)000229", Carried("09501101530003", expiry="2000-02-29")),
+        ("https://id.gs1.org/01/9501101530003", Gs1Data("09501101530003")),
+        ("010950110153000310AB%1D3012", Gs1Data(gtin="09501101530003", batch="AB", pieces=Decimal(12))),
+        ("010950110153000310AB<F1>3012", Gs1Data(gtin="09501101530003", batch="AB", pieces=Decimal(12))),
+        ("0109501101530003710123456\x1d10AB", Gs1Data("09501101530003", batch="AB")),
+        ("(01)09501101530003(17)000229", Gs1Data("09501101530003", expiry="2000-02-29")),
     ],
 )
-def test_element_strings(text: str, expected: Carried) -> None:
-    assert looks_like(text)
-    assert carried(text) == expected
-    assert carried(text, sure=True) == expected
+def test_element_strings(text: str, expected: Gs1Data) -> None:
+    assert may_be_gs1(text)
+    assert parse_element_strings(text) == expected
+    assert parse_element_strings(text, from_gs1_symbol=True) == expected
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_element_strings(text: str, expected: Carried) -> None:
     ],
 )
 def test_what_is_no_element_string(text: str) -> None:
-    assert carried(text) is None
+    assert parse_element_strings(text) is None
 
 
 @pytest.mark.parametrize("ai", ["30", "37", "3922", "3932"])
@@ -200,15 +200,17 @@ def test_a_count_or_a_price_of_too_many_digits_is_none(ai: str) -> None:
     """Something has run into it, where a scanner sends no FNC1: nobody has ten thousand million of a thing in hand."""
     code = f"0104006381333931{ai}{'9' * 29}"
     for text in (code, f"(01)04006381333931({ai}){'9' * 29}"):
-        assert carried(text) is None
-        assert carried(text, sure=True) is None
-    assert carried(code[:26]) is not None
+        assert parse_element_strings(text) is None
+        assert parse_element_strings(text, from_gs1_symbol=True) is None
+    assert parse_element_strings(code[:26]) is not None
 
 
 def test_what_the_scanner_calls_gs1_is_read_whole_or_not_at_all() -> None:
-    assert carried("0109501101530003ZZ", sure=True) is None, "what is left out could be how many there are"
-    assert carried("0109501101530004", sure=True) == Carried("09501101530004")
-    assert carried("10AB", sure=True) is None
+    assert parse_element_strings("0109501101530003ZZ", from_gs1_symbol=True) is None, (
+        "what is left out could be how many there are"
+    )
+    assert parse_element_strings("0109501101530004", from_gs1_symbol=True) == Gs1Data("09501101530004")
+    assert parse_element_strings("10AB", from_gs1_symbol=True) is None
 
 
 FIXED = {
@@ -234,23 +236,23 @@ def test_messages_are_split_as_biip_does(parts: list[tuple[str, str]]) -> None:
     for ai, digits in parts:
         places = FIXED[ai]
         value = (digits[:8].strip("0") or "1") if places is None else "010101010101"[:places]
-        text += f"{ai}{value}" + ("" if places else GS)
+        text += f"{ai}{value}" + ("" if places else GROUP_SEPARATOR)
     theirs = GS1Message.parse(text, config=ParseConfig(gs1_element_strings_verify_date=False))
-    found = message(text)
-    assert found.is_whole
+    found = parse_message(text)
+    assert found.is_complete
     assert found.values == dict(reversed([(element.ai.ai, element.value) for element in theirs.element_strings]))
 
 
 @given(st.text("0123456789AB()\x1d\x1e]/:", max_size=60), st.booleans())
 def test_no_text_raises(text: str, sure: bool) -> None:
-    looks_like(text)
-    carried(text, sure)
+    may_be_gs1(text)
+    parse_element_strings(text, sure)
 
 
 def test_everyday_codes_do_not_load_biip() -> None:
     code = (
-        "import sys; from aisle.scan.gs1 import carried; from aisle.scan import grammar, resolve\n"
-        "assert carried('0109501101530003310300123410AB').batch == 'AB'\n"
+        "import sys; from aisle.scan.gs1 import parse_element_strings; from aisle.scan import grammar, resolve\n"
+        "assert parse_element_strings('0109501101530003310300123410AB').batch == 'AB'\n"
         "assert 'biip' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -287,24 +289,24 @@ def ean(body: str) -> str:
     ],
 )
 def test_restricted_codes(pattern: str, code: str, expected: tuple[object, ...]) -> None:
-    found = restricted(code, patterns((pattern,)))
+    found = parse_in_store_code(code, compile_patterns((pattern,)))
     assert found is not None
     keys, weight, price, pieces = expected
     assert isinstance(keys, tuple)
     assert [key for key in found.keys if key in keys] == list(keys)
     assert (found.weight, found.price, found.pieces) == (weight, price, pieces)
-    assert restricted(code[:-1] + str((int(code[-1]) + 1) % 10), patterns((pattern,))) is None
+    assert parse_in_store_code(code[:-1] + str((int(code[-1]) + 1) % 10), compile_patterns((pattern,))) is None
 
 
 def test_restricted_codes_are_plain_until_the_table_says_otherwise() -> None:
     code = ean("281234501234")
-    assert restricted(code, ()) is None
-    assert restricted(code, patterns(("29IIIIIWWWWWC",))) is None
-    label = restricted(ean("281234500000"), patterns(("28IIIIIWWWWWC",)))
+    assert parse_in_store_code(code, ()) is None
+    assert parse_in_store_code(code, compile_patterns(("29IIIIIWWWWWC",))) is None
+    label = parse_in_store_code(ean("281234500000"), compile_patterns(("28IIIIIWWWWWC",)))
     assert label is not None
     assert label.weight is None
-    assert restricted("28ABC4501234X", patterns(("28IIIIIWWWWWC",))) is None
-    assert isinstance(restricted(code, patterns(("29IIIIIWWWWWC", "28IIIIIWWWWWC"))), Restricted)
+    assert parse_in_store_code("28ABC4501234X", compile_patterns(("28IIIIIWWWWWC",))) is None
+    assert isinstance(parse_in_store_code(code, compile_patterns(("29IIIIIWWWWWC", "28IIIIIWWWWWC"))), InStoreCode)
 
 
 @pytest.mark.parametrize(
@@ -322,13 +324,13 @@ def test_restricted_codes_are_plain_until_the_table_says_otherwise() -> None:
 )
 def test_a_wrong_pattern_is_named(pattern: str) -> None:
     with pytest.raises(ValueError, match="is no pattern of a restricted code"):
-        patterns((pattern,))
+        compile_patterns((pattern,))
 
 
 @pytest.mark.parametrize("text", [f"F{EAN}", "A042100005264", "FF96385074", f"E{EAN}"])
 def test_a_scanners_letters_for_the_symbology_are_a_guess(text: str) -> None:
-    assert canonical(text.lstrip("AEF")) in guessed_keys(text)
-    assert canonical(text.lstrip("AEF")) not in lookup_keys(text)
+    assert canonical_key(text.lstrip("AEF")) in guessed_keys(text)
+    assert canonical_key(text.lstrip("AEF")) not in lookup_keys(text)
 
 
 @pytest.mark.parametrize("text", [f"F{EAN[:-1]}0", f"Z{EAN}", f"d{EAN}", f"ABC{EAN}", "A1234567"])

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.scan.decoder import LATE_S, LONGEST_LINE, PASTE_S, SUFFIX_S, Decoder
-from aisle.scan.escapes import CUT_S, KEYPAD, SILENCE_S
-from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
+from aisle.scan.decoder import LATE_ESCAPE_S, LOST_PASTE_END_S, MAX_LINE, SECOND_TERMINATOR_S, Decoder
+from aisle.scan.escape_sequences import ANSWER_PAUSE_S, CUT_OFF_S, KEYPAD_CHARACTERS
+from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
 
 BACK, ENTER = Key("back"), Key("enter")
 EAN = "4006381333931"
@@ -37,18 +37,22 @@ SEQUENCES = [
 ]
 
 
-def fed(*reads: bytes, t: float = 1.0) -> list[Decoded]:
+def fed(*reads: bytes, t: float = 1.0) -> list[DecodedInput]:
     """All that comes out of these reads, at one time."""
     decoder = Decoder()
     return [item for read in reads for item in decoder.feed(read, t)]
 
 
-def said(items: Iterable[Decoded]) -> list[Decoded | tuple[str, str]]:
+def said(items: Iterable[DecodedInput]) -> list[DecodedInput | tuple[str, str]]:
     """Without times and without echo."""
-    return [(item.text, item.end) if isinstance(item, Line) else item for item in items if not isinstance(item, Typed)]
+    return [
+        (item.text, item.terminator) if isinstance(item, Line) else item
+        for item in items
+        if not isinstance(item, OpenLine)
+    ]
 
 
-def lines(items: Iterable[Decoded]) -> list[str]:
+def lines(items: Iterable[DecodedInput]) -> list[str]:
     return [item.text for item in items if isinstance(item, Line)]
 
 
@@ -99,7 +103,7 @@ def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
         (b"\x1bO8712\r", [("O8712", "cr")]),
         (b"\x1b[8712\r", [("[8712", "cr")]),
         (b"\x1b\x1b8\r", [("8", "cr")]),
-        (b"\x1b[2\x1b[A8\r", [Escape("\x1b[A"), ("[28", "cr")]),
+        (b"\x1b[2\x1b[A8\r", [EscapeInput("\x1b[A"), ("[28", "cr")]),
         (b"\x1b\r", [ENTER]),
         (b"\x1bOq\x1bOr\x1bOn\x1bOu\x1bOM", [("12.5", "cr")]),
         (b"\x1bOq\x1bOr\x1bOj8712\r", [("12*8712", "cr")]),
@@ -121,7 +125,7 @@ def test_what_bytes_say(data: bytes, expected: list[object]) -> None:
 
 @pytest.mark.parametrize("sequence", SEQUENCES)
 def test_sequences_keep_their_place_and_break_no_line(sequence: bytes) -> None:
-    whole = Escape(sequence.decode("latin-1"))
+    whole = EscapeInput(sequence.decode("latin-1"))
     data = b"87" + sequence + b"12\r" + sequence + b"\n34\r"
     for place in range(len(data) + 1):
         assert said(fed(data[:place], data[place:])) == [whole, ("8712", "cr"), whole, ("34", "cr")]
@@ -134,7 +138,7 @@ def test_sequences_wait_for_their_rest(sequence: bytes) -> None:
         decoder = Decoder()
         items = decoder.feed(b"87" + sequence[:place], 1.0) + decoder.tick(1.1)
         items += decoder.feed(sequence[place:] + b"12\r", 1.3)
-        assert said(items) == [Escape(sequence.decode("latin-1")), ("8712", "cr")]
+        assert said(items) == [EscapeInput(sequence.decode("latin-1")), ("8712", "cr")]
 
 
 @pytest.mark.parametrize("tail", [b"[20~", b"[A", b"[1;2D", b"[[A", b"[I"])
@@ -157,7 +161,7 @@ def test_a_late_tail_of_two_letters_is_known_by_coming_alone() -> None:
 @pytest.mark.parametrize("data", [b"[A8\r", b"[20~8\r", b"OP\r"])
 def test_a_tail_that_comes_after_its_time_is_data(data: bytes) -> None:
     decoder = Decoder()
-    items = decoder.feed(b"\x1b", 1.0) + decoder.tick(1.1) + decoder.feed(data, 1.2 + LATE_S)
+    items = decoder.feed(b"\x1b", 1.0) + decoder.tick(1.1) + decoder.feed(data, 1.2 + LATE_ESCAPE_S)
     assert said(items) == [BACK, (data[:-1].decode(), "cr")]
 
 
@@ -167,18 +171,18 @@ def test_what_only_looks_like_a_late_tail_is_data() -> None:
     items += decoder.feed(b"\x1b", 2.0) + decoder.tick(2.1) + decoder.feed(b"[k1\r", 2.2)
     items += decoder.feed(b"\x1b", 3.0) + decoder.tick(3.1) + decoder.feed(b"[", 3.2) + decoder.tick(9.0)
     assert said(items) == [BACK, ("[12]", "cr"), BACK, ("[k1", "cr"), BACK]
-    assert items[-1] == Typed("[")
+    assert items[-1] == OpenLine("[")
 
 
 def test_esc_alone_goes_back_or_clears_the_line() -> None:
     decoder = Decoder()
     assert decoder.feed(b"\x1b", 1.0) == []
-    assert decoder.waiting
+    assert decoder.is_waiting
     assert decoder.tick(1.1) == [BACK]
-    assert not decoder.waiting
+    assert not decoder.is_waiting
     assert decoder.tick(1.2) == []
-    assert decoder.feed(b"milk\x1b", 5.0) == [Typed("milk")]
-    assert decoder.tick(5.1) == [Typed("")]
+    assert decoder.feed(b"milk\x1b", 5.0) == [OpenLine("milk")]
+    assert decoder.tick(5.1) == [OpenLine("")]
     assert lines(decoder.feed(b"8712\r", 9.0)) == ["8712"]
 
 
@@ -194,8 +198,8 @@ def test_a_sequence_without_an_end_blocks_nothing() -> None:
         decoder = Decoder()
         assert decoder.feed(start, 1.0) == []
         assert decoder.tick(1.1) == []
-        assert said(decoder.tick(1.1 + LATE_S)) == []
-        assert not decoder.waiting
+        assert said(decoder.tick(1.1 + LATE_ESCAPE_S)) == []
+        assert not decoder.is_waiting
         assert lines(decoder.feed(b"8712\r", 5.0)) == [kept + "8712"]
     assert lines(fed(b"\x1b]1" + b"x" * 300 + b"\r"))[0].startswith("]1xxx")
 
@@ -222,14 +226,14 @@ SCANS = [b"4006381333931", b"]E04006381333931", b"\x1b[20~4006381333931", b"\x1b
 def test_an_answer_that_never_ends_takes_no_scan_with_it(rubbish: bytes, scan: bytes) -> None:
     """In one read or in pieces, and however long after it."""
     alone = lines(fed(scan + b"\r"))
-    for pause in (SILENCE_S, 1.0, LATE_S - 0.1, LATE_S, 60.0):
+    for pause in (ANSWER_PAUSE_S, 1.0, LATE_ESCAPE_S - 0.1, LATE_ESCAPE_S, 60.0):
         for size in (1, 3, 100):
             decoder, now = Decoder(), 1.0
             items = decoder.feed(rubbish, now)
             if not rubbish.endswith(b"\x1b"):  # the terminal's end of it may have been on its way
                 items += decoder.tick(now + 0.1)
             now += pause
-            items += decoder.tick(now) if pause >= LATE_S else []
+            items += decoder.tick(now) if pause >= LATE_ESCAPE_S else []
             for at in range(0, len(scan) + 1, size):
                 items += decoder.feed((scan + b"\r")[at : at + size], now + at * 0.006)
             items += decoder.feed(EAN.encode() + b"\r", now + 10)
@@ -246,7 +250,7 @@ def test_a_scan_of_controls_alone_is_no_enter(scan: bytes) -> None:
 def test_what_a_line_says_by_itself_leaves_the_enter_key_alone() -> None:
     assert fed(b"\x00\x11\r") == [ENTER]
     decoder = Decoder()
-    assert decoder.feed(b"\x02", 1.0) + decoder.feed(b"\r", 1.1 + SUFFIX_S) == [ENTER]
+    assert decoder.feed(b"\x02", 1.0) + decoder.feed(b"\r", 1.1 + SECOND_TERMINATOR_S) == [ENTER]
     assert said(fed(b"\x028712\x03\r\x0299\x03\r")) == [("8712", "etx"), ("99", "etx")]
 
 
@@ -255,7 +259,7 @@ PIECES = [b"\x1b[", b"\x1b[1", b"\x1b[1;", b"\x1b[?", b"\x1b[[", b"\x1b[M", b"\x
 
 @pytest.mark.parametrize("piece", PIECES)
 @pytest.mark.parametrize("scan", [EAN.encode(), b"A-01-1", b"BADGE-U1", b"]E0" + EAN.encode(), b"~12"])
-@pytest.mark.parametrize("pause", [CUT_S, 1.0, LATE_S, 60.0])
+@pytest.mark.parametrize("pause", [CUT_OFF_S, 1.0, LATE_ESCAPE_S, 60.0])
 def test_a_key_that_was_cut_off_takes_nothing_of_the_next_scan(piece: bytes, scan: bytes, pause: float) -> None:
     for size in (1, 100):
         decoder = Decoder()
@@ -286,7 +290,7 @@ CSI = [b"\x1b[", b"\x1b[1", b"\x1b[1;", b"\x1b[?", b"\x1b[[", b"\x1b[M", b"\x1bO
 
 @pytest.mark.parametrize(
     ("piece", "code"),  # behind ESC O some letters are keys of the keypad, with no other way to tell them
-    [(piece, code) for piece in CSI for code in CODES if piece != b"\x1bO" or code[0] not in KEYPAD],
+    [(piece, code) for piece in CSI for code in CODES if piece != b"\x1bO" or code[0] not in KEYPAD_CHARACTERS],
 )
 def test_a_key_that_was_cut_off_right_before_a_scan_hides_no_character_of_it(piece: bytes, code: str) -> None:
     """What looks like the end of the key is kept beside the line; whoever knows the codes knows whether it was one."""
@@ -294,20 +298,20 @@ def test_a_key_that_was_cut_off_right_before_a_scan_hides_no_character_of_it(pie
     for size in (1, 2, 3, 100):
         items = [item for item in fed(*cut(data, range(0, len(data), size))) if isinstance(item, Line)]
         assert [item.text for item in items[1:]] == [EAN]
-        assert code in items[0].ways or items[0].text.endswith(code), items[0]
-        assert items[1].lead == ""
+        assert code in items[0].longer_texts or items[0].text.endswith(code), items[0]
+        assert items[1].possible_prefix == ""
 
 
 @pytest.mark.parametrize("sequence", [b"\x1b[20~", b"\x1b]11;rgb:0/0/0\x07", b"\x1bP1$r0m\x1b\\"])
 def test_a_key_that_no_code_could_have_ended_leaves_a_line_alone(sequence: bytes) -> None:
     (item,) = [item for item in fed(sequence + b"8712\r") if isinstance(item, Line)]
-    assert (item.text, item.lead) == ("8712", "")
+    assert (item.text, item.possible_prefix) == ("8712", "")
 
 
 def test_what_is_read_long_after_a_key_is_none_of_it() -> None:
     decoder = Decoder()
-    items = decoder.feed(b"\x1b[A", 1.0) + decoder.feed(b"8712\r", 1.0 + CUT_S) + decoder.feed(b"\x1b[A\r9\r", 2.0)
-    assert [(item.text, item.lead) for item in items if isinstance(item, Line)] == [("8712", ""), ("9", "")]
+    items = decoder.feed(b"\x1b[A", 1.0) + decoder.feed(b"8712\r", 1.0 + CUT_OFF_S) + decoder.feed(b"\x1b[A\r9\r", 2.0)
+    assert [(item.text, item.possible_prefix) for item in items if isinstance(item, Line)] == [("8712", ""), ("9", "")]
 
 
 @given(
@@ -328,8 +332,8 @@ def test_a_sequence_that_was_cut_off_anywhere_hides_no_character_of_the_scan_beh
     rubbish = sequence[1:end].decode("latin-1").rstrip("\x1b")
     if rubbish[:1] and rubbish[:1] in "]P_" and items[0].text.startswith(rubbish):
         return  # it says itself that it is no code
-    if rubbish != "O" or code[0] not in KEYPAD:
-        assert code in items[0].ways or items[0].text.endswith(code)
+    if rubbish != "O" or code[0] not in KEYPAD_CHARACTERS:
+        assert code in items[0].longer_texts or items[0].text.endswith(code)
 
 
 @pytest.mark.parametrize("rubbish", [each for each in RUBBISH if not each.endswith(b"\x1b") and each[2:]])
@@ -340,7 +344,7 @@ def test_a_scan_that_says_where_it_begins_is_itself_behind_an_answer_that_never_
 
 
 @pytest.mark.parametrize("sequence", [each for each in SEQUENCES if each[1:2] in (b"]", b"P", b"_")])
-@pytest.mark.parametrize("pause", [SILENCE_S, LATE_S / 2 - 0.1])
+@pytest.mark.parametrize("pause", [ANSWER_PAUSE_S, LATE_ESCAPE_S / 2 - 0.1])
 def test_an_answer_that_comes_in_pieces_is_one(sequence: bytes, pause: float) -> None:
     for first in range(2, len(sequence)):
         for second in range(first, len(sequence)):
@@ -348,24 +352,24 @@ def test_an_answer_that_comes_in_pieces_is_one(sequence: bytes, pause: float) ->
             items = decoder.feed(b"87" + sequence[:first], 1.0) + decoder.tick(1.1)
             items += decoder.feed(sequence[first:second], 1.0 + pause) + decoder.tick(1.1 + pause)
             items += decoder.feed(sequence[second:] + b"12\r", 1.0 + 2 * pause)
-            assert said(items) == [Escape(sequence.decode("latin-1")), ("8712", "cr")]
+            assert said(items) == [EscapeInput(sequence.decode("latin-1")), ("8712", "cr")]
 
 
 def test_the_rest_of_a_code_is_none() -> None:
     """Where a code began behind the rubbish, and only its end came after a pause, both are one, which nobody knows."""
     decoder = Decoder()
-    items = decoder.feed(b"\x1b]11;rgb:ffff/ff400638133", 1.0) + decoder.feed(b"3931\r", 1.0 + SILENCE_S)
+    items = decoder.feed(b"\x1b]11;rgb:ffff/ff400638133", 1.0) + decoder.feed(b"3931\r", 1.0 + ANSWER_PAUSE_S)
     assert lines(items) == ["]11;rgb:ffff/ff4006381333931"]
-    items = decoder.feed(b"\x1bP12", 5.0) + decoder.feed(b"34\r", 5.0 + SILENCE_S)
+    items = decoder.feed(b"\x1bP12", 5.0) + decoder.feed(b"34\r", 5.0 + ANSWER_PAUSE_S)
     assert lines(items) == ["P1234"]
 
 
 def test_a_second_terminator_belongs_to_the_first_only_for_a_moment() -> None:
     decoder = Decoder()
     decoder.feed(b"A\t", 1.0)
-    assert decoder.feed(b"\r", 1.0 + SUFFIX_S) == []
+    assert decoder.feed(b"\r", 1.0 + SECOND_TERMINATOR_S) == []
     decoder.feed(b"A\t", 2.0)
-    assert decoder.feed(b"\r", 2.01 + SUFFIX_S) == [ENTER]
+    assert decoder.feed(b"\r", 2.01 + SECOND_TERMINATOR_S) == [ENTER]
     decoder.feed(b"A\r", 3.0)
     assert decoder.feed(b"\n", 60.0) == []  # whatever the link did, this is the LF of CRLF
 
@@ -373,15 +377,15 @@ def test_a_second_terminator_belongs_to_the_first_only_for_a_moment() -> None:
 def test_a_paste_that_lost_its_end_leaves_the_enter_key_alone() -> None:
     decoder = Decoder()
     decoder.feed(b"\x1b[200~A\r", 1.0)
-    assert decoder.feed(b"\r", 1.0 + PASTE_S) == []
-    assert decoder.feed(b"\r", 1.1 + PASTE_S) == [ENTER]
+    assert decoder.feed(b"\r", 1.0 + LOST_PASTE_END_S) == []
+    assert decoder.feed(b"\r", 1.1 + LOST_PASTE_END_S) == [ENTER]
 
 
 def test_a_paste_that_lost_its_end_leaves_the_backspace_key_alone() -> None:
     decoder = Decoder()
     decoder.feed(b"\x1b[200~A\r", 1.0)
-    assert decoder.feed(b"\x7f", 1.0 + PASTE_S) == []
-    assert decoder.feed(b"\x7f", 1.1 + PASTE_S) == [BACK]
+    assert decoder.feed(b"\x7f", 1.0 + LOST_PASTE_END_S) == []
+    assert decoder.feed(b"\x7f", 1.1 + LOST_PASTE_END_S) == [BACK]
 
 
 def test_times_and_pauses_are_evidence() -> None:
@@ -391,7 +395,7 @@ def test_times_and_pauses_are_evidence() -> None:
     decoder.feed(b"\xc3", 15.5)
     decoder.feed(b"\xa9", 16.0)
     (line,) = decoder.feed(b"\r", 18.0)
-    assert line == Line("871é", "cr", 10.0, 18.0, 5.0, pace=0.5, apart=3)
+    assert line == Line("871é", "cr", 10.0, 18.0, 5.0, median_pause=0.5, before_pause=3)
     (line,) = decoder.feed(b"A\r", 99.0)
     assert line == Line("A", "cr", 99.0, 99.0, 0.0)
 
@@ -411,20 +415,20 @@ def test_times_and_pauses_are_evidence() -> None:
 def test_what_stood_on_the_line_before_a_burst_is_told_apart(reads: list[tuple[bytes, float]], apart: int) -> None:
     decoder = Decoder()
     (line,) = [item for data, at in reads for item in decoder.feed(data, at) if isinstance(item, Line)]
-    assert line.apart == apart
+    assert line.before_pause == apart
 
 
 def test_echo_is_silent_inside_a_burst() -> None:
     decoder = Decoder()
-    assert decoder.feed(b"8", 1.0) == [Typed("8")]
-    assert decoder.feed(b"7", 1.0) == [Typed("87")]
+    assert decoder.feed(b"8", 1.0) == [OpenLine("8")]
+    assert decoder.feed(b"7", 1.0) == [OpenLine("87")]
     assert decoder.feed(b"\x1b[A", 1.0) == []  # whether it is in the middle of a scan says what follows
     after = decoder.feed(b"12\rA\rB\r", 1.0)
-    assert after[0] == Escape("\x1b[A")
+    assert after[0] == EscapeInput("\x1b[A")
     assert lines(after) == ["8712", "A", "B"]
-    assert decoder.feed(b"C\rD", 1.0)[-1] == Typed("D")
+    assert decoder.feed(b"C\rD", 1.0)[-1] == OpenLine("D")
     assert decoder.feed(b"E\x7f", 1.0) == []
-    assert decoder.feed(b"\x7f", 1.0) == [Typed("")]
+    assert decoder.feed(b"\x7f", 1.0) == [OpenLine("")]
     assert decoder.feed(b"\x7f", 1.0) == [BACK]
 
 
@@ -432,7 +436,7 @@ def test_a_line_without_an_end_is_cut() -> None:
     decoder = Decoder()
     for _ in range(40):
         decoder.feed(b"7" * 1000, 1.0)
-    assert lines(decoder.feed(b"7\r8712\r", 1.0)) == ["7" * LONGEST_LINE, "8712"]
+    assert lines(decoder.feed(b"7\r8712\r", 1.0)) == ["7" * MAX_LINE, "8712"]
 
 
 DECORATIONS = {
@@ -495,7 +499,7 @@ def test_no_bytes_raise_and_scans_after_them_are_whole(reads: list[tuple[bytes, 
         now += pause
         items += decoder.tick(now) if quiet else []
         for item in items:
-            assert isinstance(item, Line | Typed | Key | Escape)
+            assert isinstance(item, Line | OpenLine | Key | EscapeInput)
             assert not isinstance(item, Line) or (item.text and not set(item.text) & set(map(chr, range(0x80, 0xA0))))
     decoder.feed(b"\r", now)
     decoder.tick(now + 10)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.scan.decoder import Decoder
-from aisle.scan.inputs import TOGETHER_S, Decoded, Escape, Key, Line, Quiet, Typed
-from aisle.scan.scan_lines import ScanLines
+from aisle.scan.inputs import SAME_SCAN_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
+from aisle.scan.line_grouping import LineGrouper
 
 Read = tuple[float, bytes]
 """Seconds of silence before it, and its bytes."""
@@ -19,26 +19,26 @@ Read = tuple[float, bytes]
 EAN = b"4006381333931"
 
 
-def heard(reads: Iterable[Read]) -> list[Decoded]:
+def heard(reads: Iterable[Read]) -> list[DecodedInput]:
     """All that comes out of these reads and the silences between them, without the echo."""
-    decoder, lines, now, out = Decoder(), ScanLines(), 1.0, []
+    decoder, lines, now, out = Decoder(), LineGrouper(), 1.0, []
     for silence, data in (*reads, (1.0, b"")):
         until = now + silence
         while (wait := lines.seconds_left(now)) is not None and now + wait < until:
             now += wait
             out += lines.tick(now)
         now = until
-        out += lines.heard(decoder.feed(data, now), now) if data else []
-    return [item for item in out if not isinstance(item, Typed)]
+        out += lines.group(decoder.feed(data, now), now) if data else []
+    return [item for item in out if not isinstance(item, OpenLine)]
 
 
 def scans(reads: Iterable[Read]) -> list[tuple[str, ...]]:
     """The lines of each scan, Enter as an empty one; what stands by itself is a scan of its own."""
     found: dict[object, list[str]] = {}
     for item in heard(reads):
-        if isinstance(item, Line | Key | Escape):
+        if isinstance(item, Line | Key | EscapeInput):
             text = item.text if isinstance(item, Line) else ""
-            found.setdefault(item.scan or object(), []).append(text)
+            found.setdefault(item.scan_number or object(), []).append(text)
     return [tuple(texts) for texts in found.values()]
 
 
@@ -94,27 +94,27 @@ def test_no_cut_of_the_bytes_parts_a_scan(lines: list[str], data: st.DataObject)
 @pytest.mark.parametrize(
     ("reads", "waits"),
     [
-        ([(0, EAN + b"\r")], [TOGETHER_S]),
-        (slow(EAN + b"\r", 0.006), [0.011, TOGETHER_S]),
-        (slow(EAN + b"\r", 0.012), [0.02, TOGETHER_S]),
-        ([*slow(b"12*", 0.2), (0.3, EAN + b"\r")], [0.005, TOGETHER_S]),
+        ([(0, EAN + b"\r")], [SAME_SCAN_S]),
+        (slow(EAN + b"\r", 0.006), [0.011, SAME_SCAN_S]),
+        (slow(EAN + b"\r", 0.012), [0.02, SAME_SCAN_S]),
+        ([*slow(b"12*", 0.2), (0.3, EAN + b"\r")], [0.005, SAME_SCAN_S]),
         (slow(b"12\r", 0.12), []),
     ],
 )
 def test_a_code_waits_for_a_further_line_as_long_as_its_own_pace_says(
     reads: Sequence[Read], waits: list[float]
 ) -> None:
-    quiet = [item for item in heard(reads) if isinstance(item, Quiet)]
+    quiet = [item for item in heard(reads) if isinstance(item, Silence)]
     assert [item.is_over for item in quiet] == [number == len(waits) for number in range(1, len(waits) + 1)]
-    assert [round(item.waited, 3) for item in quiet] == pytest.approx(waits, abs=0.002)
+    assert [round(item.seconds, 3) for item in quiet] == pytest.approx(waits, abs=0.002)
 
 
 def test_a_terminal_that_is_gone_leaves_no_scan_undecided() -> None:
-    lines = ScanLines()
-    lines.heard(Decoder().feed(b"1\r", 1.0), 1.0)
-    assert lines.end() == [Quiet(1, TOGETHER_S, True)]
+    lines = LineGrouper()
+    lines.group(Decoder().feed(b"1\r", 1.0), 1.0)
+    assert lines.end() == [Silence(1, SAME_SCAN_S, True)]
     assert lines.end() == []
 
 
 def test_a_line_that_never_ends_keeps_no_code_waiting() -> None:
-    assert [item.is_over for item in heard([(0, EAN + b"\r4")]) if isinstance(item, Quiet)] == [False]
+    assert [item.is_over for item in heard([(0, EAN + b"\r4")]) if isinstance(item, Silence)] == [False]

@@ -14,23 +14,22 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aisle.errors import SettingsError, UsageError
-from aisle.scan.restricted import patterns
+from aisle.scan.in_store_codes import compile_patterns
 from aisle.settings import (
     EMBEDDED,
     Settings,
-    base_url,
-    data_root,
-    fitting,
-    language_of,
-    load,
-    pool_names,
+    effective_language,
+    file_stamps,
+    find_data_folder,
+    load_settings,
+    parse_pool_names,
     read_token,
-    stamp_of,
+    service_url,
+    terminal_assigned_at,
     terminal_name,
-    terminal_since,
+    validate_setting,
 )
-from aisle.settings.files import read
-from aisle.settings.kept import KEPT, keep, kept
+from aisle.settings.files import LAST_VALID_FILE, load_last_valid, read_settings_file, save_last_valid
 
 
 @pytest.fixture
@@ -41,16 +40,16 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_without_anything_the_embedded_store_is_used(tmp_path: Path) -> None:
-    loaded = load({}, {"AISLE_HOME": str(tmp_path)})
+    loaded = load_settings({}, {"AISLE_HOME": str(tmp_path)})
     assert loaded.settings == Settings()
-    assert base_url(loaded.settings) == EMBEDDED
-    assert loaded.root == tmp_path
+    assert service_url(loaded.settings) == EMBEDDED
+    assert loaded.data_folder == tmp_path
 
 
 def test_the_command_line_beats_variables_and_these_beat_the_file(home: Path) -> None:
     environ = {"AISLE_HOME": str(home), "AISLE_USER": "ann", "AISLE_VERIFIED": "no"}
-    assert load({}, {"AISLE_HOME": str(home)}).settings[:1] == ("0042",)
-    settings = load({"user": "bob", "store": None}, environ).settings
+    assert load_settings({}, {"AISLE_HOME": str(home)}).settings[:1] == ("0042",)
+    settings = load_settings({"user": "bob", "store": None}, environ).settings
     assert (settings.store, settings.user, settings.verified) == ("0042", "bob", False)
     assert settings.restricted_codes == ("28IIIIIWWWWWC",)
 
@@ -69,7 +68,7 @@ def test_the_command_line_beats_variables_and_these_beat_the_file(home: Path) ->
 def test_a_wrong_settings_file_is_named_with_its_key(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "settings.toml").write_text(text)
     with pytest.raises(SettingsError, match=says) as raised:
-        load({}, {"AISLE_HOME": str(tmp_path)})
+        load_settings({}, {"AISLE_HOME": str(tmp_path)})
     assert str(tmp_path / "settings.toml") in str(raised.value)
 
 
@@ -108,7 +107,7 @@ def sections(tmp_path: Path) -> Path:
 
 def test_the_device_beats_the_store_and_the_store_the_top(sections: Path) -> None:
     file, environ = sections / "settings.toml", {"AISLE_HOME": str(sections)}
-    loaded = load({"terminal": "handheld-7"}, environ)
+    loaded = load_settings({"terminal": "handheld-7"}, environ)
     settings = loaded.settings
     assert (settings.store, settings.verified, settings.blind, settings.bell_good) == ("0042", True, False, True)
     assert settings.recount_units == 7  # an exact name beats patterns, wherever it stands
@@ -122,29 +121,29 @@ def test_the_device_beats_the_store_and_the_store_the_top(sections: Path) -> Non
         "blind": f'{file} [device."handheld-*"]',
         "recount_units": f'{file} [device."handheld-7"]',
     }
-    assert load({"terminal": "handheld-8"}, environ).settings.recount_units == 1
-    assert load({"terminal": "dock"}, environ).settings.blind
-    beaten = load({"blind": False}, {**environ, "AISLE_VERIFIED": "no"})
+    assert load_settings({"terminal": "handheld-8"}, environ).settings.recount_units == 1
+    assert load_settings({"terminal": "dock"}, environ).settings.blind
+    beaten = load_settings({"blind": False}, {**environ, "AISLE_VERIFIED": "no"})
     assert (beaten.settings.blind, beaten.settings.verified) == (False, False)
     assert beaten.sources["verified"] == "AISLE_VERIFIED"
 
 
 def test_a_device_may_say_its_store_and_then_has_that_stores_section(sections: Path) -> None:
-    settings = load({"terminal": "till"}, {"AISLE_HOME": str(sections)}).settings
+    settings = load_settings({"terminal": "till"}, {"AISLE_HOME": str(sections)}).settings
     assert (settings.store, settings.verified, settings.recount_units) == ("0043", False, Decimal(3))
-    settings = load({"terminal": "till", "store": "0042"}, {"AISLE_HOME": str(sections)}).settings
+    settings = load_settings({"terminal": "till", "store": "0042"}, {"AISLE_HOME": str(sections)}).settings
     assert (settings.store, settings.verified) == ("0042", True)
 
 
 def test_terminals_are_known_by_the_address_of_their_client(sections: Path) -> None:
     environ = {"AISLE_HOME": str(sections), "SSH_CLIENT": "10.9.0.1 5000 22"}
-    loaded = load({}, environ)
+    loaded = load_settings({}, environ)
     assert terminal_name(loaded.settings, environ) == "handheld-9"
     assert loaded.sources["terminal"] == f"{sections / 'settings.toml'} [terminals]"
     assert loaded.settings.bell_good
-    assert load({"terminal": "till"}, environ).settings.terminal == "till"
+    assert load_settings({"terminal": "till"}, environ).settings.terminal == "till"
     environ["SSH_CLIENT"] = "10.1.2.3 5000 22"
-    unnamed = load({}, environ)
+    unnamed = load_settings({}, environ)
     assert (unnamed.settings.terminal, unnamed.settings.rich) == ("", True)
 
 
@@ -153,12 +152,12 @@ def test_the_users_file_beats_the_sites_on_each_level(tmp_path: Path, monkeypatc
     site.write_text('verified = true\n[store."0042"]\nblind = true\n')
     user.write_text('store = "0042"\nverified = false\nblind = false\n')
     monkeypatch.setattr("aisle.settings.settings_files", lambda environ: (site, user))
-    loaded = load({}, {})
+    loaded = load_settings({}, {})
     assert (loaded.settings.verified, loaded.settings.blind) == (False, True)
     assert loaded.sources == {"store": str(user), "verified": str(user), "blind": f'{site} [store."0042"]'}
     with user.open("a") as stream:
         stream.write('[device."x"]\nblind = false\n')
-    assert not load({"terminal": "x"}, {}).settings.blind
+    assert not load_settings({"terminal": "x"}, {}).settings.blind
 
 
 @pytest.mark.parametrize(
@@ -188,29 +187,29 @@ def test_the_users_file_beats_the_sites_on_each_level(tmp_path: Path, monkeypatc
 def test_what_is_wrong_in_a_section_is_named(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "settings.toml").write_text(text)
     with pytest.raises(SettingsError, match=says) as raised:
-        load({}, {"AISLE_HOME": str(tmp_path)})
+        load_settings({}, {"AISLE_HOME": str(tmp_path)})
     assert str(tmp_path / "settings.toml") in str(raised.value)
 
 
 def test_sections_of_others_are_checked_too_and_all_that_is_wrong_is_found(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text('blind = true\nx = 1\n[store."7"]\ny = 1\n[device."7"]\nverified = 1\nrich = true\n')
-    found = read(file)
+    found = read_settings_file(file)
     assert len(found.problems) == 3
     assert found.top == {"blind": True}
     assert found.devices == {"7": {"rich": True}}
-    assert read(tmp_path / "none.toml").problems[0].startswith(f"{tmp_path / 'none.toml'} cannot be read")
+    assert read_settings_file(tmp_path / "none.toml").problems[0].startswith(f"{tmp_path / 'none.toml'} cannot be read")
 
 
 def test_who_cannot_ask_goes_by_what_is_right(tmp_path: Path) -> None:
     environ = {"AISLE_HOME": str(tmp_path)}
     (tmp_path / "settings.toml").write_text('blnd = true\nverified = true\n[terminals]\n"1.2.3.4" = 5\n')
-    loaded = load({"store": "7"}, environ, strict=False)
+    loaded = load_settings({"store": "7"}, environ, strict=False)
     assert (loaded.settings.verified, loaded.settings.store) == (True, "7")
     (tmp_path / "settings.toml").write_text("verified = ")
-    assert not load({}, environ, strict=False).settings.verified
+    assert not load_settings({}, environ, strict=False).settings.verified
     with pytest.raises(SettingsError, match="AISLE_RICH"):
-        load({}, {**environ, "AISLE_RICH": "maybe"}, strict=False)
+        load_settings({}, {**environ, "AISLE_RICH": "maybe"}, strict=False)
 
 
 GOOD = 'base_url = "https://store.example"\n[store]\nnumber = "0042"\n[store."0042"]\nverified = true\n'
@@ -231,33 +230,33 @@ GOOD = 'base_url = "https://store.example"\n[store]\nnumber = "0042"\n[store."00
 def test_a_file_with_an_error_changes_nothing(tmp_path: Path, text: str, strict: bool) -> None:
     environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
     file.write_text(GOOD)
-    right = load({}, environ)
-    keep(right)
+    right = load_settings({}, environ)
+    save_last_valid(right)
     file.write_bytes(text.encode(errors="surrogateescape"))
-    loaded = load({}, environ, strict=strict)
+    loaded = load_settings({}, environ, strict=strict)
     assert (loaded.settings, loaded.sources) == (right.settings, right.sources)
     assert loaded.settings.store == "0042"
-    (problem,) = loaded.wrong
+    (problem,) = loaded.problems
     assert str(file) in problem
-    keep(loaded)
-    assert kept(tmp_path) == {str(file): GOOD}
+    save_last_valid(loaded)
+    assert load_last_valid(tmp_path) == {str(file): GOOD}
     file.write_text(GOOD.replace("0042", "0043"))
-    mended = load({}, environ)
-    assert (mended.settings.store, mended.wrong) == ("0043", ())
-    keep(mended)
-    assert stat.S_IMODE((tmp_path / KEPT).stat().st_mode) == 0o600
-    assert {path.name for path in tmp_path.iterdir()} == {KEPT, file.name}
+    mended = load_settings({}, environ)
+    assert (mended.settings.store, mended.problems) == ("0043", ())
+    save_last_valid(mended)
+    assert stat.S_IMODE((tmp_path / LAST_VALID_FILE).stat().st_mode) == 0o600
+    assert {path.name for path in tmp_path.iterdir()} == {LAST_VALID_FILE, file.name}
     file.write_text(text, errors="surrogateescape")
-    assert load({}, environ).settings.store == "0043"
+    assert load_settings({}, environ).settings.store == "0043"
 
 
 def test_where_there_was_no_file_one_with_an_error_is_none(tmp_path: Path) -> None:
     environ = {"AISLE_HOME": str(tmp_path)}
-    keep(load({}, environ))
+    save_last_valid(load_settings({}, environ))
     (tmp_path / "settings.toml").write_text('store = "0042"\nverified = ')
-    loaded = load({}, environ)
+    loaded = load_settings({}, environ)
     assert loaded.settings == Settings()
-    assert "(at line 2, the last)" in loaded.wrong[0]
+    assert "(at line 2, the last)" in loaded.problems[0]
 
 
 @pytest.mark.parametrize("known", ["", "[]", '{"%s": 1}', '{"%s": "verified = "}'])
@@ -266,18 +265,18 @@ def test_where_nobody_knows_how_it_was_an_error_is_one(tmp_path: Path, known: st
     environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
     file.write_text("verified = ")
     if known:
-        (tmp_path / KEPT).write_text(known.replace("%s", str(file)))
+        (tmp_path / LAST_VALID_FILE).write_text(known.replace("%s", str(file)))
     with pytest.raises(SettingsError, match=r"line 1.*Mend the file or move it away"):
-        load({}, environ)
+        load_settings({}, environ)
 
 
 def test_what_has_changed_since_it_was_read_is_not_kept(tmp_path: Path) -> None:
     environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
     file.write_text(GOOD)
-    loaded = load({}, environ)
+    loaded = load_settings({}, environ)
     file.write_text("verified = ")
-    keep(loaded)
-    assert kept(tmp_path) is None
+    save_last_valid(loaded)
+    assert load_last_valid(tmp_path) is None
 
 
 @given(st.text("28IWPNXC:3\u0663\n", max_size=16) | st.from_regex(r"[1-3IWX]{10,13}C(:2)?", fullmatch=True))
@@ -289,31 +288,31 @@ def test_what_has_changed_since_it_was_read_is_not_kept(tmp_path: Path) -> None:
 @example("2IIIIIWC\n")
 def test_a_pattern_of_codes_fits_a_file_where_a_session_can_use_it(text: str) -> None:
     try:
-        patterns((text,))
+        compile_patterns((text,))
     except ValueError:
         with pytest.raises(SettingsError, match="it takes texts such as"):
-            fitting("restricted_codes", (text,), "settings.toml")
+            validate_setting("restricted_codes", (text,), "settings.toml")
     else:
-        assert fitting("restricted_codes", (text,), "settings.toml") == (text,)
+        assert validate_setting("restricted_codes", (text,), "settings.toml") == (text,)
 
 
 def test_pools_in_use() -> None:
-    assert pool_names(("1 Shop", " 10  Cold store")) == {1: "Shop", 10: "Cold store"}
-    assert pool_names(()) == {}
+    assert parse_pool_names(("1 Shop", " 10  Cold store")) == {1: "Shop", 10: "Cold store"}
+    assert parse_pool_names(()) == {}
 
 
 def test_a_changed_file_is_seen_without_opening_it(tmp_path: Path) -> None:
     environ = {"AISLE_HOME": str(tmp_path)}
-    loaded = load({}, environ)
-    assert loaded.stamp == stamp_of(loaded.files)
+    loaded = load_settings({}, environ)
+    assert loaded.stamps == file_stamps(loaded.files)
     (tmp_path / "settings.toml").write_text("blind = true")
-    assert stamp_of(loaded.files) != loaded.stamp
-    assert load({}, environ).settings.blind
+    assert file_stamps(loaded.files) != loaded.stamps
+    assert load_settings({}, environ).settings.blind
 
 
 def test_without_a_file_nothing_that_reads_one_is_loaded(tmp_path: Path) -> None:
     program = (
-        "import sys; from aisle.settings import load; load({})\n"
+        "import sys; from aisle.settings import load_settings; load_settings({})\n"
         "assert not {'tomllib', 'difflib', 'aisle.settings.files'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, env={"AISLE_HOME": str(tmp_path)})
@@ -321,7 +320,7 @@ def test_without_a_file_nothing_that_reads_one_is_loaded(tmp_path: Path) -> None
 
 def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="AISLE_RICH is 'maybe'"):
-        load({}, {"AISLE_HOME": str(tmp_path), "AISLE_RICH": "maybe"})
+        load_settings({}, {"AISLE_HOME": str(tmp_path), "AISLE_RICH": "maybe"})
 
 
 def test_a_token_is_read_from_a_file_that_nobody_else_can_read(tmp_path: Path) -> None:
@@ -381,14 +380,14 @@ def test_a_number_that_is_given_out_again_is_a_name_from_then_on_alone() -> None
         made = os.stat(name).st_ctime
         os.write(near, b"read and written\n")
         os.read(far, 20)
-        assert terminal_since(Settings(), {}, lambda: name) == made > 0
-        assert terminal_since(Settings(), {"SSH_CLIENT": "10.0.0.7 51234 22"}, lambda: name) == 0
-        assert terminal_since(Settings(terminal="dock 3"), {}, lambda: name) == 0
+        assert terminal_assigned_at(Settings(), {}, lambda: name) == made > 0
+        assert terminal_assigned_at(Settings(), {"SSH_CLIENT": "10.0.0.7 51234 22"}, lambda: name) == 0
+        assert terminal_assigned_at(Settings(terminal="dock 3"), {}, lambda: name) == 0
     finally:
         os.close(near)
         os.close(far)
-    assert terminal_since(Settings(), {}, lambda: "/dev/tty1") == 0
-    assert terminal_since(Settings(), {}, lambda: "/dev/pts/nobody") == 0
+    assert terminal_assigned_at(Settings(), {}, lambda: "/dev/tty1") == 0
+    assert terminal_assigned_at(Settings(), {}, lambda: "/dev/pts/nobody") == 0
 
 
 @pytest.mark.parametrize(
@@ -408,31 +407,31 @@ def test_a_number_that_is_given_out_again_is_a_name_from_then_on_alone() -> None
     ],
 )
 def test_the_language_is_that_of_the_environment_where_none_is_set(environ: dict[str, str], language: str) -> None:
-    assert language_of(Settings(), environ) == language
-    assert language_of(Settings(language="fr"), environ) == "fr"
+    assert effective_language(Settings(), environ) == language
+    assert effective_language(Settings(language="fr"), environ) == "fr"
 
 
 def test_an_address_without_a_scheme_is_refused() -> None:
     with pytest.raises(UsageError, match=r"service\.example"):
-        base_url(Settings(base_url="service.example"))
-    assert base_url(Settings(base_url="https://service.example/")) == "https://service.example"
+        service_url(Settings(base_url="service.example"))
+    assert service_url(Settings(base_url="https://service.example/")) == "https://service.example"
 
 
 def test_data_lies_where_platformdirs_says_or_under_one_folder(tmp_path: Path) -> None:
-    assert data_root({"AISLE_HOME": str(tmp_path)}) == tmp_path
-    assert data_root({}).name == "aisle"
+    assert find_data_folder({"AISLE_HOME": str(tmp_path)}) == tmp_path
+    assert find_data_folder({}).name == "aisle"
 
 
 @pytest.mark.parametrize("zone", ["Europe/Amsterdam", "America/Los_Angeles", "Pacific/Kiritimati", "UTC", ""])
 def test_the_time_zone_of_the_store_is_a_setting(zone: str, aisle_home: Path) -> None:
-    assert load({"time_zone": zone}, {"AISLE_HOME": str(aisle_home)}).settings.time_zone == zone
-    assert load({}, {"AISLE_HOME": str(aisle_home), "AISLE_TIME_ZONE": zone}).settings.time_zone == zone
+    assert load_settings({"time_zone": zone}, {"AISLE_HOME": str(aisle_home)}).settings.time_zone == zone
+    assert load_settings({}, {"AISLE_HOME": str(aisle_home), "AISLE_TIME_ZONE": zone}).settings.time_zone == zone
 
 
 @pytest.mark.parametrize("zone", ["Amsterdam", "CET+1", "Europe/Nowhere", "/etc/passwd", "../UTC", "europe amsterdam"])
 def test_what_is_no_time_zone_is_refused(zone: str, aisle_home: Path) -> None:
     with pytest.raises(SettingsError, match=r"time_zone in AISLE_TIME_ZONE is .*Europe/Amsterdam"):
-        load({}, {"AISLE_HOME": str(aisle_home), "AISLE_TIME_ZONE": zone})
+        load_settings({}, {"AISLE_HOME": str(aisle_home), "AISLE_TIME_ZONE": zone})
 
 
 def test_each_store_has_its_own_time_zone(aisle_home: Path) -> None:
@@ -441,5 +440,5 @@ def test_each_store_has_its_own_time_zone(aisle_home: Path) -> None:
         'time_zone = "Europe/Amsterdam"\n[store."0042"]\ntime_zone = "America/Los_Angeles"\n'
     )
     environ = {"AISLE_HOME": str(aisle_home)}
-    assert load({"store": "0001"}, environ).settings.time_zone == "Europe/Amsterdam"
-    assert load({"store": "0042"}, environ).settings.time_zone == "America/Los_Angeles"
+    assert load_settings({"store": "0001"}, environ).settings.time_zone == "Europe/Amsterdam"
+    assert load_settings({"store": "0042"}, environ).settings.time_zone == "America/Los_Angeles"

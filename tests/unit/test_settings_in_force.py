@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.jobs.base import Policy, Resumed
-from aisle.scan.meaning import LOCATION, Choice, Command, Meaning, Thing
+from aisle.jobs.job import Policy, Resumed
+from aisle.scan.meaning import LOCATION, Choice, Command, Match, Scan
 from tests.unit import test_loss
 from tests.unit.picks import Hand as Picker
 from tests.unit.picks import line, picked
@@ -76,12 +76,12 @@ def test_letters_that_lead_to_another_stop_do_too(way: str) -> None:
 
 @pytest.mark.parametrize("on", [True, False])
 def test_a_blind_count_is_in_force_from_the_next_place_on(on: bool) -> None:
-    hand = Counter({"A-1": [product("P1", 5)], "A-2": [product("P2", 5)]}, policy=Policy(blind=not on))
+    hand = Counter({"A-1": [product("P1", 5)], "A-2": [product("P2", 5)]}, policy=Policy(blind_counts=not on))
     hand.scan("A-1", kind=LOCATION)
     hand.scan("P1", "5")
-    change(hand, Policy(blind=on))
+    change(hand, Policy(blind_counts=on))
     hand.scan("P1")
-    assert hand.state.blind is not on
+    assert hand.state.is_blind is not on
     hand.scan("A-2", kind=LOCATION)
     if hand.step == "count.summary":
         hand.feed(Choice(1))
@@ -92,25 +92,25 @@ def test_a_blind_count_is_in_force_from_the_next_place_on(on: bool) -> None:
 
 @pytest.mark.parametrize("on", [True, False])
 def test_a_count_in_which_nothing_is_counted_is_blind_as_the_settings_say_when_it_is_taken_up_again(on: bool) -> None:
-    hand = Counter({"A-1": [product("P1", 5)]}, policy=Policy(blind=not on))
+    hand = Counter({"A-1": [product("P1", 5)]}, policy=Policy(blind_counts=not on))
     hand.scan("A-1", kind=LOCATION)
-    change(hand, Policy(blind=on))
+    change(hand, Policy(blind_counts=on))
     hand.feed(Resumed())
-    assert hand.state.blind is on
+    assert hand.state.is_blind is on
 
 
 def test_the_start_of_counting_opens_a_place_as_the_settings_say() -> None:
     hand = Counter({"A-1": [product("P1", 5)]})
-    change(hand, Policy(blind=True))
+    change(hand, Policy(blind_counts=True))
     hand.scan("A-1", kind=LOCATION)
-    assert hand.state.blind
+    assert hand.state.is_blind
 
 
 def test_reasons_of_losses_are_those_of_the_settings_at_the_next_product() -> None:
     hand = test_loss.Hand()
-    hand.context = hand.context._replace(policy=Policy(reasons=("7 - Eaten",)))
+    hand.context = hand.context._replace(policy=Policy(adjustment_reasons=("7 - Eaten",)))
     hand.scan("P1")
-    assert [reason.words for reason in hand.state.reasons] == ["Eaten"]
+    assert [reason.text for reason in hand.state.reasons] == ["Eaten"]
 
 
 @pytest.mark.parametrize("scanned", [True, False])
@@ -118,9 +118,9 @@ def test_the_receiving_place_changes_with_the_next_product_unless_somebody_scann
     hand = Receiver()
     hand.say("D-1")
     if scanned:
-        hand.feed(Thing((Meaning(LOCATION, "A-1", "A-1", code="A-1"),)))
-    before = hand.state.place
-    hand.context = hand.context._replace(policy=Policy(receiving_place="DOCK-9"))
+        hand.feed(Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)))
+    before = hand.state.receiving_location
+    hand.context = hand.context._replace(policy=Policy(receiving_location="DOCK-9"))
     hand.feed(Resumed())
-    assert hand.state.place == (before if scanned else "DOCK-9")
-    assert Decimal(0) == hand.state.done
+    assert hand.state.receiving_location == (before if scanned else "DOCK-9")
+    assert Decimal(0) == hand.state.done_total

@@ -10,9 +10,8 @@ import pytest
 
 from aisle.cli import main
 from aisle.errors import SettingsError
-from aisle.settings import data_root, load
-from aisle.settings.files import read
-from aisle.settings.kept import keep
+from aisle.settings import find_data_folder, load_settings
+from aisle.settings.files import read_settings_file, save_last_valid
 
 GOOD = 'store = "0042"\nverified = true\n'
 
@@ -34,17 +33,17 @@ def test_a_file_that_nobody_can_look_at_may_say_anything(tmp_path: Path, make: C
     environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
     make(file)
     with pytest.raises(SettingsError, match=r"cannot be (read|trusted)") as raised:
-        load({}, environ)
+        load_settings({}, environ)
     assert str(file) in str(raised.value)
-    assert load({}, environ, strict=False).settings.store == "0001"
+    assert load_settings({}, environ, strict=False).settings.store == "0001"
     file.unlink() if file.is_symlink() else file.rmdir()
     file.write_text(GOOD)
-    keep(load({}, environ))
+    save_last_valid(load_settings({}, environ))
     file.unlink()
     make(file)
-    loaded = load({}, environ)
+    loaded = load_settings({}, environ)
     assert (loaded.settings.store, loaded.settings.verified) == ("0042", True), "it is as it was"
-    assert "cannot be read" in loaded.wrong[0] or "cannot be trusted" in loaded.wrong[0]
+    assert "cannot be read" in loaded.problems[0] or "cannot be trusted" in loaded.problems[0]
 
 
 def test_a_folder_that_this_account_may_not_look_into_is_told_with_what_to_do(
@@ -58,39 +57,39 @@ def test_a_folder_that_this_account_may_not_look_into_is_told_with_what_to_do(
     monkeypatch.setattr(os, "stat", shut)
     monkeypatch.setattr(Path, "read_text", shut)
     with pytest.raises(SettingsError, match=r"Permission denied\. Let this account read it"):
-        load({}, {"AISLE_HOME": str(tmp_path)})
-    assert str(file) in read(file).problems[0]
+        load_settings({}, {"AISLE_HOME": str(tmp_path)})
+    assert str(file) in read_settings_file(file).problems[0]
 
 
 def test_what_an_editor_puts_before_a_text_is_none_of_it(tmp_path: Path) -> None:
     environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
     file.write_text(GOOD.replace("\n", "\r\n"), encoding="utf-8-sig", newline="")
-    loaded = load({}, environ)
+    loaded = load_settings({}, environ)
     assert (loaded.settings.store, loaded.settings.verified) == ("0042", True)
-    keep(loaded)
+    save_last_valid(loaded)
     file.write_text("verified = ")
-    assert load({}, environ).settings.store == "0042"
+    assert load_settings({}, environ).settings.store == "0042"
 
 
 def test_a_file_in_another_encoding_is_told_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text('store = "0042"\npools = ["1 Größe"]\n', encoding="latin-1")
     with pytest.raises(SettingsError, match=r"not in UTF-8 \(at line 2\). Save it in UTF-8"):
-        load({}, {"AISLE_HOME": str(tmp_path)})
+        load_settings({}, {"AISLE_HOME": str(tmp_path)})
 
 
 def test_a_store_without_a_number_is_none(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text('store = ""')
     environ = {"AISLE_HOME": str(tmp_path)}
     with pytest.raises(SettingsError, match=r"store in .*settings.toml is empty; it takes the number of a store"):
-        load({}, environ)
+        load_settings({}, environ)
     with pytest.raises(SettingsError, match="store in the command line is empty"):
-        load({"store": " "}, environ)
+        load_settings({"store": " "}, environ)
 
 
 def test_a_home_that_nobody_knows_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError, match="AISLE_HOME is '~nobody-has-this-name/x', and nobody knows"):
-        load({}, {"AISLE_HOME": "~nobody-has-this-name/x"})
+        load_settings({}, {"AISLE_HOME": "~nobody-has-this-name/x"})
 
     def none(*_args: object, **_options: object) -> Path:
         raise RuntimeError("could not determine the home directory")
@@ -98,7 +97,7 @@ def test_a_home_that_nobody_knows_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     for find in (none, lambda *_args, **_options: Path("~/.local/share/aisle")):
         monkeypatch.setattr("platformdirs.user_data_path", find)
         with pytest.raises(SettingsError, match=r"no home for its settings and its data\. Set AISLE_HOME"):
-            data_root({})
+            find_data_folder({})
 
 
 @pytest.mark.parametrize("command", [[], ["doctor"], ["outbox"]])

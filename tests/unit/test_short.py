@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.jobs import codec
-from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Wish
-from aisle.jobs.pick.short import ShortJob
-from aisle.jobs.pick.short_state import Shortage
-from aisle.jobs.pick.short_ways import NEAR, Reason, reasons
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Msg, Verdict
+from aisle import json_codec
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Refresh, Resumed, Rows, Start
+from aisle.jobs.pick.shortage import ShortageJob, ShortageState
+from aisle.jobs.pick.shortage_choices import MAX_NEAR, Reason, parse_reasons
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Verdict
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -26,17 +25,17 @@ from aisle.scan.meaning import (
     Back,
     Choice,
     Command,
-    Meaning,
-    Move,
-    Refused,
+    CursorKey,
+    Match,
+    RefusedInput,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    UnknownCode,
 )
-from aisle.settings import SHORT_REASONS
-from aisle.tui.catalogue import Voice
-from aisle.tui.screens.detail import body
-from aisle.tui.screens.step import Box
+from aisle.settings import SHORTAGE_REASONS
+from aisle.tui.layout.detail_view import detail_lines
+from aisle.tui.layout.step_view import LayoutBox
+from aisle.tui.message_text import MessageWriter
 from tests.lengths import tries
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
@@ -59,9 +58,9 @@ def spot(code: str, quantity: float = 5, pool: int = 1) -> dict[str, Any]:
     return {"location_code": code, "quantity": Decimal(str(quantity)), "pool": pool}
 
 
-def painted(view: Detail) -> list[str]:
+def painted(view: DetailView) -> list[str]:
     """The lines of the page."""
-    page, _ = body(view, Box(80, 24, Voice()))
+    page, _ = detail_lines(view, LayoutBox(80, 24, MessageWriter()))
     return ["".join(text for text, _ in line) for line in page]
 
 
@@ -111,27 +110,27 @@ class Hand:
     """Opens the job as a pick does and answers its questions as a session does; the last question is answered first."""
 
     def __init__(self, shop: Shop, policy: Policy = CONTEXT.policy, keeps: bool = True, **args: Any) -> None:
-        self.job = ShortJob()
+        self.job = ShortageJob()
         self.shop = shop
         self.keeps = keeps
         """Whether each state goes through the journal's codec."""
         self.context = CONTEXT._replace(policy=policy)
-        self.state: Shortage = self.job.begin()
+        self.state: ShortageState = self.job.begin()
         self.effects: list[Any] = []
         self.journal: list[Event] = []
         self.verdict: Verdict | None = None
         self.feed(Opened({**ARGS, **args}))
 
     def feed(self, event: Event, live: bool = False) -> None:
-        turn = self.job.step(self.state, event, self.context)
-        self.state = codec.from_text(Shortage, codec.to_text(turn.state)) if self.keeps else turn.state
+        turn = self.job.handle(self.state, event, self.context)
+        self.state = json_codec.from_text(ShortageState, json_codec.to_text(turn.state)) if self.keeps else turn.state
         assert self.state == turn.state
         if not live:
             self.journal.append(event)
         self.verdict = turn.verdict or self.verdict
         self.effects += turn.effects
         for query in reversed([effect for effect in turn.effects if isinstance(effect, Query)]):
-            self.feed(self.shop.answer(query), query.live)
+            self.feed(self.shop.answer(query), query.is_live)
 
     def say(self, event: Event) -> str:
         """The message id of the verdict to what somebody said."""
@@ -140,7 +139,7 @@ class Hand:
         return self.verdict.text.id if self.verdict else ""
 
     def scan(self, key: str, kind: str = LOCATION) -> str:
-        return self.say(Thing((Meaning(kind, key, f"Thing {key}", code=key),)))
+        return self.say(Scan((Match(kind, key, f"Thing {key}", code=key),)))
 
     @property
     def answer(self) -> Any:
@@ -153,18 +152,18 @@ class Hand:
         return any(isinstance(effect, Close) for effect in self.effects)
 
     @property
-    def view(self) -> Detail:
+    def view(self) -> DetailView:
         return self.job.view(self.state)
 
     @property
     def ways(self) -> list[tuple[str, str]]:
-        return [(way.kind, way.key) for way in self.state.ways]
+        return [(way.kind, way.key) for way in self.state.choices]
 
 
 WHY = [("reason", code) for code in ("20", "21", "22", "23", "24")]
 
 
-def said(view: Detail) -> list[str]:
+def said(view: DetailView) -> list[str]:
     """The ids of all messages of a view, nested ones too."""
     cells = [view.title, view.prompt, *(line.text for line in view.lines), *view.choices]
     for block in view.blocks:
@@ -180,16 +179,16 @@ def nested(message: Msg) -> list[Msg]:
 def test_places_reasons_and_all_that_informs_are_there_at_once() -> None:
     hand = Hand(Shop("A-4", "A-2"))
     assert hand.ways == [("place", "A-4"), ("place", "A-2"), *WHY, ("reject", "")]
-    assert hand.job.open(hand.state).choices == 8
+    assert hand.job.accepts(hand.state).choices == 8
     titles = [block.title.id for block in hand.view.blocks]
     assert titles == ["short.ways", "lookup.aged", "lookup.coming"]
     assert {"short.around", "short.coming", "short.missing", "lookup.warehouse"} <= set(said(hand.view))
     around = next(line for line in hand.view.lines if line.text.id == "short.both").text.args[0][1]
     assert isinstance(around, Msg)
     assert dict(around.args) == {"quantity": Decimal(4)}
-    assert [effect for effect in hand.effects if isinstance(effect, Wish)] == [
-        Wish("product", "P1"),
-        Wish("surrounding", "P1"),
+    assert [effect for effect in hand.effects if isinstance(effect, Refresh)] == [
+        Refresh("product", "P1"),
+        Refresh("surrounding", "P1"),
     ]
 
 
@@ -234,7 +233,7 @@ def test_a_reason_that_the_service_does_not_keep_is_said_to_stay_here() -> None:
 def test_the_order_is_rejected_with_a_reason() -> None:
     hand = Hand(Shop("A-4"))
     assert hand.say(Choice(7)) == "short.why"
-    assert hand.job.at(hand.state) == "short.why"
+    assert hand.job.step_name(hand.state) == "short.why"
     assert hand.say(Choice(3)) == "short.sure"
     assert hand.answer is None
     assert hand.say(Back()) == "session.dropped"
@@ -281,8 +280,8 @@ def test_where_nothing_is_known_it_can_be_taken_all_the_same() -> None:
     assert hand.scan("Z-9") == "short.none_there"
     assert hand.verdict is not None
     assert hand.verdict.kind == ASK
-    assert hand.job.open(hand.state).choices == len(hand.ways) + 1
-    assert hand.view.blocks[0].numbered == len(hand.ways)
+    assert hand.job.accepts(hand.state).choices == len(hand.ways) + 1
+    assert hand.view.blocks[0].numbered_rows == len(hand.ways)
     assert hand.say(Back()) == "session.dropped"
     hand.scan("Z-9")
     assert hand.say(Choice(len(hand.ways) + 1)) == "short.elsewhere"
@@ -292,9 +291,9 @@ def test_where_nothing_is_known_it_can_be_taken_all_the_same() -> None:
 
 def test_the_product_itself_was_found_after_all() -> None:
     hand = Hand(Shop())
-    thing = Thing((Meaning(ORDER, "P1"), Meaning(PRODUCT, "P1", "Tea", Decimal(2), code="871")))
+    thing = Scan((Match(ORDER, "P1"), Match(PRODUCT, "P1", "Tea", Decimal(2), code="871")))
     hand.say(thing)
-    assert [effect for effect in hand.effects if isinstance(effect, Close)] == [Close(said=thing)]
+    assert [effect for effect in hand.effects if isinstance(effect, Close)] == [Close(event_for_below=thing)]
 
 
 def test_anything_else_says_why_not() -> None:
@@ -304,7 +303,7 @@ def test_anything_else_says_why_not() -> None:
     assert hand.effects == [Start("lookup", {"product_number": "P2"})]
     assert hand.scan("O7", ORDER) == "short.answer_first"
     assert hand.scan("ann", PERSON) == "short.person"
-    assert hand.say(Unknown("999")) == "short.unknown"
+    assert hand.say(UnknownCode("999")) == "short.unknown"
     assert hand.say(Text("tea")) == "short.unknown"
     hand.say(Choice(6))
     assert hand.scan("Z-9") == "short.answer_first"
@@ -330,11 +329,11 @@ def test_the_numbers_of_the_page_mean_the_same_beside_what_a_scan_led_to() -> No
     hand = Hand(Shop("A-4"))
     count = len(hand.ways)
     assert hand.scan("P2", PRODUCT) == "short.other_product"
-    assert hand.view.blocks[0].numbered == count
+    assert hand.view.blocks[0].numbered_rows == count
     assert [choice.id for choice in hand.view.choices] == ["short.way_product"]
     assert f"{count + 1} Look up P2" in painted(hand.view)
     assert hand.say(Choice(4)) == "short.closed"
-    assert (hand.answer["words"], hand.state.asked) == ("Damaged", None)
+    assert (hand.answer["words"], hand.state.offered) == ("Damaged", None)
 
 
 def test_what_a_scan_led_to_keeps_its_number_when_a_way_is_heard_of() -> None:
@@ -354,21 +353,21 @@ def test_what_a_scan_led_to_keeps_its_number_when_a_way_is_heard_of() -> None:
 def test_orders_and_reasons_keep_their_numbers_too(phase: str) -> None:
     hand = Hand(Shop(), orders=[need("O1", "T1"), need("O2", "T2")][: 2 if phase == "which" else 1])
     hand.say(Choice(6))
-    assert hand.job.at(hand.state) == f"short.{phase}"
-    open_ = hand.job.open(hand.state).choices
+    assert hand.job.step_name(hand.state) == f"short.{phase}"
+    open_ = hand.job.accepts(hand.state).choices
     hand.scan("P2", PRODUCT)
-    assert (hand.view.blocks[0].numbered, hand.job.open(hand.state).choices) == (open_, open_ + 1)
+    assert (hand.view.blocks[0].numbered_rows, hand.job.accepts(hand.state).choices) == (open_, open_ + 1)
     assert hand.say(Choice(1)) == {"which": "short.why", "why": "short.sure"}[phase]
 
 
 def test_many_places_leave_the_reasons_their_digits() -> None:
     hand = Hand(Shop(*(f"B-{n}" for n in range(12))))
-    assert [kind for kind, _ in hand.ways[:9]] == ["place"] * NEAR + ["reason"] * 5 + ["reject"]
-    assert hand.job.open(hand.state).choices == 18
+    assert [kind for kind, _ in hand.ways[:9]] == ["place"] * MAX_NEAR + ["reason"] * 5 + ["reject"]
+    assert hand.job.accepts(hand.state).choices == 18
     hand.say(Command("n"))
     assert hand.state.page == 1
     hand.say(Command("p"))
-    hand.say(Move("pagedown"))
+    hand.say(CursorKey("pagedown"))
     assert hand.view.page == 1
     assert hand.say(Choice(18)) == "short.elsewhere"
     assert hand.answer["place"] == "B-11"
@@ -389,11 +388,11 @@ def test_what_is_measured_is_said_with_its_unit() -> None:
 
 
 def test_the_table_of_reasons() -> None:
-    assert [reason.code for reason in reasons(SHORT_REASONS)] == ["20", "21", "22", "23", "24"]
-    assert reasons(("7  Gone ", "8 0 Bare", "words", "")) == (Reason("7", "Gone"), Reason("8", "Bare", True))
-    assert reasons(("nothing",)) == reasons(SHORT_REASONS)
+    assert [reason.code for reason in parse_reasons(SHORTAGE_REASONS)] == ["20", "21", "22", "23", "24"]
+    assert parse_reasons(("7  Gone ", "8 0 Bare", "words", "")) == (Reason("7", "Gone"), Reason("8", "Bare", True))
+    assert parse_reasons(("nothing",)) == parse_reasons(SHORTAGE_REASONS)
     learnt = [{"code": "7", "words": "other words"}, {"code": "X", "words": "Odd"}]
-    assert reasons(("7 Gone",), learnt) == (Reason("7", "Gone"), Reason("X", "Odd"))
+    assert parse_reasons(("7 Gone",), learnt) == (Reason("7", "Gone"), Reason("X", "Odd"))
     hand = Hand(Shop(), Policy(short_reasons=("7 Gone",)))
     assert hand.ways == [("reason", "7"), ("reject", "")]
 
@@ -406,7 +405,7 @@ def test_a_reason_that_nobody_names_any_more_stays_while_the_page_is_open() -> N
     hand.context = hand.context._replace(policy=Policy(short_reasons=("8 Crushed",)))
     hand.say(Resumed())
     assert [kind for kind, _ in hand.ways] == ["reason", "reason", "reason", "reject", "reason"]
-    words = {reason.code: reason.words for reason in hand.state.reasons}
+    words = {reason.code: reason.text for reason in hand.state.reasons}
     assert list(words.items()) == [("7", "Gone"), ("8", "Crushed"), ("X", "Odd"), ("A", "Other")]
     assert hand.view
 
@@ -418,8 +417,8 @@ def test_a_resume_stands_on_the_same_numbers_though_the_shop_has_changed() -> No
     again = Hand(Shop())
     again.state = again.job.begin()
     for event in hand.journal:
-        again.state = again.job.step(again.state, event, CONTEXT).state
-    assert (again.state.ways, again.state.phase) == (hand.state.ways, "why")
+        again.state = again.job.handle(again.state, event, CONTEXT).state
+    assert (again.state.choices, again.state.phase) == (hand.state.choices, "why")
     again.shop = shop
     again.say(Resumed())
     assert again.state == hand.state
@@ -433,10 +432,18 @@ CODES = ("A-4", "B-1", "B-2", "B-3", "C-9")
 
 EVENTS: tuple[Event, ...] = (
     *(Choice(number) for number in (1, 1, 2, 3, 4, 5, 6, 7, 8, 12, 19)),
-    *(Thing((Meaning(LOCATION, key),)) for key in ("A-3", "A-4", "B-1", "Z-9")),
-    *(Thing((Meaning(PRODUCT, key, code=key),)) for key in ("P1", "P2", "P3")),
-    *(Thing((Meaning(kind, "X"),)) for kind in (ORDER, PERSON)),
-    *(Command("n"), Command("p"), Command("x"), Move("up"), Unknown("9"), Text("tea"), Refused("input.choice", "77")),
+    *(Scan((Match(LOCATION, key),)) for key in ("A-3", "A-4", "B-1", "Z-9")),
+    *(Scan((Match(PRODUCT, key, code=key),)) for key in ("P1", "P2", "P3")),
+    *(Scan((Match(kind, "X"),)) for kind in (ORDER, PERSON)),
+    *(
+        Command("n"),
+        Command("p"),
+        Command("x"),
+        CursorKey("up"),
+        UnknownCode("9"),
+        Text("tea"),
+        RefusedInput("input.choice", "77"),
+    ),
     *(Back(), Changed("product", "P1"), Changed("order", ""), Closed("lookup"), Resumed()),
 )
 
@@ -463,7 +470,7 @@ def run(pick: Pick, length: int, keeps: bool) -> Counter[str]:
     seen = Counter({"short.opened": 1})
     for _ in range(length):
         event, reject = pick(EVENTS), ("reject", "")
-        if pick((False, False, True)) and hand.state.phase == "ways" and not hand.state.asked and reject in hand.ways:
+        if pick((False, False, True)) and hand.state.phase == "ways" and not hand.state.offered and reject in hand.ways:
             event = Choice(hand.ways.index(reject) + 1)
         if isinstance(event, Changed):
             shop.spots = [spot(code) for code in some(pick)]
@@ -472,8 +479,8 @@ def run(pick: Pick, length: int, keeps: bool) -> Counter[str]:
         view = hand.view
         seen[view.name] += 1
         assert hand.ways[: len(before)] == before
-        assert hand.state.numbered >= 1
-        assert sum(block.numbered for block in view.blocks) + len(view.choices) == hand.state.numbered
+        assert hand.state.choice_count >= 1
+        assert sum(block.numbered_rows for block in view.blocks) + len(view.choices) == hand.state.choice_count
         assert hand.verdict is None or hand.verdict.kind in (GOOD, INFO, WRONG, ASK)
         if hand.closed:
             assert hand.answer is None or hand.answer["kind"] in ("elsewhere", "short", "reject")
@@ -496,5 +503,5 @@ def test_each_step_and_verdict_is_reached_often() -> None:
     seen: Counter[str] = Counter()
     for _ in range(tries(900, 3600)):
         seen += run(chance.choice, 12, keeps=False)
-    assert {name: seen[name] for name in (*ShortJob.steps, *VERDICTS) if seen[name] < tries(20, 100)} == {}
-    assert {id_ for id_ in seen if id_} == {*ShortJob.steps, *VERDICTS}
+    assert {name: seen[name] for name in (*ShortageJob.steps, *VERDICTS) if seen[name] < tries(20, 100)} == {}
+    assert {id_ for id_ in seen if id_} == {*ShortageJob.steps, *VERDICTS}

@@ -9,29 +9,36 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs import codec
-from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Wish, Write
-from aisle.jobs.chain import store_product_view
-from aisle.jobs.chain.figures import MOST, figures
-from aisle.jobs.chain.store_product import StoreProductJob
-from aisle.jobs.chain.store_product_fields import FIELDS, codes_of, day_of, plain, room_of
-from aisle.jobs.chain.store_product_state import Page
-from aisle.jobs.view import Block, Chart, Detail, Frame, Link, Step, Verdict
+from aisle import json_codec
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
+from aisle.jobs.supervisor import store_product_view
+from aisle.jobs.supervisor.store_product import StoreProductJob
+from aisle.jobs.supervisor.store_product_fields import (
+    FIELDS,
+    MAX_FIGURES,
+    level_range,
+    parse_codes,
+    parse_day,
+    parse_figures,
+    plain_text,
+)
+from aisle.jobs.supervisor.store_product_view import StoreProductState
+from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
     Back,
     Choice,
     Command,
-    Echo,
-    Meaning,
-    Move,
+    CursorKey,
+    Match,
     Quantity,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    TypedText,
+    UnknownCode,
 )
-from aisle.tui.screens.frame import paint
+from aisle.tui.layout.screen import layout_screen
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00+00:00")
 NUMBERS = {field.name: number for number, field in enumerate(FIELDS, 1)}
@@ -59,7 +66,7 @@ class Hand:
 
     def __init__(self, found: Row | None = None, **args: Any) -> None:
         self.job = StoreProductJob()
-        self.state: Page = self.job.begin()
+        self.state: StoreProductState = self.job.begin()
         self.row = found
         self.effects: list[Any] = []
         self.verdict: Verdict | None = None
@@ -70,7 +77,7 @@ class Hand:
         self.effects, self.verdict = [], None
         queue: deque[Event] = deque(events)
         while queue:
-            turn = self.job.step(self.state, queue.popleft(), CONTEXT)
+            turn = self.job.handle(self.state, queue.popleft(), CONTEXT)
             self.state, self.verdict = turn.state, turn.verdict or self.verdict
             self.effects += turn.effects
             queue.extend(
@@ -78,18 +85,18 @@ class Hand:
                 for each in turn.effects
                 if isinstance(each, Query) and each.name != "coming"
             )
-            assert self.job.view(self.state).name == self.job.at(self.state)
+            assert self.job.view(self.state).name == self.job.step_name(self.state)
         return self.verdict.text.id if self.verdict else ""
 
     def pick(self, name: str) -> None:
         """Opens a field by its number."""
         self.feed(Choice(NUMBERS[name]))
-        assert self.job.at(self.state) == "store_product.value"
+        assert self.job.step_name(self.state) == "store_product.value"
 
     def sent(self, *events: Event) -> dict[str, Any]:
         """What is sent when that was said and found right."""
         self.feed(*events)
-        assert self.job.at(self.state) == "store_product.sure", self.verdict
+        assert self.job.step_name(self.state) == "store_product.sure", self.verdict
         assert self.feed(Choice(1)) == "store_product.noted"
         (write,) = [each for each in self.effects if isinstance(each, Write)]
         assert (write.operation, write.lanes) == ("update-store-products", ("product/P1",))
@@ -109,28 +116,30 @@ def block(hand: Hand, title: str) -> Block | None:
 
 def test_it_is_shown_and_the_service_is_asked_anew() -> None:
     hand = Hand(row(ordering_datetimes=["2026-11-21T15:00", "2026-11-23T15:00"], next_delivery_datetime="2026-11-22"))
-    assert Wish("product", "P1") in hand.effects
-    assert isinstance(hand.view, Detail)
-    assert hand.view.blocks[0].numbered == len(FIELDS)
+    assert Refresh("product", "P1") in hand.effects
+    assert isinstance(hand.view, DetailView)
+    assert hand.view.blocks[0].numbered_rows == len(FIELDS)
     moments = block(hand, "store_product.moments")
     assert moments is not None
     assert [cells[0].id for cells in moments.rows] == ["lookup.ordering", "store_product.then_order", "lookup.delivery"]
 
 
 def test_what_is_not_known_yet_and_what_the_store_does_not_have_is_said() -> None:
-    loading = StoreProductJob().step(Page(), Opened({"product_number": "P1", "label": "Tea"}), CONTEXT).state
+    loading = (
+        StoreProductJob().handle(StoreProductState(), Opened({"product_number": "P1", "label": "Tea"}), CONTEXT).state
+    )
     assert StoreProductJob().view(loading).lines[-1].text.id == "store_product.loading"  # type: ignore[union-attr]
     assert Hand(None).view.lines[-1].text.id == "lookup.unknown"
     bare = Hand(row(is_ranged=False))
     assert bare.view.lines[-1].text.id == "store_product.not_ranged"
-    assert bare.job.open(bare.state).choices == 0
+    assert bare.job.accepts(bare.state).choices == 0
 
 
 @pytest.mark.parametrize(
     ("name", "events", "expected"),
     [
         ("min", (Quantity(Decimal(6)),), {"min": Decimal(6), "base": {"min": "4"}}),
-        ("max", (Unknown("5-12"),), {"min": Decimal(5), "max": Decimal(12), "base": {"min": "4", "max": "10"}}),
+        ("max", (UnknownCode("5-12"),), {"min": Decimal(5), "max": Decimal(12), "base": {"min": "4", "max": "10"}}),
         ("order_level", (Quantity(Decimal("5.5")),), {"order_level": Decimal("5.5"), "base": {"order_level": ""}}),
         ("is_replenishment", (Choice(1),), {"is_replenishment": True, "base": {"is_replenishment": "no"}}),
         (
@@ -140,7 +149,7 @@ def test_what_is_not_known_yet_and_what_the_store_does_not_have_is_said() -> Non
         ),
         (
             "expiry_date_time",
-            (Unknown("+14"),),
+            (UnknownCode("+14"),),
             {"expiry_date_time": "2026-12-04T00:00:00Z", "base": {"expiry_date_time": ""}},
         ),
         (
@@ -161,7 +170,7 @@ def test_each_field_is_typed_looked_over_and_sent(name: str, events: tuple[Event
     hand = Hand(row())
     hand.pick(name)
     assert hand.sent(*events) == expected
-    assert hand.job.at(hand.state) == "store_product"
+    assert hand.job.step_name(hand.state) == "store_product"
 
 
 def test_no_codes_is_a_choice() -> None:
@@ -176,33 +185,33 @@ def test_no_codes_is_a_choice() -> None:
         ("min", Quantity(Decimal(7)), "store_product.no_room"),
         ("min", Quantity(Decimal("4.5")), "store_product.not_whole"),
         ("max", Quantity(Decimal(16)), "store_product.no_room"),
-        ("max", Unknown("6-5"), "store_product.above"),
-        ("max", Unknown("often"), "store_product.how_levels"),
+        ("max", UnknownCode("6-5"), "store_product.above"),
+        ("max", UnknownCode("often"), "store_product.how_levels"),
         ("price", Quantity(Decimal(99_999_999)), "store_product.too_much"),
         ("expiry_date_time", Text("soon"), "store_product.how_day"),
         ("attention_codes", Text("x" * 21), "store_product.how_codes"),
-        ("min", Thing((Meaning(PRODUCT, "P2", "Cola", code="P2"),)), "store_product.in_hand"),
-        ("min", Thing((Meaning(LOCATION, "A-1", "A-1", code="A-1"),)), "store_product.not_this"),
+        ("min", Scan((Match(PRODUCT, "P2", "Cola", code="P2"),)), "store_product.in_hand"),
+        ("min", Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)), "store_product.not_this"),
     ],
 )
 def test_what_cannot_be_is_said_before_it_is_sent(name: str, event: Event, why: str) -> None:
     hand = Hand(row(max=5, original_max=10) if why == "store_product.above" else row())
     hand.pick(name)
     assert hand.feed(event) == why
-    assert hand.job.at(hand.state) == "store_product.value"
+    assert hand.job.step_name(hand.state) == "store_product.value"
 
 
 def test_what_is_so_already_is_not_sent() -> None:
     hand = Hand(row())
     hand.pick("min")
     assert hand.feed(Quantity(Decimal(4))) == "store_product.same"
-    assert hand.job.at(hand.state) == "store_product"
+    assert hand.job.step_name(hand.state) == "store_product"
 
 
 def test_without_a_percentage_or_a_start_nothing_binds() -> None:
-    assert room_of(None, Decimal(50)) is None
-    assert room_of(Decimal(4), Decimal(0)) is None
-    room = room_of(Decimal(5), Decimal(30))
+    assert level_range(None, Decimal(50)) is None
+    assert level_range(Decimal(4), Decimal(0)) is None
+    room = level_range(Decimal(5), Decimal(30))
     assert room is not None
     assert [room.low, room.high] == [3, 7], "as our own service rounds"
     hand = Hand(row(edit_min_max_percentage=0))
@@ -212,15 +221,15 @@ def test_without_a_percentage_or_a_start_nothing_binds() -> None:
 
 def test_staff_look_and_change_nothing() -> None:
     hand = Hand(row(may=False))
-    assert hand.job.open(hand.state).choices == 0
+    assert hand.job.accepts(hand.state).choices == 0
     assert hand.view.lines[-1].text.id == "store_product.no_role"
-    assert Hand(row()).job.open(hand.state).choices == 0
-    assert len(Hand(row()).state.product.open_fields) == len(FIELDS)  # type: ignore[union-attr]
+    assert Hand(row()).job.accepts(hand.state).choices == 0
+    assert len(Hand(row()).state.product.editable_fields) == len(FIELDS)  # type: ignore[union-attr]
 
 
 def test_what_the_product_does_not_allow_is_shown_with_the_reason() -> None:
     hand = Hand(row(is_edit_min_max=False, is_edit_replenishment=False))
-    assert hand.view.blocks[0].numbered == len(FIELDS) - 3
+    assert hand.view.blocks[0].numbered_rows == len(FIELDS) - 3
     fixed = block(hand, "store_product.fixed_levels")
     assert fixed is not None
     assert len(fixed.rows) == 2
@@ -268,10 +277,10 @@ def test_figures_are_drawn_with_their_keys() -> None:
     assert [dict(key.args)["text"] for key in chart.series[0].axis] == ["W1", "W2"]
     assert [dict(key.args)["text"] for key in chart.series[2].axis] == ["1", "2", "3"]
     hand.feed(Back())
-    assert isinstance(hand.view, Detail)
+    assert isinstance(hand.view, DetailView)
     bare = Hand(row())
     bare.feed(Command("g"))
-    assert isinstance(bare.view, Detail)
+    assert isinstance(bare.view, DetailView)
 
 
 @pytest.mark.parametrize(
@@ -282,33 +291,37 @@ def test_figures_that_are_none_end_nothing(wild: str) -> None:
     hand = Hand(row(history_array=wild, forecast_array="[3, 4]", average_array=wild, forecast="1e9999999", **numbers))
     for command in ("g", "n"):
         for columns, rows in ((20, 16), (80, 24)):
-            assert paint(Frame(hand.view, Link("live")), columns, rows).lines
+            assert layout_screen(Frame(hand.view, LinkState("live")), columns, rows).lines
         hand.feed(Command(command))
 
 
 @pytest.mark.parametrize(
     "event",
-    [Unknown("0.00"), Text("tea"), Choice(2), Move("enter"), Command("x")],
+    [UnknownCode("0.00"), Text("tea"), Choice(2), CursorKey("enter"), Command("x")],
 )
 def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event) -> None:
     hand = Hand(row())
     hand.pick("price")
     hand.feed(Quantity(Decimal("2.25")))
-    assert hand.job.at(hand.state) == "store_product.sure"
+    assert hand.job.step_name(hand.state) == "store_product.sure"
     before = hand.state
     assert hand.feed(event) == "store_product.yes_or_back"
-    assert dict(hand.verdict.text.args)["value"] == store_product_view.shown("price", "2.25") if hand.verdict else False
+    assert (
+        dict(hand.verdict.text.args)["value"] == store_product_view.format_value("price", "2.25")
+        if hand.verdict
+        else False
+    )
     assert (hand.state, hand.effects) == (before, [])
-    assert not hand.feed(Echo("1"))
+    assert not hand.feed(TypedText("1"))
 
 
 def test_another_number_instead_of_a_yes_is_another_value_and_asked_about_too() -> None:
     hand = Hand(row())
     hand.pick("price")
     hand.feed(Quantity(Decimal("2.25")))
-    assert (hand.job.open(hand.state).quantity, hand.job.open(hand.state).keys) == (True, "y")
+    assert (hand.job.accepts(hand.state).quantity, hand.job.accepts(hand.state).choice_letters) == (True, "y")
     hand.feed(Quantity(Decimal(1)))
-    assert hand.job.at(hand.state) == "store_product.sure"
+    assert hand.job.step_name(hand.state) == "store_product.sure"
     assert not any(isinstance(effect, Write) for effect in hand.effects)
     assert dict(hand.state.changes) == {"price": Decimal(1)}
 
@@ -338,12 +351,12 @@ def test_prices_that_are_seldom_meant_are_asked_about(name: str, value: str, tol
 
 def test_another_product_is_scanned_and_back_leaves() -> None:
     hand = Hand(row())
-    assert hand.feed(Thing((Meaning(PRODUCT, "P2", "Cola", code="P2"),))) == "lookup.shown"
+    assert hand.feed(Scan((Match(PRODUCT, "P2", "Cola", code="P2"),))) == "lookup.shown"
     assert hand.state.number == "P2"
     hand.feed(Back())
     assert hand.effects == [Close()]
     hand.feed(Resumed())
-    assert Wish("product", "P2") in hand.effects
+    assert Refresh("product", "P2") in hand.effects
 
 
 def test_back_leads_through_the_change() -> None:
@@ -352,7 +365,7 @@ def test_back_leads_through_the_change() -> None:
     hand.feed(Quantity(Decimal(5)))
     for step in ("store_product.value", "store_product"):
         hand.feed(Back())
-        assert hand.job.at(hand.state) == step
+        assert hand.job.step_name(hand.state) == step
 
 
 @pytest.mark.parametrize(
@@ -380,8 +393,8 @@ def test_back_leads_through_the_change() -> None:
     ],
 )
 def test_figures_are_read_however_they_are_written(text: Any, found: list[Any]) -> None:
-    assert [tuple(each) for each in figures(text)] == found
-    assert len(figures([1] * 1000)) == MOST
+    assert [tuple(each) for each in parse_figures(text)] == found
+    assert len(parse_figures([1] * 1000)) == MAX_FIGURES
 
 
 @pytest.mark.parametrize(
@@ -393,26 +406,26 @@ def test_figures_are_read_however_they_are_written(text: Any, found: list[Any]) 
     ],
 )  # fmt: skip
 def test_days_as_people_type_them(text: str, day: str) -> None:
-    assert day_of(text, CONTEXT.now) == day
+    assert parse_day(text, CONTEXT.now) == day
 
 
 def test_values_are_compared_however_a_service_writes_them() -> None:
     of = {field.name: field for field in FIELDS}
-    assert plain(of["min"], "4.0") == plain(of["min"], 4) == "4"
-    assert plain(of["is_promotion"], "True") == plain(of["is_promotion"], True) == "yes"
-    assert plain(of["expiry_date_time"], "2026-12-24T01:00:00+02:00") == "2026-12-23"
-    assert plain(of["expiry_date_time"], "0001-01-01T00:00:00+01:00") == "0001-01-01T00:00:00+01:00"
-    assert plain(of["attention_codes"], "A; B") == plain(of["attention_codes"], ["A", "B"]) == "A,B"
-    assert plain(of["price"], "dear") == plain(of["price"], True) == plain(of["price"], None) == ""
-    assert codes_of(" ") is None
+    assert plain_text(of["min"], "4.0") == plain_text(of["min"], 4) == "4"
+    assert plain_text(of["is_promotion"], "True") == plain_text(of["is_promotion"], True) == "yes"
+    assert plain_text(of["expiry_date_time"], "2026-12-24T01:00:00+02:00") == "2026-12-23"
+    assert plain_text(of["expiry_date_time"], "0001-01-01T00:00:00+01:00") == "0001-01-01T00:00:00+01:00"
+    assert plain_text(of["attention_codes"], "A; B") == plain_text(of["attention_codes"], ["A", "B"]) == "A,B"
+    assert plain_text(of["price"], "dear") == plain_text(of["price"], True) == plain_text(of["price"], None) == ""
+    assert parse_codes(" ") is None
 
 
 EVENTS: tuple[Event, ...] = (
     *(Choice(number) for number in (1, 2, 4, 5, 9)),
     *(Command(letter) for letter in "gdnp"),
     *(Quantity(Decimal(number)) for number in (0, 5, 9999)),
-    Text("4-8"), Unknown("1.12"), Echo("x"), Move("down"), Back(), Resumed(), Changed("product", "P1"),
-    Thing((Meaning(PRODUCT, "P1", "Tea", code="P1"),)),
+    Text("4-8"), UnknownCode("1.12"), TypedText("x"), CursorKey("down"), Back(), Resumed(), Changed("product", "P1"),
+    Scan((Match(PRODUCT, "P1", "Tea", code="P1"),)),
 )  # fmt: skip
 
 
@@ -424,9 +437,9 @@ def test_whatever_is_said_every_page_can_be_drawn(seed: int) -> None:
     for _ in range(60):
         hand.row = random.choice(rows)
         hand.feed(random.choice(EVENTS))
-        assert isinstance(hand.view, Detail | Step | Chart)
-        open_ = hand.job.open(hand.state)
-        numbered = sum(each.numbered for each in hand.view.blocks) if isinstance(hand.view, Detail) else 0
+        assert isinstance(hand.view, DetailView | Step | Chart)
+        open_ = hand.job.accepts(hand.state)
+        numbered = sum(each.numbered_rows for each in hand.view.blocks) if isinstance(hand.view, DetailView) else 0
         assert open_.choices == numbered + len(hand.view.choices)
 
 
@@ -437,19 +450,19 @@ def test_a_value_in_hand_is_there_again_when_the_journal_is_read() -> None:
     state = hand.begin()
     while queue or typed:
         event = (queue or typed).popleft()
-        turn = hand.step(state, event, CONTEXT)
+        turn = hand.handle(state, event, CONTEXT)
         state = turn.state
         asked = [each for each in turn.effects if isinstance(each, Query) and each.name != "coming"]
         queue.extend(Rows(each.id, (row(),), 1) for each in asked)
         if not isinstance(event, Rows) or event.id != "product":
-            kept.append(codec.from_text(type(event), codec.to_text(event)))
+            kept.append(json_codec.from_text(type(event), json_codec.to_text(event)))
     again = hand.begin()
     for event in kept:
-        again = hand.step(again, event, CONTEXT).state
-    assert hand.at(again) == hand.at(state) == "store_product.sure"
+        again = hand.handle(again, event, CONTEXT).state
+    assert hand.step_name(again) == hand.step_name(state) == "store_product.sure"
     assert (again.field, again.changes) == (state.field, state.changes) == ("min", (("min", Decimal(6)),))
-    assert codec.from_text(Page, codec.to_text(again)) == again
-    sent = hand.step(again, Rows("chosen", (row(),), 1), CONTEXT)
+    assert json_codec.from_text(StoreProductState, json_codec.to_text(again)) == again
+    sent = hand.handle(again, Rows("chosen", (row(),), 1), CONTEXT)
     assert [each.body[0]["min"] for each in sent.effects if isinstance(each, Write)] == [Decimal(6)]
 
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs import store_time
-from aisle.jobs.sheet import age_of, day_of, due
-from aisle.settings.time_zone import enter
+from aisle.jobs.product_page import due_message, seconds_since, store_day
+from aisle.settings.time_zone import set_process_zone
 
 ZONES = ["America/Los_Angeles", "Europe/Amsterdam", "Pacific/Auckland", "Pacific/Kiritimati", "UTC", "Asia/Kathmandu"]
 DAYS = [
@@ -39,9 +39,9 @@ def test_what_is_due_on_a_day_is_late_when_the_day_is_over(zone: str, day: date,
     in_zone(zone)
     text, next_day = day.isoformat(), day + timedelta(days=1)
     for hour, minute in ((0, 0), (0, 1), (2, 36), (12, 0), (23, 59)):
-        told = due(text, at(day, hour, minute, zone))
+        told = due_message(text, at(day, hour, minute, zone))
         assert (told.id, dict(told.args)["at"]) == ("moment", text)
-    told = due(text, at(next_day, 0, 1, zone))
+    told = due_message(text, at(next_day, 0, 1, zone))
     assert told.id.startswith("moment.late")
     assert dict(told.args)["at"] == text
 
@@ -50,7 +50,7 @@ def test_what_is_due_on_a_day_is_late_when_the_day_is_over(zone: str, day: date,
 @pytest.mark.parametrize("day", DAYS, ids=str)
 def test_the_midnight_that_a_day_begins_with_is_that_day(zone: str, day: date, in_zone: InZone) -> None:
     in_zone(zone)
-    told = due(at(day, 0, 0, zone), at(day, 18, 0, zone))
+    told = due_message(at(day, 0, 0, zone), at(day, 18, 0, zone))
     assert (told.id, dict(told.args)["at"]) == ("moment", day.isoformat())
 
 
@@ -59,28 +59,34 @@ def test_the_midnight_that_a_day_begins_with_is_that_day(zone: str, day: date, i
 def test_a_time_without_a_zone_is_the_stores(zone: str, day: date, in_zone: InZone) -> None:
     in_zone(zone)
     text = f"{day.isoformat()}T18:00:00"
-    assert due(text, at(day, 17, 59, zone)).id == "moment"
-    assert due(text, at(day, 18, 1, zone)).id == "moment.late"
-    assert age_of(text, at(day, 18, 30, zone)) == 1800
-    assert day_of(text) == day.isoformat()
+    assert due_message(text, at(day, 17, 59, zone)).id == "moment"
+    assert due_message(text, at(day, 18, 1, zone)).id == "moment.late"
+    assert seconds_since(text, at(day, 18, 30, zone)) == 1800
+    assert store_day(text) == day.isoformat()
 
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("day", DAYS, ids=str)
 def test_the_day_of_a_moment_is_the_stores(zone: str, day: date, in_zone: InZone) -> None:
     in_zone(zone)
-    assert day_of(at(day, 0, 10, zone)) == day_of(at(day, 23, 50, zone)) == day.isoformat()
-    assert store_time.midnight(at(day, 23, 50, zone)) == datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone))
+    assert store_day(at(day, 0, 10, zone)) == store_day(at(day, 23, 50, zone)) == day.isoformat()
+    assert store_time.start_of_today(at(day, 23, 50, zone)) == datetime(
+        day.year, day.month, day.day, tzinfo=ZoneInfo(zone)
+    )
 
 
 @pytest.mark.parametrize("zone", ZONES)
 def test_moments_are_compared_as_the_store_reads_them(zone: str, in_zone: InZone) -> None:
     in_zone(zone)
     day = date(2026, 11, 27)
-    assert store_time.local(at(day, 18, 0, zone)) == "2026-11-27T18:00:00"
-    assert store_time.local("2026-11-27T18:00") == store_time.local("2026-11-27 18:00:00") == "2026-11-27T18:00:00"
-    assert store_time.local("2026-11-27") == store_time.local(at(day, 0, 0, zone)) == "2026-11-27"
-    assert [store_time.local(text) for text in ("", "~", "soon")] == ["", "~", "soon"]
+    assert store_time.to_local_text(at(day, 18, 0, zone)) == "2026-11-27T18:00:00"
+    assert (
+        store_time.to_local_text("2026-11-27T18:00")
+        == store_time.to_local_text("2026-11-27 18:00:00")
+        == "2026-11-27T18:00:00"
+    )
+    assert store_time.to_local_text("2026-11-27") == store_time.to_local_text(at(day, 0, 0, zone)) == "2026-11-27"
+    assert [store_time.to_local_text(text) for text in ("", "~", "soon")] == ["", "~", "soon"]
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -96,12 +102,12 @@ def test_a_field_that_names_a_day_says_it_by_a_midnight_too(zone: str, day: date
         f"{text}T00:00+00:00",
         at(day, 0, 0, zone),
     ):
-        assert store_time.day_meant(said) == day
-        assert store_time.local(said) == text
-        late = [due(said, at(day + timedelta(days=more), 23, 59, zone)).id for more in (-1, 0, 1)]
+        assert store_time.named_day(said) == day
+        assert store_time.to_local_text(said) == text
+        late = [due_message(said, at(day + timedelta(days=more), 23, 59, zone)).id for more in (-1, 0, 1)]
         assert [name.startswith("moment.late") for name in late] == [False, False, True]
     for said in (f"{text}T18:00:00", f"{text}T00:01:00Z", at(day, 12, 30, zone), "", "soon"):
-        assert store_time.day_meant(said) is None
+        assert store_time.named_day(said) is None
 
 
 @pytest.mark.parametrize(
@@ -110,13 +116,13 @@ def test_a_field_that_names_a_day_says_it_by_a_midnight_too(zone: str, day: date
 def test_a_midnight_of_utc_is_a_moment_where_the_field_is_one(zone: str, hour: int, in_zone: InZone) -> None:
     in_zone(zone)
     said = "2026-11-27T00:00:00Z"
-    told = due(said, "2026-11-26T23:00:00Z", is_moment=True)
+    told = due_message(said, "2026-11-26T23:00:00Z", is_moment=True)
     assert (told.id, dict(told.args)["at"]) == ("moment", said)
-    assert due(said, "2026-11-27T00:01:00Z", is_moment=True).id == "moment.late"
-    moment = store_time.read(said)
+    assert due_message(said, "2026-11-27T00:01:00Z", is_moment=True).id == "moment.late"
+    moment = store_time.parse_time(said)
     assert moment is not None
     assert moment.hour == hour
-    assert day_of(said) == moment.date().isoformat()
+    assert store_day(said) == moment.date().isoformat()
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -130,7 +136,7 @@ def test_a_midnight_of_utc_is_a_moment_where_the_field_is_one(zone: str, hour: i
 )
 def test_moments_are_texts_in_utc(said: str, expected: str, zone: str, in_zone: InZone) -> None:
     in_zone(zone)
-    assert store_time.utc(said) == expected
+    assert store_time.to_utc_text(said) == expected
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
@@ -143,7 +149,7 @@ def test_a_day_is_late_exactly_when_the_calendar_of_the_store_is_beyond_it(
     in_zone: InZone, zone: str, day: date, now: datetime
 ) -> None:
     in_zone(zone)
-    is_late = due(day.isoformat(), now.isoformat()).id.startswith("moment.late")
+    is_late = due_message(day.isoformat(), now.isoformat()).id.startswith("moment.late")
     assert is_late == (now.astimezone(ZoneInfo(zone)).date() > day)
 
 
@@ -151,6 +157,6 @@ def test_a_process_works_in_the_zone_that_is_set_and_goes_back(in_zone: InZone) 
     in_zone("UTC")
     now = "2026-11-27T10:00:00Z"
     for zone, hour in (("Pacific/Auckland", 23), ("", 10), ("America/Los_Angeles", 2), ("", 10)):
-        enter(zone)
+        set_process_zone(zone)
         assert datetime.fromisoformat(now).astimezone().hour == hour
-    enter("")
+    set_process_zone("")

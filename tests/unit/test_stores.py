@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.jobs.base import Changed, Close, Context, Event, Opened, Query, Resumed, Rows, Wish, WorkIn
-from aisle.jobs.chain.store_sheet import sheet_of
-from aisle.jobs.chain.stores import SHOWS, StoresJob
-from aisle.jobs.chain.stores_state import Stores
-from aisle.jobs.view import Detail, ListWindow, Step, msg
-from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Text, Thing
-from aisle.tui.samples.stores import STORE
+from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, SwitchStore
+from aisle.jobs.supervisor.store_data import StoresState, parse_store
+from aisle.jobs.supervisor.stores import SUBSETS, StoresJob
+from aisle.jobs.view import DetailView, ListView, Step, msg
+from aisle.scan.meaning import PRODUCT, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText
+from aisle.tui.samples.stores import STORE_FIELDS
 
-CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00Z", terminal="dock", rows=5)
+CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00Z", terminal="dock", window_rows=5)
 
 Row = dict[str, Any]
 
@@ -35,19 +34,19 @@ class Desk:
         queue: list[Event] = [event]
         self.effects = []
         while queue:
-            turn = self.job.step(self.state, queue.pop(0), CONTEXT)
+            turn = self.job.handle(self.state, queue.pop(0), CONTEXT)
             self.state = turn.state
             self.verdict = turn.verdict.text.id if turn.verdict else self.verdict
             self.effects += [effect for effect in turn.effects if not isinstance(effect, Query)]
             queue += [self.answer(effect) for effect in turn.effects if isinstance(effect, Query)]
-        assert self.job.view(self.state).name == self.job.at(self.state) in self.job.steps
+        assert self.job.view(self.state).name == self.job.step_name(self.state) in self.job.steps
 
     def answer(self, query: Query) -> Rows:
         args = query.args
         if query.name == "store_page":
             number = args["store_number"]
             rights = {"may": self.may, "back": self.back}
-            page = {**STORE, "store_number": number, "here": number == "0001", "waiting": 2, **rights}
+            page = {**STORE_FIELDS, "store_number": number, "here": number == "0001", "waiting": 2, **rights}
             return Rows(query.id, (page,) if number in self.stores else (), 1)
         found = [number for number in self.stores if args["search"] in number]
         rows = [{"store_number": number, "store_name": f"Store {number}"} for number in found]
@@ -56,40 +55,40 @@ class Desk:
 
 def test_a_store_is_found_by_its_number_and_changed_to() -> None:
     desk = Desk()
-    assert isinstance(desk.job.view(desk.state), ListWindow)
-    desk.said(Echo("001"))
+    assert isinstance(desk.job.view(desk.state), ListView)
+    desk.said(TypedText("001"))
     assert desk.state.total == 30  # it may become the number of a row
     desk.said(Text("0012"))
-    assert desk.state.number == "0012"
-    assert desk.effects == [Wish("store", "0012")]
+    assert desk.state.store_number == "0012"
+    assert desk.effects == [Refresh("store", "0012")]
     view = desk.job.view(desk.state)
-    assert isinstance(view, Detail)
+    assert isinstance(view, DetailView)
     assert [choice.id for choice in view.choices] == ["stores.way_change"]
     desk.said(Choice(1))
     asked = desk.job.view(desk.state)
     assert isinstance(asked, Step)
     assert asked.lines[-1].text == msg("stores.meaning", waiting=2, jobs=0)
     desk.said(Choice(2))
-    assert desk.job.at(desk.state) == "stores.page"
+    assert desk.job.step_name(desk.state) == "stores.page"
     desk.said(Choice(1))
     desk.said(Choice(1))
-    assert desk.effects == [WorkIn("0012", supervises=True)]
+    assert desk.effects == [SwitchStore("0012", needs_supervisor=True)]
 
 
 def test_nobody_changes_without_the_right_and_nobody_to_where_he_is() -> None:
     desk = Desk(may=False, change=True)
     desk.said(Text("0012"))
-    assert desk.job.at(desk.state) == "stores.change"
+    assert desk.job.step_name(desk.state) == "stores.change"
     desk.said(Choice(1))
     (effect,) = desk.effects
     assert isinstance(effect, Close)
     desk = Desk()
     desk.said(Text("0001"))
     view = desk.job.view(desk.state)
-    assert isinstance(view, Detail)
+    assert isinstance(view, DetailView)
     assert not view.choices
     desk.said(Choice(1))
-    assert desk.job.at(desk.state) == "stores.page"
+    assert desk.job.step_name(desk.state) == "stores.page"
 
 
 def test_what_brings_a_terminal_back_is_no_supervisors() -> None:
@@ -97,15 +96,15 @@ def test_what_brings_a_terminal_back_is_no_supervisors() -> None:
     desk.back = True
     desk.said(Text("0012"))
     desk.said(Choice(1))
-    assert desk.effects == [WorkIn("0012")]
+    assert desk.effects == [SwitchStore("0012")]
 
 
 def test_the_command_asks_about_the_chosen_store_at_once() -> None:
     desk = Desk(change=True)
     desk.said(Choice(3))
-    assert (desk.job.at(desk.state), desk.state.number) == ("stores.change", "0003")
+    assert (desk.job.step_name(desk.state), desk.state.store_number) == ("stores.change", "0003")
     desk.said(Back())
-    assert desk.job.at(desk.state) == "stores"
+    assert desk.job.step_name(desk.state) == "stores"
     desk.said(Back())
     assert desk.effects == [Close()]
 
@@ -114,15 +113,15 @@ def test_the_list_is_leafed_filtered_and_closed() -> None:
     desk = Desk()
     desk.said(Command("n"))
     assert desk.state.first == 6
-    for show in (*SHOWS[1:], SHOWS[0]):
+    for show in (*SUBSETS[1:], SUBSETS[0]):
         desk.said(Command("v"))
-        assert desk.state.show == show
-    desk.said(Move("down"))
-    desk.said(Move("enter"))
-    assert desk.state.number == "0001"
+        assert desk.state.subset == show
+    desk.said(CursorKey("down"))
+    desk.said(CursorKey("enter"))
+    assert desk.state.store_number == "0001"
     desk.said(Command("n"))
     assert desk.state.page == 1
-    desk.said(Thing((Meaning(PRODUCT, "P1", "Rye bread", code="1"),)))
+    desk.said(Scan((Match(PRODUCT, "P1", "Rye bread", code="1"),)))
     assert desk.verdict == "stores.not_this"
     desk.said(Text("2"))
     assert desk.state.search == "2"
@@ -138,24 +137,28 @@ def test_a_store_that_is_no_more_leaves_the_list() -> None:
     desk.said(Text("0012"))
     desk.stores.remove("0012")
     desk.said(Changed("store", "0012"))
-    assert (desk.verdict, desk.job.at(desk.state)) == ("stores.gone", "stores")
+    assert (desk.verdict, desk.job.step_name(desk.state)) == ("stores.gone", "stores")
 
 
 def test_pools_are_told_once_however_many_fields_name_them() -> None:
     fields = {"storeStockPool1": "Shelf", "store_stock_pool_1": "Shelf", "store_stock_pool_2": "Old", "pool_x": "A"}
-    sheet = sheet_of({"store_number": "1", "pools": {1: "Shelf", 2: "New"}, **fields})
+    sheet = parse_store({"store_number": "1", "pools": {1: "Shelf", 2: "New"}, **fields})
     assert sheet.pools == (("1", "Shelf"), ("2", "New"))
-    assert [fact.field for fact in sheet.facts if not fact.known] == ["pool_x", "store_stock_pool_2"]
+    assert [fact.name for fact in sheet.fields if not fact.is_known] == ["pool_x", "store_stock_pool_2"]
 
 
 def test_a_page_says_all_that_the_interface_has_and_what_it_does_not_know() -> None:
-    sheet = sheet_of({**STORE, "is_active_data_exchange": False, "new_field": [1, {"a": 2.50}]})
-    facts = {fact.field: fact.value for fact in sheet.facts}
+    sheet = parse_store({**STORE_FIELDS, "is_active_data_exchange": False, "new_field": [1, {"a": 2.50}]})
+    facts = {fact.name: fact.value for fact in sheet.fields}
     assert facts["is_active_data_exchange"] == "no"
     assert facts["new_field"] == "1, a 2.5"
-    assert [fact.field for fact in sheet.facts if not fact.known] == ["new_field", "something_new"]
-    assert sheet.hours == (("Mon-Fri", "8:00-20:00"), ("Sat", "8:00-18:00"))
-    assert (sheet.orders[1].category, sheet.orders[1].weeks, sheet.printers[1].bluetooth) == ("FRESH", "1,3,5", True)
-    bare = sheet_of({"store_number": "1", "opening_hours": "none", "free_fields": [{"value": "x"}, 4]})
-    assert (bare.hours, bare.free, bare.name) == ((), (), "")
-    assert StoresJob().view(Stores(number="1", sheet=bare)).name == "stores.page"
+    assert [fact.name for fact in sheet.fields if not fact.is_known] == ["new_field", "something_new"]
+    assert sheet.opening_hours == (("Mon-Fri", "8:00-20:00"), ("Sat", "8:00-18:00"))
+    assert (sheet.ordering_schema[1].category, sheet.ordering_schema[1].weeks, sheet.printers[1].is_bluetooth) == (
+        "FRESH",
+        "1,3,5",
+        True,
+    )
+    bare = parse_store({"store_number": "1", "opening_hours": "none", "free_fields": [{"value": "x"}, 4]})
+    assert (bare.opening_hours, bare.free_fields, bare.name) == ((), (), "")
+    assert StoresJob().view(StoresState(store_number="1", store=bare)).name == "stores.page"

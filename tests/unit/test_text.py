@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from wcwidth import wcwidth
 
 from aisle.text import (
-    ASCII_MARK,
-    LIMIT,
-    MARK,
-    UNKNOWN,
-    ascii_fold,
-    cell,
+    ASCII_ELLIPSIS,
+    ELLIPSIS,
+    MAX_LENGTH,
+    REPLACEMENT,
+    cell_width,
     clean,
     fit,
     fit_end,
     fit_middle,
-    take,
-    told_apart,
+    fit_start,
+    shorten_distinctly,
+    to_ascii,
     width,
     wrap,
 )
@@ -85,9 +85,9 @@ def test_clean_keeps_to_its_limit(raw: str, limit: int) -> None:
 
 
 def test_a_megabyte_is_cut_with_a_mark() -> None:
-    assert clean("x" * 1_000_000) == "x" * (LIMIT - 1) + MARK
-    assert len(clean("\u200b" * 1_000_000 + "x")) <= LIMIT
-    assert clean("ä" * 1_000_000).endswith(MARK)
+    assert clean("x" * 1_000_000) == "x" * (MAX_LENGTH - 1) + ELLIPSIS
+    assert len(clean("\u200b" * 1_000_000 + "x")) <= MAX_LENGTH
+    assert clean("ä" * 1_000_000).endswith(ELLIPSIS)
 
 
 def test_width_is_what_terminals_take() -> None:
@@ -97,7 +97,7 @@ def test_width_is_what_terminals_take() -> None:
         char = chr(code)
         if clean(char) != char:
             continue
-        told, taken = cell(char), wcwidth(char)
+        told, taken = cell_width(char), wcwidth(char)
         assert told >= taken, hex(code)
         if told > taken:
             wider.append(unicodedata.category(char))
@@ -106,7 +106,7 @@ def test_width_is_what_terminals_take() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "cells"), [("", 0), ("abc", 3), ("北京", 4), ("e\u0301", 1), ("ｆｕｌｌ", 8), (UNKNOWN, 1), ("☰", 2)]
+    ("text", "cells"), [("", 0), ("abc", 3), ("北京", 4), ("e\u0301", 1), ("ｆｕｌｌ", 8), (REPLACEMENT, 1), ("☰", 2)]
 )
 def test_width(text: str, cells: int) -> None:
     assert width(text) == cells
@@ -136,16 +136,16 @@ def test_fit_takes_the_room_it_is_given(raw: str, cells: int) -> None:
     assert width(fit(text, cells)) <= cells
     assert width(fit(text, cells, pad=True)) == cells
     assert width(fit_end(text, cells)) <= cells
-    assert width(take(text, cells)) <= cells
+    assert width(fit_start(text, cells)) <= cells
     if width(text) > cells > 0:
-        assert fit(text, cells).endswith(MARK)
-        assert fit_end(text, cells).startswith(MARK)
+        assert fit(text, cells).endswith(ELLIPSIS)
+        assert fit_end(text, cells).startswith(ELLIPSIS)
 
 
 def test_the_end_of_what_is_typed_stays_in_sight() -> None:
     assert fit_end("8712345678906", 6) == "…78906"
     assert fit_end("8712", 6) == "8712"
-    assert fit_end("8712345678906", 6, mark=ASCII_MARK) == "~78906"
+    assert fit_end("8712345678906", 6, mark=ASCII_ELLIPSIS) == "~78906"
 
 
 def test_a_long_name_in_wide_characters_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,11 +153,11 @@ def test_a_long_name_in_wide_characters_is_measured_once(monkeypatch: pytest.Mon
 
     def counted(char: str) -> int:
         asked.append(char)
-        return cell(char)
+        return cell_width(char)
 
-    monkeypatch.setattr("aisle.text.cell", counted)
-    assert fit_end("北" * LIMIT + "12", 7) == "…北北12"
-    assert len(asked) < 2 * LIMIT
+    monkeypatch.setattr("aisle.text.cell_width", counted)
+    assert fit_end("北" * MAX_LENGTH + "12", 7) == "…北北12"
+    assert len(asked) < 2 * MAX_LENGTH
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_wrap_keeps_to_its_box_and_loses_nothing_unmarked(raw: str, cells: int, 
     lines = wrap(text, cells, rows)
     assert len(lines) <= rows
     assert all(width(line) <= cells for line in lines)
-    if not (lines and lines[-1].endswith(MARK)):
+    if not (lines and lines[-1].endswith(ELLIPSIS)):
         assert "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
@@ -199,17 +199,17 @@ def test_wrap_keeps_to_its_box_and_loses_nothing_unmarked(raw: str, cells: int, 
         ("━━──│█░", "==--|#."),
         ("北京", "??"),
         ("€ 5", "EUR 5"),
-        (UNKNOWN, "?"),
+        (REPLACEMENT, "?"),
         ("می\u200cخ", "???"),
     ],
 )
 def test_fold_to_ascii(text: str, folded: str) -> None:
-    assert ascii_fold(text) == folded
+    assert to_ascii(text) == folded
 
 
 @given(texts)
 def test_folded_text_is_plain(raw: str) -> None:
-    folded = ascii_fold(clean(raw))
+    folded = to_ascii(clean(raw))
     assert folded.isascii()
     assert folded.isprintable()
 
@@ -260,7 +260,7 @@ def test_both_ends_never_run_over(text: str, cells: int) -> None:
 )
 def test_what_names_have_in_common_is_cut_before_what_tells_them_apart(cells: int, shown: list[str]) -> None:
     names = ["Lindén Shampoo 250 ml", "Lindén Shampoo Dry 250 ml", "Lindén Shampoo Kids 250 ml", "Oats 1 kg"]
-    assert told_apart(names, cells) == shown
+    assert shorten_distinctly(names, cells) == shown
 
 
 @pytest.mark.parametrize(
@@ -273,12 +273,12 @@ def test_what_names_have_in_common_is_cut_before_what_tells_them_apart(cells: in
     ],
 )
 def test_what_tells_names_apart_keeps_its_size(kinds: list[str], cells: int, shown: list[str]) -> None:
-    assert told_apart([f"Hillmoor Chocolate {kind}" for kind in kinds], cells) == shown
+    assert shorten_distinctly([f"Hillmoor Chocolate {kind}" for kind in kinds], cells) == shown
 
 
 @given(st.lists(st.text(max_size=30).map(clean), max_size=6), st.integers(0, 40))
 def test_names_told_apart_stay_in_their_cells(names: list[str], cells: int) -> None:
-    shown = told_apart(names, cells)
+    shown = shorten_distinctly(names, cells)
     assert len(shown) == len(names)
     assert all(width(text) <= cells for text in shown)
     assert all(text == name for text, name in zip(shown, names, strict=True) if width(name) <= cells)

@@ -9,25 +9,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.cli.words import in_words
-from aisle.jobs.told import DETAIL, NOTHING, is_ours, outside, told, words
+from aisle.cli.reason_texts import reason_text
+from aisle.jobs.message import DETAIL_ARGUMENT, NO_MESSAGE, is_stored_message, read_message, store_message, store_text
 from aisle.jobs.view import Msg, msg
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 
 LINE: dict[str, Any] = {"line": 1, "picked": Decimal(3), "of": Decimal("3.5"), "left": Decimal(2)}
 
 
 def test_a_message_comes_back_as_it_was_kept() -> None:
-    kept = told("told.too_many_by", who="Ben \x1b[2J", **LINE)
-    assert words(kept) == msg("told.too_many_by", who="Ben \x1b[2J", **LINE)
-    nested = told("told.tried", count=50, why=words(told("told.status_no", status=503)))
-    assert Voice(language="de").say(words(nested)).startswith("50 Versuche, keiner sicher: Der Dienst sagt nein")
+    kept = store_message("told.too_many_by", who="Ben \x1b[2J", **LINE)
+    assert read_message(kept) == msg("told.too_many_by", who="Ben \x1b[2J", **LINE)
+    nested = store_message("told.tried", count=50, why=read_message(store_message("told.status_no", status=503)))
+    assert (
+        MessageWriter(language="de")
+        .write(read_message(nested))
+        .startswith("50 Versuche, keiner sicher: Der Dienst sagt nein")
+    )
 
 
 @given(st.text(max_size=60) | st.text(max_size=40).map('{"@":"Msg"'.__add__))
 def test_somebody_elses_words_stay_as_they_are(text: str) -> None:
-    assert words(outside(text)) == msg("raw", text=text)
-    assert not is_ours(outside(text))
+    assert read_message(store_text(text)) == msg("raw", text=text)
+    assert not is_stored_message(store_text(text))
 
 
 @pytest.mark.parametrize(
@@ -48,21 +52,23 @@ def test_somebody_elses_words_stay_as_they_are(text: str) -> None:
 )
 def test_what_is_no_message_of_ours_is_shown_as_it_is(text: str) -> None:
     """Rows of earlier versions have plain sentences; and nobody outside speaks in our name."""
-    assert words(text) == msg("raw", text=text)
-    assert Voice().say(words(text)) == Voice().raw(text).rstrip()
+    assert read_message(text) == msg("raw", text=text)
+    assert MessageWriter().write(read_message(text)) == MessageWriter().clean_text(text).rstrip()
 
 
 def test_the_command_line_has_the_words_and_the_detail() -> None:
-    assert in_words(told("told.not_reached", detail="Connection refused")) == (
+    assert reason_text(store_message("told.not_reached", detail="Connection refused")) == (
         "The service could not be reached (Connection refused)"
     )
-    assert in_words("more than ordered") == "more than ordered"
-    assert in_words(NOTHING) == ""
-    assert DETAIL not in Voice().say(words(told("told.not_reached", detail="Connection refused")))
+    assert reason_text("more than ordered") == "more than ordered"
+    assert reason_text(NO_MESSAGE) == ""
+    assert DETAIL_ARGUMENT not in MessageWriter().write(
+        read_message(store_message("told.not_reached", detail="Connection refused"))
+    )
 
 
 def test_one_of_ours_is_told_from_all_others() -> None:
-    kept = told("told.plain", status=502, why=Msg("raw", (("text", "no"),)))
-    assert is_ours(kept)
-    assert is_ours(kept, "told.plain")
-    assert not is_ours(kept, "told.denied")
+    kept = store_message("told.plain", status=502, why=Msg("raw", (("text", "no"),)))
+    assert is_stored_message(kept)
+    assert is_stored_message(kept, "told.plain")
+    assert not is_stored_message(kept, "told.denied")

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.jobs import goods
-from aisle.jobs.goods import Goods
+from aisle.jobs import message
+from aisle.jobs.message import GoodsAmount
 from aisle.jobs.view import Msg, msg
 from aisle.scan.meaning import LOCATION, Command
 from aisle.settings import LANGUAGES
-from aisle.tui.catalogue import Voice
+from aisle.tui.message_text import MessageWriter
 from tests.unit import picks
 from tests.unit.moves import Hand as Mover
 from tests.unit.moves import Store
@@ -28,37 +28,45 @@ def said(hand: Mover) -> str:
     """The last verdict, as long as it can be."""
     verdict = hand.verdicts[-1]
     assert verdict is not None
-    return Voice().say(verdict.text)
+    return MessageWriter().write(verdict.text)
 
 
 @pytest.mark.parametrize("many", [1, 2, 3, 4])
 def test_every_product_of_a_list_is_named_with_its_quantity(many: int) -> None:
-    given = [Goods(f"P{n}", f"Product {n}", Decimal(n * 10)) for n in range(1, many + 1)]
-    text = Voice().say(goods.about("move.undone", "move.undone_many", given, source="X", target="Y"))
+    given = [GoodsAmount(f"P{n}", f"Product {n}", Decimal(n * 10)) for n in range(1, many + 1)]
+    text = MessageWriter().write(
+        message.goods_message("move.undone", "move.undone_many", given, source="X", target="Y")
+    )
     for each in given:
         assert f"{each.quantity} of {each.label}" in text
 
 
 def test_one_product_of_several_lines_is_one_sum() -> None:
-    given = [Goods("P1", "Soap", Decimal(2)), Goods("P2", "Oil", Decimal(1)), Goods("P1", "Soap", Decimal(3))]
-    assert Voice().say(goods.listed(given)) == "2 products: 5 of Soap, 1 of Oil"
+    given = [
+        GoodsAmount("P1", "Soap", Decimal(2)),
+        GoodsAmount("P2", "Oil", Decimal(1)),
+        GoodsAmount("P1", "Soap", Decimal(3)),
+    ]
+    assert MessageWriter().write(message.list_goods(given)) == "2 products: 5 of Soap, 1 of Oil"
 
 
 def test_products_of_one_name_and_units_of_one_product_are_not_added_up() -> None:
     given = [
-        Goods("P1", "Milk", Decimal(2)),
-        Goods("P2", "Milk", Decimal(1)),
-        Goods("P1", "Milk", Decimal("1.5"), "kg"),
-        Goods("P1", "Milk", Decimal(3)),
+        GoodsAmount("P1", "Milk", Decimal(2)),
+        GoodsAmount("P2", "Milk", Decimal(1)),
+        GoodsAmount("P1", "Milk", Decimal("1.5"), "kg"),
+        GoodsAmount("P1", "Milk", Decimal(3)),
     ]
-    assert Voice().say(goods.listed(given)) == "3 products: 5 of Milk, 1 of Milk, 1.5 kg of Milk"
+    assert MessageWriter().write(message.list_goods(given)) == "3 products: 5 of Milk, 1 of Milk, 1.5 kg of Milk"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_names_all_goods_of_a_group(language: str) -> None:
-    given = [Goods("P1", "Soap", Decimal(100)), Goods("P2", "Oil", Decimal("1.5"), "kg")]
+    given = [GoodsAmount("P1", "Soap", Decimal(100)), GoodsAmount("P2", "Oil", Decimal("1.5"), "kg")]
     args: dict[str, Msg] = {"source": msg("raw", text="A-02-3"), "target": msg("raw", text="A-02-2")}
-    text = Voice(language=language).say(goods.about("move.undone", "move.undone_many", given, **args))
+    text = MessageWriter(language=language).write(
+        message.goods_message("move.undone", "move.undone_many", given, **args)
+    )
     assert all(part in text for part in ("100", "Soap", "Oil", "A-02-3", "A-02-2", "kg"))
     assert "101" not in text
 

@@ -7,41 +7,39 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Job
-from aisle.jobs.chain.catalogue import CatalogueJob
-from aisle.jobs.chain.stores import StoresJob
-from aisle.jobs.count.counting import Counting
+from aisle.jobs.adjust import AdjustJob
+from aisle.jobs.count.count_state import CountState
 from aisle.jobs.count.job import CountJob
-from aisle.jobs.count.log import CountLogJob
-from aisle.jobs.count.loss import LossJob
-from aisle.jobs.desk.exceptions import ExceptionsJob
-from aisle.jobs.desk.exceptions_state import KINDS, Exceptions
-from aisle.jobs.desk.logs import LogsJob
-from aisle.jobs.desk.logs_state import Entry, Logs
-from aisle.jobs.desk.orders import OrdersJob
-from aisle.jobs.desk.tasks import TasksJob
-from aisle.jobs.desk.today import TodayJob
-from aisle.jobs.desk.today_state import Today
-from aisle.jobs.house.home import HomeJob
-from aisle.jobs.look.browse import BrowseJob
-from aisle.jobs.look.lookup import LookupJob
+from aisle.jobs.count.my_entries import MyEntriesJob
+from aisle.jobs.job import Job
+from aisle.jobs.locations import LocationsJob
+from aisle.jobs.look_up import LookUpJob
+from aisle.jobs.message import store_message as kept
+from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.pick.job import PickJob
-from aisle.jobs.receive.deliveries import DeliveriesJob
 from aisle.jobs.receive.job import ReceiveJob
-from aisle.jobs.told import told as kept
-from aisle.jobs.view import WRONG, Frame, Lack, LeftOut, Link, Verdict, View, msg
-from aisle.tui.samples.today import PULSE
-from aisle.tui.screens.frame import paint
+from aisle.jobs.shell.home import HomeJob
+from aisle.jobs.supervisor.deliveries import DeliveriesJob
+from aisle.jobs.supervisor.exceptions import EXCEPTION_KINDS, ExceptionsJob, ExceptionsState
+from aisle.jobs.supervisor.log import LogJob
+from aisle.jobs.supervisor.log_view import LogEntry, LogState
+from aisle.jobs.supervisor.orders import OrdersJob
+from aisle.jobs.supervisor.products import ProductsJob
+from aisle.jobs.supervisor.stores import StoresJob
+from aisle.jobs.supervisor.today import TodayJob, TodayState
+from aisle.jobs.view import WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.samples.today import FIGURES
 
-UNREAD = Link("offline", unread=("headers", "lines", "locations", "deliveries", "products", "logs"))
+UNREAD = LinkState("offline", unread_lists=("headers", "lines", "locations", "deliveries", "products", "logs"))
 WORDS = {"en": "ot here yet", "nl": "Nog niet hier", "de": "Noch nicht da", "fr": "Pas encore là"}
 
-JOBS = (HomeJob, OrdersJob, DeliveriesJob, ReceiveJob, LogsJob, BrowseJob, CountLogJob)
+JOBS = (HomeJob, OrdersJob, DeliveriesJob, ReceiveJob, LogJob, LocationsJob, MyEntriesJob)
 
 
-def _drawn(view: View, link: Link, language: str = "en", size: tuple[int, int] = (80, 24)) -> str:
-    lines = paint(Frame(view, link, language=language), *size).lines
+def _drawn(view: View, link: LinkState, language: str = "en", size: tuple[int, int] = (80, 24)) -> str:
+    lines = layout_screen(Frame(view, link, language=language), *size).lines
     return "\n".join("".join(text for text, _ in line) for line in lines)
 
 
@@ -51,43 +49,45 @@ def test_a_list_that_was_never_read_is_not_here_yet(job: type[Job[Any]], languag
     view = job().view(job().begin())
     for size in ((20, 16), (40, 8), (80, 24)):
         assert WORDS[language] in " ".join(_drawn(view, UNREAD, language, size).split())
-        assert WORDS[language] not in _drawn(view, Link("live"), language, size)
+        assert WORDS[language] not in _drawn(view, LinkState("live"), language, size)
 
 
 def test_a_place_to_count_is_not_said_to_be_empty_while_nobody_knows() -> None:
-    view = CountJob().view(Counting(phase="count", mode="place", place="A-1"))
-    for link, told in ((UNREAD, "The products are not here yet."), (Link("live"), "The books have nothing here.")):
+    view = CountJob().view(CountState(phase="count", mode="place", location="A-1"))
+    for link, told in ((UNREAD, "The products are not here yet."), (LinkState("live"), "The books have nothing here.")):
         for size in ((40, 20), (80, 24)):
             assert told in " ".join(_drawn(view, link, size=size).split())
 
 
 @pytest.mark.parametrize(("total", "told"), [(2, "1–2 of 2+"), (40, "of 40+")])
 def test_what_has_come_of_a_list_is_not_all_of_it(total: int, told: str) -> None:
-    rows = tuple(Entry(str(number), at="2026-11-20T09:00:00Z", label="Rye bread") for number in range(2))
-    view = LogsJob().view(Logs(rows=rows, total=total))
-    assert told in _drawn(view, Link("syncing", unread=("logs",)))
-    assert f"/{total}+" in _drawn(view, Link("syncing", unread=("logs",)), size=(20, 16))
-    for link in (Link("live"), Link("syncing", unread=("products",))):
+    rows = tuple(LogEntry(str(number), at="2026-11-20T09:00:00Z", label="Rye bread") for number in range(2))
+    view = LogJob().view(LogState(rows=rows, total=total))
+    assert told in _drawn(view, LinkState("syncing", unread_lists=("logs",)))
+    assert f"/{total}+" in _drawn(view, LinkState("syncing", unread_lists=("logs",)), size=(20, 16))
+    for link in (LinkState("live"), LinkState("syncing", unread_lists=("products",))):
         assert f"{total}+" not in _drawn(view, link)
 
 
 def test_what_was_read_is_empty_though_another_list_is_not_here() -> None:
     view = HomeJob().view(HomeJob().begin())
-    assert "No open orders" in _drawn(view, Link("syncing", unread=("deliveries", "products", "logs")))
+    assert "No open orders" in _drawn(view, LinkState("syncing", unread_lists=("deliveries", "products", "logs")))
 
 
 def test_counts_of_what_was_never_read_are_not_nothing() -> None:
-    counts = tuple((kind, 2 if kind == "doubts" else 0) for kind in KINDS)
-    view = ExceptionsJob().view(Exceptions(counts=counts, loaded=True))
+    counts = tuple((kind, 2 if kind == "doubts" else 0) for kind in EXCEPTION_KINDS)
+    view = ExceptionsJob().view(ExceptionsState(counts=counts, is_loaded=True))
     drawn = _drawn(view, UNREAD)
     assert " 0 " not in drawn
     assert drawn.count("The orders are not here yet.") == drawn.count("  ?  ") > 0
     assert " 2 " in drawn
-    assert " 0 " in _drawn(view, Link("live"))
+    assert " 0 " in _drawn(view, LinkState("live"))
 
 
 def test_the_headline_of_today_says_it() -> None:
-    view = TodayJob().view(Today(now="2026-11-20T15:30:00+00:00", pulse=(*PULSE.items(), ("unread", ("headers",)))))
+    view = TodayJob().view(
+        TodayState(now="2026-11-20T15:30:00+00:00", figures=(*FIGURES.items(), ("unread", ("headers",))))
+    )
     drawn = _drawn(view, UNREAD)
     assert "The orders are not here yet." in drawn
     assert "52" not in drawn
@@ -98,12 +98,12 @@ WHY = kept("told.status_said", status=403, why="no role for it")
 LACKING = {
     "headers": (HomeJob, OrdersJob, ExceptionsJob),
     "deliveries": (DeliveriesJob, ReceiveJob),
-    "locations": (BrowseJob,),
-    "logs": (LogsJob, CountLogJob, TodayJob),
-    "products": (CatalogueJob, LookupJob),
-    "stock": (CountJob, MoveJob, LossJob, PickJob),
+    "locations": (LocationsJob,),
+    "logs": (LogJob, MyEntriesJob, TodayJob),
+    "products": (ProductsJob, LookUpJob),
+    "stock": (CountJob, MoveJob, AdjustJob, PickJob),
     "stores": (StoresJob,),
-    "assignments": (TasksJob,),
+    "assignments": (ClearanceTasksJob,),
 }
 CASES = [(name, job) for name, jobs in LACKING.items() for job in jobs]
 NAMED = {"en": "cannot be read", "nl": "Niet te lezen", "de": "Nicht lesbar", "fr": "Illisible"}
@@ -113,37 +113,43 @@ NAMED = {"en": "cannot be read", "nl": "Niet te lezen", "de": "Nicht lesbar", "f
 @pytest.mark.parametrize("language", NAMED)
 def test_a_page_says_which_of_its_lists_cannot_be_read_and_why(name: str, job: type[Job[Any]], language: str) -> None:
     view = job().view(job().begin())
-    link = Link("partial", 5.0, without=(name,), lacking=(Lack(name, WHY),))
+    link = LinkState("partial", 5.0, missing_lists=(name,), unreadable_lists=(MissingList(name, WHY),))
     drawn = " ".join(_drawn(view, link, language).split())
     assert NAMED[language] in drawn
     assert "no role for it (403)" in drawn
     for state in ("offline", "refused", "none"):
         assert NAMED[language] not in _drawn(view, link._replace(state=state), language)
-    assert NAMED[language] not in _drawn(view, Link("partial", lacking=(Lack("people", WHY),)), language)
+    assert NAMED[language] not in _drawn(
+        view, LinkState("partial", unreadable_lists=(MissingList("people", WHY),)), language
+    )
 
 
 @pytest.mark.parametrize("size", [(20, 16), (40, 8), (40, 20)])
 @pytest.mark.parametrize(("name", "job"), CASES)
 def test_a_small_screen_says_it_too(name: str, job: type[Job[Any]], size: tuple[int, int]) -> None:
-    drawn = _drawn(job().view(job().begin()), Link("live", 5.0, lacking=(Lack(name, WHY),)), size=size)
+    drawn = _drawn(
+        job().view(job().begin()), LinkState("live", 5.0, unreadable_lists=(MissingList(name, WHY),)), size=size
+    )
     assert re.search("No |cannot be read|role", " ".join(drawn.split()))
 
 
 @pytest.mark.parametrize("language", NAMED)
 def test_rows_that_cannot_be_used_are_said(language: str) -> None:
     view = HomeJob().view(HomeJob().begin())
-    drawn = _drawn(view, Link("live", 5.0, left_out=(LeftOut("headers", 37, "order_number"),)), language)
+    drawn = _drawn(view, LinkState("live", 5.0, unusable_rows=(UnusableRows("headers", 37, "order_number"),)), language)
     assert "37 " in drawn
     assert "order_number" not in drawn, "nobody on the floor knows the names of fields"
-    assert "37 " not in _drawn(view, Link("live", 5.0, left_out=(LeftOut("stores", 37, "x"),)), language)
+    assert "37 " not in _drawn(view, LinkState("live", 5.0, unusable_rows=(UnusableRows("stores", 37, "x"),)), language)
 
 
 def test_what_was_just_said_stays() -> None:
     view = HomeJob().view(HomeJob().begin())
     frame = Frame(
-        view, Link("live", 5.0, lacking=(Lack("headers", WHY),)), Verdict(WRONG, msg("raw", text="Scan again"))
+        view,
+        LinkState("live", 5.0, unreadable_lists=(MissingList("headers", WHY),)),
+        Verdict(WRONG, msg("raw", text="Scan again")),
     )
-    drawn = "\n".join("".join(text for text, _ in line) for line in paint(frame, 80, 24).lines)
+    drawn = "\n".join("".join(text for text, _ in line) for line in layout_screen(frame, 80, 24).lines)
     assert "Scan again" in drawn
     assert "The orders cannot be read: no role for it (403)" in drawn, "the list itself says it"
 
@@ -155,7 +161,7 @@ TWICE = {"en": "twice", "nl": "dubbel", "de": "doppelt", "fr": "en double"}
 @pytest.mark.parametrize("size", [(20, 16), (40, 20), (80, 24)])
 def test_rows_that_are_there_twice_are_not_said_to_be_unusable(language: str, size: tuple[int, int]) -> None:
     view = HomeJob().view(HomeJob().begin())
-    link = Link("live", 5.0, left_out=(LeftOut("headers", 37, "repeated", is_repeated=True),))
+    link = LinkState("live", 5.0, unusable_rows=(UnusableRows("headers", 37, "repeated", is_repeated=True),))
     drawn = " ".join(_drawn(view, link, language, size).split())
     assert TWICE[language] in drawn
     assert "37 " in drawn

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.jobs.desk.today import TodayJob
-from aisle.jobs.desk.today_state import Today
-from aisle.jobs.view import Frame, Link
-from aisle.tui.catalogue import sentences
-from aisle.tui.samples.today import NOW, PULSE
-from aisle.tui.screens.frame import paint
+from aisle.jobs.supervisor.today import TodayJob, TodayState
+from aisle.jobs.view import Frame, LinkState
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.message_text import message_lengths
+from aisle.tui.samples.today import FIGURES, NOW
 
 WORDS = {
     "en": ("2 to send, 1 to settle", "20000 orders, 50000 goods", "2 h ago", "28, all read today"),
@@ -22,11 +21,11 @@ WORDS = {
 @pytest.mark.parametrize("language", WORDS)
 @pytest.mark.parametrize("why", ["", "The service does not answer, as nobody has told it to."])
 def test_the_figures_of_today_are_said_in_words_where_there_is_room(language: str, why: str) -> None:
-    said = {**PULSE, "seen_all_day": False, "why": why}
+    said = {**FIGURES, "seen_all_day": False, "why": why}
     drawn = []
     for page in range(2):
-        view = TodayJob().view(Today(now=NOW, pulse=tuple(said.items()), page=page))
-        lines = paint(Frame(view, Link("live", 3.0), language=language), 80, 24).lines
+        view = TodayJob().view(TodayState(now=NOW, figures=tuple(said.items()), page=page))
+        lines = layout_screen(Frame(view, LinkState("live", 3.0), language=language), 80, 24).lines
         drawn += ["".join(text for text, _ in line) for line in lines]
     for words in WORDS[language]:
         assert words in "\n".join(drawn)
@@ -34,14 +33,14 @@ def test_the_figures_of_today_are_said_in_words_where_there_is_room(language: st
 
 
 def test_the_smallest_screen_keeps_the_reservation() -> None:
-    view = TodayJob().view(Today(now=NOW, pulse=tuple({**PULSE, "seen_all_day": False}.items())))
-    lines = paint(Frame(view, Link("live", 3.0)), 20, 16).lines
+    view = TodayJob().view(TodayState(now=NOW, figures=tuple({**FIGURES, "seen_all_day": False}.items())))
+    lines = layout_screen(Frame(view, LinkState("live", 3.0)), 20, 16).lines
     assert any("28 read" in "".join(text for text, _ in line) for line in lines)
 
 
 @pytest.mark.parametrize(("language", "word"), [("de", "reig"), ("fr", "ibér")])
 def test_a_clearance_has_another_word_than_the_release_of_an_order(language: str, word: str) -> None:
-    assert word in "".join(sentences("act.release", language))
+    assert word in "".join(message_lengths("act.release", language))
     for id_ in (
         "home.clearance",
         "clearance.title",
@@ -50,8 +49,8 @@ def test_a_clearance_has_another_word_than_the_release_of_an_order(language: str
         "clear.goes_on",
         "help.tasks",
     ):
-        assert word not in "".join(sentences(id_, language))
+        assert word not in "".join(message_lengths(id_, language))
 
 
 def test_counts_are_not_headed_as_numbers() -> None:
-    assert [sentences("exceptions.head_count", name)[0] for name in ("de", "nl", "fr")] == ["Zahl", "Aant.", "Nb"]
+    assert [message_lengths("exceptions.head_count", name)[0] for name in ("de", "nl", "fr")] == ["Zahl", "Aant.", "Nb"]

@@ -17,11 +17,10 @@ from yarl import URL
 
 from aisle.server.connections import ConnectionLimits
 from aisle.server.http_server import listening
-from aisle.web import pages, serve
-from aisle.web.address import network, sender
-from aisle.web.app import ELSEWHERE, ENDED, Hooks, SignInError, WebApp
+from aisle.web import app, pages
+from aisle.web.app import ELSEWHERE, ENDED, Hooks, SignInError, WebApp, http_server
 from aisle.web.app_process import Start
-from aisle.web.serve import http_server
+from aisle.web.client_address import network, sender
 from aisle.web.sign_ins import IDLE_S, LONGEST_S, TRIES, TRIES_S, FailedAttempts, Person, SignIns
 
 ANN = Person("ann", "Ann Bell")
@@ -327,7 +326,7 @@ async def test_the_session_of_a_browser_that_is_gone_without_a_word_ends(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
     ended = tmp_path / "ended"
-    monkeypatch.setattr(serve, "HEARTBEAT_S", 0.2)
+    monkeypatch.setattr(app, "HEARTBEAT_S", 0.2)
     house.start = lambda person: Start([sys.executable, "-c", program, str(ended)], {})  # type: ignore[method-assign]
     async with house.open() as client:
         cookie = SimpleCookie((await sign_in(client)).headers["Set-Cookie"])["aisle"].value

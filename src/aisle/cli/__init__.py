@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns the exit status."""
     from aisle.errors import AisleError, SettingsError, StorageError, UsageError
 
-    _mend_streams()
+    _repair_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if arguments and arguments[0] in COMMANDS:
@@ -50,9 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return app.run(arguments)
     except (UsageError, SettingsError) as error:
-        return fail(error, 2)
+        return print_error(error, 2)
     except AisleError as error:
-        return fail(error, 1)
+        return print_error(error, 1)
     except KeyboardInterrupt:
         return 1
     except BrokenPipeError:
@@ -60,15 +60,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except UnicodeEncodeError as error:  # half of a character, which nothing can be made of
         said = error.object[max(0, error.start - 20) : error.end + 20]
-        return fail(UsageError(f"{said!r} holds a part of a character that cannot be used. Write it in UTF-8."), 2)
+        return print_error(
+            UsageError(f"{said!r} holds a part of a character that cannot be used. Write it in UTF-8."), 2
+        )
     except OSError as error:
         if error.filename is None:
             raise
         advice = "Look what it is, and whose: it has to be this account's."
-        return fail(StorageError(f"{error.filename} cannot be used: {error.strerror}. {advice}"), 1)
+        return print_error(StorageError(f"{error.filename} cannot be used: {error.strerror}. {advice}"), 1)
 
 
-def fail(error: Exception, status: int) -> int:
+def print_error(error: Exception, status: int) -> int:
     """Says on stderr what went wrong, with nothing of it left unsanitised."""
     from aisle.text import clean
 
@@ -76,18 +78,18 @@ def fail(error: Exception, status: int) -> int:
     return status
 
 
-def _mend_streams() -> None:
+def _repair_streams() -> None:
     """A stream that whoever started this has closed is one of nothing; what one has no sign for is spelled."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - until the end
     out = sys.stdout
     if isinstance(out, TextIOWrapper) and out.errors in ("strict", "surrogateescape"):
-        codecs.register_error("aisle", _spelled)
+        codecs.register_error("aisle", _escape_unencodable)
         out.reconfigure(errors="aisle")
 
 
-def _spelled(error: UnicodeError) -> tuple[str, int]:
+def _escape_unencodable(error: UnicodeError) -> tuple[str, int]:
     """What an encoding has no sign for, as JSON spells it: there it is that very sign."""
     import json
 

@@ -7,24 +7,23 @@ import asyncio
 import json
 import sys
 
-from aisle.cli.compose import service_client
-from aisle.cli.options import settings_of
-from aisle.client import Answer
-from aisle.client.errors import status_error
-from aisle.client.fate import Fate, classify
-from aisle.contract.wire import OPERATIONS, Operation, build_path, encode_headers, encode_query, operation
+from aisle.cli.options import settings_from_arguments
+from aisle.cli.service_client import service_client
+from aisle.client import Response
+from aisle.client.errors import Outcome, outcome_of, status_error
+from aisle.contract.wire import OPERATIONS, Operation, build_path, encode_headers, encode_query, get_operation
 from aisle.errors import ContractError, UsageError
-from aisle.settings import Loaded
+from aisle.settings import LoadedSettings
 from aisle.tuples import NamedTuple
 
-DANGEROUS = frozenset({"delete-products", "create-customer-order-clearance"})
+DANGEROUS_OPERATIONS = frozenset({"delete-products", "create-customer-order-clearance"})
 """Operations that ask before they run; so does every one with flush=true."""
-_WHOLE = frozenset({"create-customer-order-clearance"})
+_BODY_OPTIONAL = frozenset({"create-customer-order-clearance"})
 """Operations that say what they are about by their parameters; a body only restricts it."""
-_BY_ID = frozenset({"list-store-products-stock", "list-store-product-logs"})
+_PAGED_BY_ID = frozenset({"list-store-products-stock", "list-store-product-logs"})
 
 
-class Call(NamedTuple):
+class ApiCall(NamedTuple):
     """One call, taken apart by where its values travel."""
 
     path: dict[str, str]
@@ -39,30 +38,30 @@ def run(arguments: argparse.Namespace) -> int:
         for op in OPERATIONS.values():
             print(f"{op.name:42} {op.method:6} {op.path}")
         return 0
-    loaded = settings_of(arguments, writes=True)
+    loaded = settings_from_arguments(arguments, is_write=True)
     try:
-        op = operation(arguments.operation)
-        call = _call(op, arguments, loaded)
+        op = get_operation(arguments.operation)
+        call = _parse_call(op, arguments, loaded)
     except ContractError as error:
         raise UsageError(str(error)) from error
     if arguments.raw and (arguments.all or sys.stdout.isatty()):
         raise UsageError("--raw is the answer to one call, into a file or a pipe: a terminal would obey what is in it.")
     if arguments.all:
-        return asyncio.run(_all(op, call, loaded))
-    if not arguments.yes and not _agreed(op, call):
+        return asyncio.run(_print_all_rows(op, call, loaded))
+    if not arguments.yes and not _confirm(op, call):
         print("aisle: nothing was sent.", file=sys.stderr)
         return 1
-    return asyncio.run(_send(op, call, loaded, arguments.key, raw=arguments.raw))
+    return asyncio.run(_send_call(op, call, loaded, arguments.key, raw=arguments.raw))
 
 
-def _call(op: Operation, arguments: argparse.Namespace, loaded: Loaded) -> Call:
+def _parse_call(op: Operation, arguments: argparse.Namespace, loaded: LoadedSettings) -> ApiCall:
     if arguments.all and op.paging is None:
         raise UsageError(f"{op.name} is no list; leave --all out.")
-    given = dict(_pair(text) for text in arguments.query)
+    given = dict(_parse_pair(text) for text in arguments.query)
     places = {param.name: param.where for param in op.params}
     if places.get("store_number") == "path" or (arguments.store and "store_number" in places):
         given.setdefault("store_number", loaded.settings.store)
-    call = Call({}, {}, {}, _body(op, arguments.body))
+    call = ApiCall({}, {}, {}, _read_body(op, arguments.body))
     for name, value in given.items():
         where = places.get(name, "query")  # an unknown name is refused with the nearest one by the encoder
         {"path": call.path, "query": call.query, "header": call.headers}[where][name] = value
@@ -75,16 +74,16 @@ def _call(op: Operation, arguments: argparse.Namespace, loaded: Loaded) -> Call:
     return call
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _parse_pair(text: str) -> tuple[str, str]:
     name, found, value = text.partition("=")
     if not found or not name:
         raise UsageError(f"--query {text!r} has to look like name=value.")
     return name, value
 
 
-def _body(op: Operation, source: str | None) -> bytes | None:
+def _read_body(op: Operation, source: str | None) -> bytes | None:
     if source is None:
-        if op.name in _WHOLE:
+        if op.name in _BODY_OPTIONAL:
             return b"{}"
         if op.body is not None and op.write and op.method != "DELETE":
             raise UsageError(f"{op.name} needs a body: --body FILE, or --body - for standard input.")
@@ -107,9 +106,9 @@ def _body(op: Operation, source: str | None) -> bytes | None:
     return content
 
 
-def _agreed(op: Operation, call: Call) -> bool:
+def _confirm(op: Operation, call: ApiCall) -> bool:
     flush = call.query.get("flush", "").casefold() == "true"
-    if not flush and op.name not in DANGEROUS:
+    if not flush and op.name not in DANGEROUS_OPERATIONS:
         return True
     if not sys.stdin.isatty():
         raise UsageError(f"{op.name} can delete or change a great deal. Say --yes to run it from a script.")
@@ -118,10 +117,10 @@ def _agreed(op: Operation, call: Call) -> bool:
     return sys.stdin.readline().strip() == op.name
 
 
-async def _all(op: Operation, call: Call, loaded: Loaded) -> int:
+async def _print_all_rows(op: Operation, call: ApiCall, loaded: LoadedSettings) -> int:
     """Every row of a list, one JSON object a line, as the pages come."""
     # Only these tell their rows' ids under the name that from_id goes by; who names a page wants pages.
-    by_id = op.name in _BY_ID and "page_start" not in call.query
+    by_id = op.name in _PAGED_BY_ID and "page_start" not in call.query
     async with service_client(loaded) as client:
         pages = client.pages(
             op.name,
@@ -133,29 +132,29 @@ async def _all(op: Operation, call: Call, loaded: Loaded) -> int:
         )
         async for rows, _ in pages:
             for row in rows:
-                sys.stdout.write(_line(row) + "\n")
+                sys.stdout.write(_format_row(row) + "\n")
             sys.stdout.flush()
     return 0
 
 
-def _line(row: object) -> str:
-    return harmless(json.dumps(row, ensure_ascii=sys.stdout.isatty()))
+def _format_row(row: object) -> str:
+    return escape_control_characters(json.dumps(row, ensure_ascii=sys.stdout.isatty()))
 
 
-def harmless(text: str) -> str:
+def escape_control_characters(text: str) -> str:
     """The same JSON with all that is no letter, sign or space spelled out: whoever shows it is not told what to do."""
     lines = text.split("\n")
-    return text if all(map(str.isprintable, lines)) else "\n".join(map(_spelled, lines))
+    return text if all(map(str.isprintable, lines)) else "\n".join(map(_escape_line, lines))
 
 
-def _spelled(line: str) -> str:
+def _escape_line(line: str) -> str:
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line).replace("\x7f", "\\u007f")
 
 
-async def _send(op: Operation, call: Call, loaded: Loaded, key: str | None, *, raw: bool) -> int:
+async def _send_call(op: Operation, call: ApiCall, loaded: LoadedSettings, key: str | None, *, raw: bool) -> int:
     headers = dict(call.headers)
     if op.write:
-        from aisle.local.host.ids import new_id
+        from aisle.outbox.operation_record import new_id
 
         headers["Idempotency-Key"] = f'"{key or new_id()}"'
     async with service_client(loaded) as client:
@@ -164,26 +163,26 @@ async def _send(op: Operation, call: Call, loaded: Loaded, key: str | None, *, r
         sys.stdout.buffer.write(answer.content)
         sys.stdout.flush()
     else:
-        _print(answer.content)
-    if _is_array(answer) if op.result_array else classify(answer) is Fate.ACCEPTED:
+        _print_json(answer.content)
+    if _is_array(answer) if op.result_array else outcome_of(answer) is Outcome.ACCEPTED:
         return 0
     print(f"aisle: {status_error(op.name, answer, None)}", file=sys.stderr)
     return 1
 
 
-def _is_array(answer: Answer) -> bool:
+def _is_array(response: Response) -> bool:
     """Whether this is the bare array that some reads are answered with."""
     try:
-        return answer.is_success and isinstance(answer.json(), list)
+        return response.is_success and isinstance(response.json(), list)
     except (ValueError, RecursionError):
         return False
 
 
-def _print(content: bytes) -> None:
+def _print_json(content: bytes) -> None:
     try:
         text = json.dumps(json.loads(content), ensure_ascii=sys.stdout.isatty(), indent=2)
     except (ValueError, RecursionError):
         from aisle.text import clean
 
         text = "\n".join(clean(line) for line in content.decode(errors="replace").split("\n"))
-    sys.stdout.write(harmless(text) + "\n")
+    sys.stdout.write(escape_control_characters(text) + "\n")

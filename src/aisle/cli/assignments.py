@@ -8,9 +8,9 @@ import json
 import sys
 from typing import Any
 
-from aisle.cli.compose import rows_of_ours, service_client
-from aisle.cli.options import settings_of
-from aisle.settings import Loaded
+from aisle.cli.options import settings_from_arguments
+from aisle.cli.service_client import extension_rows, service_client
+from aisle.settings import LoadedSettings
 from aisle.text import clean
 
 _COLUMNS = (
@@ -28,7 +28,7 @@ _COLUMNS = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the assignments of the store; 0 when they could be read, 1 where the service keeps no list of them."""
-    found = asyncio.run(_fetch(settings_of(arguments)))
+    found = asyncio.run(_fetch(settings_from_arguments(arguments)))
     if found is None:
         print("aisle: assignments cannot be listed here; this service does not tell them.", file=sys.stderr)
         return 1
@@ -36,18 +36,18 @@ def run(arguments: argparse.Namespace) -> int:
         for row in found:
             print(json.dumps(row, ensure_ascii=False))
     elif found:
-        _table(found)
+        _print_table(found)
     else:
         print("Nothing is assigned to be moved.")
     return 0
 
 
-async def _fetch(loaded: Loaded) -> list[dict[str, Any]] | None:
+async def _fetch(loaded: LoadedSettings) -> list[dict[str, Any]] | None:
     async with service_client(loaded) as client:
-        return await rows_of_ours(client, loaded, "assignments")
+        return await extension_rows(client, loaded, "assignments")
 
 
-def _table(rows: list[dict[str, Any]]) -> None:
+def _print_table(rows: list[dict[str, Any]]) -> None:
     cells = [[title for _, title in _COLUMNS]]
     cells += [[clean(str(row.get(name, ""))) for name, _ in _COLUMNS] for row in rows]
     widths = [max(len(line[n]) for line in cells) for n in range(len(_COLUMNS))]

@@ -9,83 +9,83 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from aisle.cli.options import add_app
+from aisle.cli.options import add_app_options
 from aisle.contract.wire import OPERATIONS
 from aisle.tuples import NamedTuple
 
-FILES = ("FILE", "DIR")
+PATH_METAVARS = ("FILE", "DIR")
 """Metavars, or ends of them, of what is a path."""
 
 
-class Word(NamedTuple):
+class Completion(NamedTuple):
     """One word that may come, and what it is for."""
 
     text: str
     help: str
 
 
-class Place(NamedTuple):
+class CommandNode(NamedTuple):
     """A command, or a command and its action: what may come there."""
 
-    at: str
+    path: str
     """The words that lead there, with blanks between them; empty at the beginning."""
-    commands: tuple[Word, ...]
-    options: tuple[Word, ...]
+    commands: tuple[Completion, ...]
+    options: tuple[Completion, ...]
     values: tuple[str, ...]
     """What an argument may be."""
-    takes: tuple[tuple[str, tuple[str, ...] | None], ...]
+    option_values: tuple[tuple[str, tuple[str, ...] | None], ...]
     """Options with a value, and what it may be; None for a path."""
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the script."""
-    print(script(arguments.shell), end="")
+    print(completion_script(arguments.shell), end="")
     return 0
 
 
-def script(shell: str) -> str:
+def completion_script(shell: str) -> str:
     """The script of a shell: bash, zsh or fish."""
-    found = places()
+    found = command_nodes()
     if shell == "fish":
-        return _fish(found)
+        return _fish_script(found)
     begin = "autoload -Uz compinit bashcompinit\ncompinit\nbashcompinit\n" if shell == "zsh" else ""
-    return f"# aisle, completed by {shell}\n{begin}{_bash(found)}"
+    return f"# aisle, completed by {shell}\n{begin}{_bash_script(found)}"
 
 
-def places() -> list[Place]:
+def command_nodes() -> list[CommandNode]:
     """All of them, as the parsers have them."""
-    from aisle.cli.parser import build
+    from aisle.cli.parser import create_parser
 
-    parser = build()
-    add_app(parser)
-    return list(_places("", parser))
+    parser = create_parser()
+    add_app_options(parser)
+    return list(_command_nodes("", parser))
 
 
-def _places(at: str, parser: argparse.ArgumentParser) -> Iterator[Place]:
-    commands: list[Word] = []
-    options: list[Word] = []
+def _command_nodes(at: str, parser: argparse.ArgumentParser) -> Iterator[CommandNode]:
+    commands: list[Completion] = []
+    options: list[Completion] = []
     values: list[str] = []
     takes: list[tuple[str, tuple[str, ...] | None]] = []
-    below: list[Place] = []
+    below: list[CommandNode] = []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             told = {choice.dest: choice.help or "" for choice in action._choices_actions}
             for name, each in action.choices.items():
-                commands.append(Word(name, told.get(name, "")))
-                below += _places(f"{at} {name}".strip(), each)
+                commands.append(Completion(name, told.get(name, "")))
+                below += _command_nodes(f"{at} {name}".strip(), each)
         elif not action.option_strings:
             values += OPERATIONS if action.dest == "operation" else [str(choice) for choice in action.choices or ()]
         else:
-            options += [Word(option, _plain(action.help)) for option in action.option_strings]
+            options += [Completion(option, _help_text(action.help)) for option in action.option_strings]
             if action.nargs != 0:
                 choices = tuple(str(choice) for choice in action.choices or ())
-                path = None if str(action.metavar or "").endswith(FILES) else choices
+                path = None if str(action.metavar or "").endswith(PATH_METAVARS) else choices
                 takes += [(option, path) for option in action.option_strings]
-    yield Place(at, tuple(commands), tuple(options), tuple(values), tuple(takes))
+    yield CommandNode(at, tuple(commands), tuple(options), tuple(values), tuple(takes))
     yield from below
 
 
-def _plain(text: str | None) -> str:
+def _help_text(text: str | None) -> str:
     """A help text as a shell shows it beside a word."""
     return (text or "").replace("%(default)s", "…").replace("%%", "%")
 
@@ -110,25 +110,26 @@ complete -o bashdefault -o default -F _aisle aisle
 """
 
 
-def _bash(found: list[Place]) -> str:
-    steps = "|".join(f'"{place.at if " " in place.at else f" {place.at}"}"' for place in found if place.at)
+def _bash_script(found: list[CommandNode]) -> str:
+    steps = "|".join(f'"{place.path if " " in place.path else f" {place.path}"}"' for place in found if place.path)
     takes = [
-        f'        "{place.at}:{option}") COMPREPLY=($({_values(values)} -- "$cur")); return ;;'
+        f'        "{place.path}:{option}") COMPREPLY=($({_bash_values(values)} -- "$cur")); return ;;'
         for place in found
-        for option, values in place.takes
+        for option, values in place.option_values
     ]
     words = [
-        f'        "{place.at}") COMPREPLY=($(compgen -W "{" ".join(_all(place))}" -- "$cur")) ;;' for place in found
+        f'        "{place.path}") COMPREPLY=($(compgen -W "{" ".join(_all_words(place))}" -- "$cur")) ;;'
+        for place in found
     ]
     return _BASH.format(steps=steps, takes="\n".join(takes), words="\n".join(words))
 
 
-def _values(values: tuple[str, ...] | None) -> str:
+def _bash_values(values: tuple[str, ...] | None) -> str:
     return "compgen -f" if values is None else f'compgen -W "{" ".join(values)}"'
 
 
-def _all(place: Place) -> list[str]:
-    return [*(word.text for word in (*place.commands, *place.options)), *place.values]
+def _all_words(node: CommandNode) -> list[str]:
+    return [*(word.text for word in (*node.commands, *node.options)), *node.values]
 
 
 _FISH = """\
@@ -149,22 +150,30 @@ complete -c aisle -f
 """
 
 
-def _fish(found: list[Place]) -> str:
-    steps = " ".join(_quoted(place.at if " " in place.at else f" {place.at}") for place in found if place.at)
+def _fish_script(found: list[CommandNode]) -> str:
+    steps = " ".join(
+        _quote_for_fish(place.path if " " in place.path else f" {place.path}") for place in found if place.path
+    )
     lines = []
     for place in found:
-        start = f"complete -c aisle -n {_quoted(f'__aisle_at {_quoted(place.at)}')}"
-        takes = dict(place.takes)
-        lines += [f"{start} -a {_quoted(word.text)} -d {_quoted(word.help)}" for word in place.commands]
-        lines += [f"{start} -a {_quoted(value)}" for value in place.values]
+        start = f"complete -c aisle -n {_quote_for_fish(f'__aisle_at {_quote_for_fish(place.path)}')}"
+        takes = dict(place.option_values)
+        lines += [f"{start} -a {_quote_for_fish(word.text)} -d {_quote_for_fish(word.help)}" for word in place.commands]
+        lines += [f"{start} -a {_quote_for_fish(value)}" for value in place.values]
         for option in place.options:
             values = takes.get(option.text, ())
             kind = "-l" if option.text.startswith("--") else "-s"
-            need = " -r -F" if values is None else f" -x -a {_quoted(' '.join(values))}" if option.text in takes else ""
-            lines.append(f"{start} {kind} {option.text.lstrip('-')}{need} -d {_quoted(option.help)}")
+            need = (
+                " -r -F"
+                if values is None
+                else f" -x -a {_quote_for_fish(' '.join(values))}"
+                if option.text in takes
+                else ""
+            )
+            lines.append(f"{start} {kind} {option.text.lstrip('-')}{need} -d {_quote_for_fish(option.help)}")
     return _FISH.format(steps=steps, lines="\n".join(lines))
 
 
-def _quoted(text: str) -> str:
+def _quote_for_fish(text: str) -> str:
     """A word for fish, as it is."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

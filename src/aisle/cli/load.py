@@ -9,27 +9,27 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from aisle.cli.compose import home_of, service_client
-from aisle.cli.options import settings_of
-from aisle.client.load import LoadReport, Progress, load
+from aisle.cli.options import settings_from_arguments
+from aisle.cli.service_client import service_client, store_folder_of
+from aisle.client.load import LoadProgress, LoadReport, load
+from aisle.client.load.column_help import describe_columns
 from aisle.client.load.columns import LAYOUTS, STORES
-from aisle.client.load.examples import column_lines
 from aisle.errors import UsageError
-from aisle.local.host.home import short_hash
-from aisle.settings import EMBEDDED, Loaded, base_url
+from aisle.host.store_folder import short_hash
+from aisle.settings import EMBEDDED, LoadedSettings, service_url
 from aisle.text import clean
 
-LOADS = "loads"
+LOADS_FOLDER = "loads"
 """The folder of this host's data that keeps the names of loads which have not come to their end."""
 
-EVERY = 0.2
+PROGRESS_INTERVAL_S = 0.2
 """Seconds between two lines of progress on a terminal; elsewhere one a file is enough."""
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Loads what is there; 0 when every row was loaded, 1 when one was not. With `--columns` it prints those alone."""
     if arguments.columns is not None:
-        for line in column_lines(arguments.columns):
+        for line in describe_columns(arguments.columns):
             print(line)
         return 0
     if arguments.directory is None:
@@ -37,14 +37,14 @@ def run(arguments: argparse.Namespace) -> int:
     directory = Path(arguments.directory)
     if not directory.is_dir():
         raise UsageError(f"{directory} is no folder. Name the one that holds products.csv, orders.csv and so on.")
-    loaded = settings_of(arguments, writes=True)
+    loaded = settings_from_arguments(arguments, is_write=True)
     work = _load(
         directory,
         loaded,
         strict=arguments.strict,
         recount=arguments.recount,
         brings_stores=any(path.name.casefold() == STORES.file for path in directory.iterdir()),
-        kept=_kept(loaded, directory),
+        name_file=_name_file(loaded, directory),
     )
     report = asyncio.run(work)
     lines = report.lines()
@@ -56,25 +56,25 @@ def run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 1
-    return 0 if report.ok else 1
+    return 0 if report.is_complete else 1
 
 
-def _kept(loaded: Loaded, directory: Path) -> Path:
+def _name_file(loaded: LoadedSettings, directory: Path) -> Path:
     """The file that keeps the name of a load from this folder into this service until its end."""
-    what = f"{base_url(loaded.settings)}\n{directory.resolve()}"
-    return loaded.root / LOADS / f"{short_hash(what.encode('utf-8', 'surrogateescape'))}.json"
+    what = f"{service_url(loaded.settings)}\n{directory.resolve()}"
+    return loaded.data_folder / LOADS_FOLDER / f"{short_hash(what.encode('utf-8', 'surrogateescape'))}.json"
 
 
-def _where(loaded: Loaded) -> str:
+def _service_name(loaded: LoadedSettings) -> str:
     """The service in the settings, in words: its address, or the database of the one that aisle brings along."""
-    url = base_url(loaded.settings)
+    url = service_url(loaded.settings)
     if url != EMBEDDED:
         return f"the service at {url}"
-    return f"the service that aisle brings along (database {home_of(loaded).service_db})"
+    return f"the service that aisle brings along (database {store_folder_of(loaded).service_db})"
 
 
 async def _load(
-    directory: Path, loaded: Loaded, *, strict: bool, recount: bool, brings_stores: bool, kept: Path
+    directory: Path, loaded: LoadedSettings, *, strict: bool, recount: bool, brings_stores: bool, name_file: Path
 ) -> LoadReport:
     """What brings its own stores goes into an embedded service of its own, all else into the store that is there: in a
     new one that is the demo store."""
@@ -85,17 +85,17 @@ async def _load(
                 client,
                 strict=strict,
                 recount=recount,
-                where=_where(loaded),
-                kept=kept,
-                progress=_told(),
-                cut_off=_cut_off,
+                service_name=_service_name(loaded),
+                name_file=name_file,
+                progress=_progress_printer(),
+                on_cut_off=_print_cut_off,
             )
         finally:
             if sys.stderr.isatty():
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _cut_off(report: LoadReport) -> None:
+def _print_cut_off(report: LoadReport) -> None:
     """Prints what became of the files before the load ended early."""
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
@@ -104,17 +104,17 @@ def _cut_off(report: LoadReport) -> None:
         print(line)
 
 
-def _told() -> Callable[[Progress], None]:
+def _progress_printer() -> Callable[[LoadProgress], None]:
     """Progress on stderr: one line that changes on a terminal, a line for each file elsewhere."""
     last, seen = 0.0, ""
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: LoadProgress) -> None:
         nonlocal last, seen
         part = f"{progress.bytes_done * 100 // max(1, progress.bytes_total)} %"
         line = f"{clean(progress.file)}: {progress.rows} rows, {part}"
         now = time.monotonic()
         if sys.stderr.isatty():
-            if now - last >= EVERY:
+            if now - last >= PROGRESS_INTERVAL_S:
                 last = now
                 print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
         elif progress.file != seen:

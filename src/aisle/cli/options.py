@@ -9,10 +9,10 @@ from typing import Any
 
 from aisle import __version__
 from aisle.errors import SettingsError
-from aisle.settings import LANGUAGES, THEMES, Loaded, load
+from aisle.settings import LANGUAGES, THEMES, LoadedSettings, load_settings
 from aisle.text import clean
 
-_SETTINGS = {
+_SETTING_OPTIONS = {
     "--store": ("store", "store number that this terminal works in"),
     "--user": ("user", "app user who is signed in"),
     "--base-url": ("base_url", "address of the Store Operations Service (default: the store that aisle brings along)"),
@@ -21,7 +21,7 @@ _SETTINGS = {
 }
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """An ArgumentParser whose errors look like all others and give exit status 2."""
 
     def error(self, message: str) -> Any:
@@ -48,13 +48,13 @@ In the app: h and Enter is help on any page, . and Enter lists all commands.
 """
 
 
-def add_settings(parser: argparse._ActionsContainer) -> None:
+def add_setting_options(parser: argparse._ActionsContainer) -> None:
     """The settings that can be given on any command line."""
-    for flag, (dest, text) in _SETTINGS.items():
+    for flag, (dest, text) in _SETTING_OPTIONS.items():
         parser.add_argument(flag, dest=dest, metavar=dest.split("_")[-1].upper(), help=text)
 
 
-def add_again(actions: Iterable[argparse.ArgumentParser], parser: argparse.ArgumentParser) -> None:
+def add_parent_options(actions: Iterable[argparse.ArgumentParser], parser: argparse.ArgumentParser) -> None:
     """The options of a command that takes values, also behind each of its actions: what is said there stands, else what
     was said before it. One that an action's own option begins with is that option's short form there, and stays it."""
     for action in actions:
@@ -67,23 +67,23 @@ def add_again(actions: Iterable[argparse.ArgumentParser], parser: argparse.Argum
                     action.add_argument(flag, dest=each.dest, metavar=each.metavar, help=text, default=default)
 
 
-def app_parser() -> Parser:
+def create_app_parser() -> CommandParser:
     """The command line of the app."""
-    parser = Parser(
+    parser = CommandParser(
         prog="aisle",
         description="The store in the hand: scan anything, anywhere; nothing is ever lost.",
         usage="aisle [option ...]\n       aisle COMMAND [option ...]",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_app(parser)
+    add_app_options(parser)
     return parser
 
 
-def add_app(parser: argparse.ArgumentParser) -> None:
+def add_app_options(parser: argparse.ArgumentParser) -> None:
     """The options of the app, in groups."""
     where = parser.add_argument_group("where it works")
-    add_settings(where)
+    add_setting_options(where)
     where.add_argument("--terminal", help="name under which this terminal is remembered")
     where.add_argument("--home", metavar="DIR", help="folder of settings and data, in place of AISLE_HOME")
     how = parser.add_argument_group("how it works and looks")
@@ -104,9 +104,9 @@ def add_app(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", action="version", version=f"aisle {__version__}")
 
 
-def settings_of(
-    arguments: argparse.Namespace, *, strict: bool = True, tell: bool = True, writes: bool = False
-) -> Loaded:
+def settings_from_arguments(
+    arguments: argparse.Namespace, *, strict: bool = True, print_problems: bool = True, is_write: bool = False
+) -> LoadedSettings:
     """The settings in force for this command line; not strict, what is wrong in a file is left out. `tell` says on
     stderr what is wrong, where what a file said before is in force.
 
@@ -115,13 +115,15 @@ def settings_of(
     """
     from aisle.settings import Settings
 
-    loaded = load({key: value for key, value in vars(arguments).items() if key in Settings._fields}, strict=strict)
-    if writes and loaded.wrong:
-        raise SettingsError(loaded.wrong[0])
+    loaded = load_settings(
+        {key: value for key, value in vars(arguments).items() if key in Settings._fields}, strict=strict
+    )
+    if is_write and loaded.problems:
+        raise SettingsError(loaded.problems[0])
     if loaded.settings.time_zone:
-        from aisle.settings.time_zone import enter
+        from aisle.settings.time_zone import set_process_zone
 
-        enter(loaded.settings.time_zone)
-    for problem in loaded.wrong if tell else ():
+        set_process_zone(loaded.settings.time_zone)
+    for problem in loaded.problems if print_problems else ():
         print(f"aisle: {clean(problem)} Until then what it said before is in force.", file=sys.stderr)
     return loaded

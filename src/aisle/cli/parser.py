@@ -6,51 +6,51 @@ import argparse
 from collections.abc import Sequence
 from importlib import import_module
 
-from aisle.cli.options import Parser, add_again, add_settings
+from aisle.cli.options import CommandParser, add_parent_options, add_setting_options
 from aisle.settings import LANGUAGES
 
 
 def run_command(arguments: Sequence[str]) -> int:
     """Parses a command line and does it; the exit status."""
-    parsed = build().parse_args(arguments)
+    parsed = create_parser().parse_args(arguments)
     module, _, function = parsed.does.partition(":")
     status: int = getattr(import_module(f"aisle.cli.{module}"), function)(parsed)
     return status
 
 
-def build() -> Parser:
+def create_parser() -> CommandParser:
     """The parser of all commands."""
-    parser = Parser(prog="aisle")
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
-    _serve(commands)
-    _token(commands)
-    _copies(commands)
-    _load(commands)
-    _api(commands)
-    _assignments(commands)
-    _people(commands)
-    _audit(commands)
-    _purge(commands)
-    _courier(commands)
-    _look(commands)
-    _doctor(commands)
-    _sheet(commands)
-    _web(commands)
-    _completion(commands)
+    parser = CommandParser(prog="aisle")
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=CommandParser)
+    _add_serve(commands)
+    _add_token(commands)
+    _add_backup(commands)
+    _add_load(commands)
+    _add_api(commands)
+    _add_assignments(commands)
+    _add_people(commands)
+    _add_audit(commands)
+    _add_purge(commands)
+    _add_courier(commands)
+    _add_outbox(commands)
+    _add_doctor(commands)
+    _add_sheet(commands)
+    _add_web(commands)
+    _add_completion(commands)
     return parser
 
 
-_Commands = argparse._SubParsersAction  # argparse gives it no public name
+_Subparsers = argparse._SubParsersAction  # argparse gives it no public name
 
 
-def _command(commands: _Commands[Parser], name: str, does: str, text: str) -> Parser:
+def _add_command(commands: _Subparsers[CommandParser], name: str, handler: str, text: str) -> CommandParser:
     parser = commands.add_parser(name, help=text, description=text)
-    parser.set_defaults(does=does)
+    parser.set_defaults(does=handler)
     return parser
 
 
-def _serve(commands: _Commands[Parser]) -> None:
-    parser = _command(commands, "serve", "serve:serve", "Run the Store Operations Service for other hosts.")
+def _add_serve(commands: _Subparsers[CommandParser]) -> None:
+    parser = _add_command(commands, "serve", "serve:serve", "Run the Store Operations Service for other hosts.")
     parser.add_argument(
         "--database",
         metavar="URL",
@@ -116,7 +116,7 @@ def _serve(commands: _Commands[Parser]) -> None:
     )
 
 
-def _add_per_address(parser: Parser) -> None:
+def _add_per_address(parser: CommandParser) -> None:
     parser.add_argument(
         "--connections-per-address",
         type=_connections,
@@ -132,14 +132,14 @@ def _connections(text: str) -> int:
     return int(text)
 
 
-def _token(commands: _Commands[Parser]) -> None:
-    parser = _command(commands, "token", "serve:token", "Tokens of the service: who may call it.")
+def _add_token(commands: _Subparsers[CommandParser]) -> None:
+    parser = _add_command(commands, "token", "serve:token", "Tokens of the service: who may call it.")
     parser.add_argument(
         "--database",
         metavar="URL",
         help="sqlite:///FILE (sqlite:////FILE from the root) or postgresql://HOST/NAME (default: the embedded store's)",
     )
-    actions = parser.add_subparsers(dest="action", required=True, parser_class=Parser)
+    actions = parser.add_subparsers(dest="action", required=True, parser_class=CommandParser)
     add = actions.add_parser("add", help="make a token and print it once")
     add.add_argument("name", help="what it is for, for instance handhelds-0042")
     add.add_argument("--role", choices=("staff", "supervisor", "integration", "admin", "metrics"), default="staff")
@@ -147,22 +147,24 @@ def _token(commands: _Commands[Parser]) -> None:
     add.add_argument("--days", type=int, help="days until it expires (default: never)")
     actions.add_parser("list", help="all tokens, without their secrets")
     actions.add_parser("revoke", help="end a token at once").add_argument("name", help="its name or id")
-    add_again(actions.choices.values(), parser)
+    add_parent_options(actions.choices.values(), parser)
 
 
-def _copies(commands: _Commands[Parser]) -> None:
-    backup = _command(commands, "backup", "copies:backup", "Copy the service's SQLite database while it is in use.")
+def _add_backup(commands: _Subparsers[CommandParser]) -> None:
+    backup = _add_command(commands, "backup", "backup:backup", "Copy the service's SQLite database while it is in use.")
     backup.add_argument("file", metavar="FILE", help="where the copy goes (mode 0600)")
     backup.add_argument("--replace", action="store_true", help="FILE may be there already")
-    restore = _command(commands, "restore", "copies:put_back", "Put such a copy back, also while the service runs.")
+    restore = _add_command(
+        commands, "restore", "backup:restore_backup", "Put such a copy back, also while the service runs."
+    )
     restore.add_argument("file", metavar="FILE", help="the copy")
     restore.add_argument("--yes", action="store_true", help="what the database has beyond the copy may go")
     for parser in (backup, restore):
         parser.add_argument("--database", metavar="URL", help="sqlite:///FILE (default: the embedded store's)")
 
 
-def _load(commands: _Commands[Parser]) -> None:
-    parser = _command(
+def _add_load(commands: _Subparsers[CommandParser]) -> None:
+    parser = _add_command(
         commands, "load", "load:run", "Load a shop or a chain from CSV files, as a spreadsheet saves them."
     )
     parser.add_argument(
@@ -178,11 +180,13 @@ def _load(commands: _Commands[Parser]) -> None:
     )
     parser.add_argument("--strict", action="store_true", help="stop at the first bad row")
     parser.add_argument("--recount", action="store_true", help="count stock again that was loaded or counted before")
-    add_settings(parser)
+    add_setting_options(parser)
 
 
-def _api(commands: _Commands[Parser]) -> None:
-    parser = _command(commands, "api", "api:run", "Run one operation of the interface and print its answer as JSON.")
+def _add_api(commands: _Subparsers[CommandParser]) -> None:
+    parser = _add_command(
+        commands, "api", "api:run", "Run one operation of the interface and print its answer as JSON."
+    )
     parser.add_argument("operation", metavar="OPERATION", help="its heading in kebab case; 'list' prints all")
     parser.add_argument(
         "--query",
@@ -198,20 +202,22 @@ def _api(commands: _Commands[Parser]) -> None:
     )
     parser.add_argument("--key", metavar="KEY", help="Idempotency-Key of a write (default: a new one)")
     parser.add_argument("--yes", action="store_true", help="do what would otherwise be asked about (flush, delete)")
-    add_settings(parser)
+    add_setting_options(parser)
 
 
-def _assignments(commands: _Commands[Parser]) -> None:
+def _add_assignments(commands: _Subparsers[CommandParser]) -> None:
     text = "What clearances want moved in this store and is still held where it was, in walking order."
-    parser = _command(commands, "assignments", "assignments:run", text)
+    parser = _add_command(commands, "assignments", "assignments:run", text)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    add_settings(parser)
+    add_setting_options(parser)
 
 
-def _people(commands: _Commands[Parser]) -> None:
-    people = _command(commands, "people", "people:run", "Who works in the store, with which rights, and their PINs.")
-    add_settings(people)
-    actions = people.add_subparsers(dest="action", required=True, parser_class=Parser)
+def _add_people(commands: _Subparsers[CommandParser]) -> None:
+    people = _add_command(
+        commands, "people", "people:run", "Who works in the store, with which rights, and their PINs."
+    )
+    add_setting_options(people)
+    actions = people.add_subparsers(dest="action", required=True, parser_class=CommandParser)
     listed = actions.add_parser("list", help="badge, user name, role, whether there is a PIN, name")
     listed.add_argument("--json", action="store_true", help="one JSON object a line")
     person = actions.add_parser("set", help="add somebody, or change what is named")
@@ -223,12 +229,12 @@ def _people(commands: _Commands[Parser]) -> None:
     pin.add_argument("--pin", action="store_true", help="ask for a PIN (from a script: a line of standard input)")
     pin.add_argument("--no-pin", action="store_true", help="take the PIN away")
     actions.add_parser("remove", help="somebody works here no more").add_argument("badge", help="what is on the badge")
-    add_again(actions.choices.values(), people)
+    add_parent_options(actions.choices.values(), people)
 
 
-def _purge(commands: _Commands[Parser]) -> None:
+def _add_purge(commands: _Subparsers[CommandParser]) -> None:
     text = "Let what is old leave the service's database while it is in use; sums stay as they are."
-    purge = _command(commands, "purge", "purge:run", text)
+    purge = _add_command(commands, "purge", "purge:run", text)
     purge.add_argument(
         "--before", metavar="TIME", help="a day or moment, or so many days ago: 400d (default: as keep_…_days are set)"
     )
@@ -237,9 +243,9 @@ def _purge(commands: _Commands[Parser]) -> None:
     purge.add_argument("--database", metavar="URL", help="as for aisle serve (default: the embedded store's)")
 
 
-def _audit(commands: _Commands[Parser]) -> None:
+def _add_audit(commands: _Subparsers[CommandParser]) -> None:
     text = "Who changed prices, settings, orders, locations, people, PINs and tokens, when, from what to what."
-    audit = _command(commands, "audit", "audit:run", text)
+    audit = _add_command(commands, "audit", "audit:run", text)
     audit.add_argument("--chain", action="store_true", help="catalogue, stores and tokens instead of the store")
     audit.add_argument("--since", metavar="TIME", help="from this day or moment on, for instance 2026-11-26T18:00")
     subjects = ("product", "store product", "store", "location", "order", "person", "token")
@@ -247,22 +253,24 @@ def _audit(commands: _Commands[Parser]) -> None:
     form = audit.add_mutually_exclusive_group()
     form.add_argument("--csv", action="store_true", help="for a spreadsheet, with a header")
     form.add_argument("--json", action="store_true", help="one JSON object a line")
-    add_settings(audit)
+    add_setting_options(audit)
 
 
-def _courier(commands: _Commands[Parser]) -> None:
-    courier = _command(commands, "courier", "office:run", "Be the process that sends and fetches for this host.")
-    add_settings(courier)
-    sync = _command(commands, "sync", "courier:sync", "Bring the cache of the store up to date now.")
+def _add_courier(commands: _Subparsers[CommandParser]) -> None:
+    courier = _add_command(commands, "courier", "courier:run", "Be the process that sends and fetches for this host.")
+    add_setting_options(courier)
+    sync = _add_command(commands, "sync", "sync:sync", "Bring the cache of the store up to date now.")
     sync.add_argument("--full", action="store_true", help="read everything anew")
-    add_settings(sync)
+    add_setting_options(sync)
 
 
-def _look(commands: _Commands[Parser]) -> None:
-    outbox = _command(commands, "outbox", "look:outbox", "What is waiting to be sent, and what became of the rest.")
+def _add_outbox(commands: _Subparsers[CommandParser]) -> None:
+    outbox = _add_command(
+        commands, "outbox", "outbox:outbox", "What is waiting to be sent, and what became of the rest."
+    )
     outbox.add_argument("--all", action="store_true", help="also what is done")
-    add_settings(outbox)
-    actions = outbox.add_subparsers(dest="action", parser_class=Parser)
+    add_setting_options(outbox)
+    actions = outbox.add_subparsers(dest="action", parser_class=CommandParser)
     show = actions.add_parser("show", help="one operation: what was meant, and what both sides say")
     show.add_argument("id", metavar="ID", help="its id, or the beginning of it")
     settle = actions.add_parser("settle", help="say what became of one that nobody else can settle")
@@ -278,39 +286,43 @@ def _look(commands: _Commands[Parser]) -> None:
         help="what was confirmed since then: 2026-11-26T18:00 by the time of the store, 12h or 3d ago (default: as"
         " far back as the service keeps keys, 29 days)",
     )
-    add_again(actions.choices.values(), outbox)
-    journal = _command(commands, "journal", "look:journal", "What was scanned, youngest last.")
+    add_parent_options(actions.choices.values(), outbox)
+    journal = _add_command(commands, "journal", "outbox:journal", "What was scanned, youngest last.")
     journal.add_argument("--last", type=int, default=50, metavar="N", help="how many (default: %(default)s)")
     journal.add_argument("--json", action="store_true", help="one JSON object a line")
     journal.add_argument("--archive", action="store_true", help="how much is archived, by day, person and job")
-    add_settings(journal)
+    add_setting_options(journal)
 
 
-def _doctor(commands: _Commands[Parser]) -> None:
-    doctor = _command(commands, "doctor", "doctor:run", "Look at all that work on this host stands on; change nothing.")
+def _add_doctor(commands: _Subparsers[CommandParser]) -> None:
+    doctor = _add_command(
+        commands, "doctor", "doctor:run", "Look at all that work on this host stands on; change nothing."
+    )
     doctor.add_argument(
         "--settings", action="store_true", help="print the settings in force, and where each comes from"
     )
     doctor.add_argument("--database", metavar="URL", help="tell the sizes of this one, too; named as for aisle serve")
     doctor.add_argument("--json", action="store_true", help="for programs")
     doctor.add_argument("--terminal", help="look with the settings of this terminal")
-    add_settings(doctor)
+    add_setting_options(doctor)
 
 
-def _sheet(commands: _Commands[Parser]) -> None:
-    sheet = _command(commands, "sheet", "sheet:run", "Print a page (HTML) with the commands as barcodes to scan.")
+def _add_sheet(commands: _Subparsers[CommandParser]) -> None:
+    sheet = _add_command(
+        commands, "sheet", "barcode_sheet:run", "Print a page (HTML) with the commands as barcodes to scan."
+    )
     sheet.add_argument("--out", metavar="FILE", help="write it to FILE (default: standard output)")
 
 
-def _completion(commands: _Commands[Parser]) -> None:
+def _add_completion(commands: _Subparsers[CommandParser]) -> None:
     text = "Print a script that has a shell complete commands, options and operations."
-    completion = _command(commands, "completion", "completion:run", text)
+    completion = _add_command(commands, "completion", "completion:run", text)
     completion.add_argument("shell", choices=("bash", "zsh", "fish"), help="which shell it is for")
 
 
-def _web(commands: _Commands[Parser]) -> None:
+def _add_web(commands: _Subparsers[CommandParser]) -> None:
     text = "The same screens in a browser, for supervisors who sign in with their PIN (needs the extra aisle[web])."
-    web = _command(commands, "web", "web:run", text)
+    web = _add_command(commands, "web", "web:run", text)
     web.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
     web.add_argument("--port", type=int, default=8490, help="port to listen at, 0 for any (default: %(default)s)")
     web.add_argument("--certificate", metavar="FILE", help="TLS certificate (PEM)")
@@ -331,4 +343,4 @@ def _web(commands: _Commands[Parser]) -> None:
     )
     _add_per_address(web)
     web.add_argument("--language", choices=LANGUAGES, help="what people read; else that of the environment")
-    add_settings(web)
+    add_setting_options(web)

@@ -9,11 +9,11 @@ import sys
 from getpass import getpass
 from typing import Any
 
-from aisle.cli.compose import rows_of_ours, service_client, store_path
-from aisle.cli.options import settings_of
+from aisle.cli.options import settings_from_arguments
+from aisle.cli.service_client import extension_path, extension_rows, service_client
 from aisle.client.errors import status_error
 from aisle.errors import UsageError
-from aisle.settings import Loaded
+from aisle.settings import LoadedSettings
 from aisle.text import clean
 
 Person = dict[str, Any]
@@ -21,25 +21,27 @@ Person = dict[str, Any]
 
 def run(arguments: argparse.Namespace) -> int:
     """Lists people, sets one or lets one go; 0 when it is done, 1 where the service keeps no people."""
-    loaded = settings_of(arguments, writes=arguments.action != "list")
-    return asyncio.run({"list": _list, "set": _set, "remove": _remove}[arguments.action](loaded, arguments))
+    loaded = settings_from_arguments(arguments, is_write=arguments.action != "list")
+    return asyncio.run(
+        {"list": _print_people, "set": _set_person, "remove": _remove_person}[arguments.action](loaded, arguments)
+    )
 
 
-async def _list(loaded: Loaded, arguments: argparse.Namespace) -> int:
-    people = await _people(loaded)
+async def _print_people(loaded: LoadedSettings, arguments: argparse.Namespace) -> int:
+    people = await _fetch_people(loaded)
     for person in people or ():
         if arguments.json:
             print(json.dumps(person, ensure_ascii=False))
         else:
             words = (person["badge"], person["user"], person["role"], "PIN" if person.get("has_pin") else "-")
             print("\t".join(clean(str(word)) for word in (*words, person["name"])))
-    return _told(people)
+    return _exit_status(people)
 
 
-async def _set(loaded: Loaded, arguments: argparse.Namespace) -> int:
-    known = await _people(loaded)
+async def _set_person(loaded: LoadedSettings, arguments: argparse.Namespace) -> int:
+    known = await _fetch_people(loaded)
     if known is None:
-        return _told(known)
+        return _exit_status(known)
     before = next((person for person in known if person["badge"] == arguments.badge), {})
     said = {"user": arguments.user_name, "name": arguments.name, "role": arguments.role}
     person = {name: text or before.get(name) for name, text in said.items()}
@@ -47,24 +49,24 @@ async def _set(loaded: Loaded, arguments: argparse.Namespace) -> int:
     if not (person["user"] and person["name"]):
         raise UsageError(f"Nobody has the badge {arguments.badge} yet: say --user-name and --name.")
     if arguments.pin:
-        person["pin"] = _pin(person["user"])
+        person["pin"] = _read_pin(person["user"])
     elif arguments.no_pin:
         person["pin"] = ""
-    return await _write(loaded, {"badge": arguments.badge, **person})
+    return await _write_person(loaded, {"badge": arguments.badge, **person})
 
 
-async def _remove(loaded: Loaded, arguments: argparse.Namespace) -> int:
-    known = await _people(loaded)
+async def _remove_person(loaded: LoadedSettings, arguments: argparse.Namespace) -> int:
+    known = await _fetch_people(loaded)
     if known is None:
-        return _told(known)
+        return _exit_status(known)
     person = next((person for person in known if person["badge"] == arguments.badge), None)
     if person is None:
         raise UsageError(f"Nobody has the badge {arguments.badge}.")
     said = {name: person[name] for name in ("badge", "user", "name")}
-    return await _write(loaded, {**said, "is_active": False})
+    return await _write_person(loaded, {**said, "is_active": False})
 
 
-def _pin(user: str) -> str:
+def _read_pin(user: str) -> str:
     """A PIN as it was typed, twice, where nobody sees it; from a script the first line of its input."""
     if not sys.stdin.isatty():
         pin = sys.stdin.readline().strip()
@@ -77,21 +79,21 @@ def _pin(user: str) -> str:
     return pin
 
 
-async def _people(loaded: Loaded) -> list[Person] | None:
+async def _fetch_people(loaded: LoadedSettings) -> list[Person] | None:
     """The people of the store; None where the service keeps none."""
     async with service_client(loaded) as client:
-        return await rows_of_ours(client, loaded, "people")
+        return await extension_rows(client, loaded, "people")
 
 
-async def _write(loaded: Loaded, person: Person) -> int:
+async def _write_person(loaded: LoadedSettings, person: Person) -> int:
     async with service_client(loaded) as client:
-        answer = await client.extension("POST", store_path(loaded, "people"), body={"people": [person]})
+        answer = await client.request_extension("POST", extension_path(loaded, "people"), body={"people": [person]})
     if not answer.is_success:
         raise status_error("write-people", answer, None)
     return 0
 
 
-def _told(people: list[Person] | None) -> int:
+def _exit_status(people: list[Person] | None) -> int:
     if people is not None:
         return 0
     print("aisle: people cannot be kept here; this service has none.", file=sys.stderr)

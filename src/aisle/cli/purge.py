@@ -12,33 +12,41 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from aisle.cli.compose import home_of
+from aisle.cli.service_client import store_folder_of
 from aisle.errors import UsageError
-from aisle.local.host.home import Home
-from aisle.local.outbox.archive import DONE_DAYS, JOURNAL_DAYS, Kept, forget, open_archive, path_of, tidy
-from aisle.local.outbox.outbox import open_outbox
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.archive import (
+    JOURNAL_DAYS,
+    OPERATION_DAYS,
+    Retention,
+    archive_path,
+    delete_archived_events,
+    open_archive,
+    tidy,
+)
+from aisle.outbox.operation_queue import open_outbox
+from aisle.service.db import parse_database_url
 from aisle.service.factory import open_service
 from aisle.service.limits import keys_kept
 from aisle.service.retention import PARTS, least_days, purge
-from aisle.service.storage import named_database
-from aisle.settings import EMBEDDED, Loaded, Settings, load
+from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
 
 OUTBOX, ARCHIVE = "outbox", "archive"
-OF_HOST = {OUTBOX: DONE_DAYS, ARCHIVE: JOURNAL_DAYS}
+OF_HOST = {OUTBOX: OPERATION_DAYS, ARCHIVE: JOURNAL_DAYS}
 """Parts of this host, of which its courier does the same by itself; nothing younger goes."""
 _DAY = 86400.0
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Purges, and says what is gone."""
-    now, loaded = time.time(), load({})
-    before = _moment(arguments.before, now) if arguments.before else None
+    now, loaded = time.time(), load_settings({})
+    before = _parse_time(arguments.before, now) if arguments.before else None
     database = _database(arguments, loaded)
     parts = arguments.only or ((*PARTS, *OF_HOST) if database else OF_HOST)
     asked = {part: _before(part, before, loaded.settings, now) for part in parts}
     _check(asked, now, loaded.settings, is_said=before is not None)
     gone = _service(database, asked, now) if database else {}
-    folder = home_of(loaded).folder
+    folder = store_folder_of(loaded).folder
     if OUTBOX in asked:
         gone[OUTBOX] = _outbox(folder, now, _kept(before, loaded.settings, now))
     if asked.get(ARCHIVE):
@@ -48,10 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _database(arguments: argparse.Namespace, loaded: Loaded) -> Path | str | None:
+def _database(arguments: argparse.Namespace, loaded: LoadedSettings) -> Path | str | None:
     """The service's database; None where only this host's own files are to be purged. Raises UsageError."""
     named = arguments.database
-    database = named_database(named) if named else Home(loaded.root, EMBEDDED, "").service_db
+    database = parse_database_url(named) if named else StoreFolder(loaded.data_folder, EMBEDDED, "").service_db
     if not isinstance(database, Path) or database.exists():
         return database
     if named or any(part in PARTS for part in arguments.only or ()):
@@ -72,12 +80,12 @@ def _setting(part: str) -> str:
     return "keep_operations_days" if part == OUTBOX else f"keep_{part}_days"
 
 
-def _kept(said: float | None, settings: Settings, now: float) -> Kept:
+def _kept(said: float | None, settings: Settings, now: float) -> Retention:
     """For how long outbox and journal are kept; the archive is a part of its own."""
     if said is None:
-        return Kept(float(settings.keep_operations_days), float(settings.keep_journal_days), 0)
+        return Retention(float(settings.keep_operations_days), float(settings.keep_journal_days), 0)
     days = (now - said) / _DAY
-    return Kept(days, max(days, JOURNAL_DAYS), 0)
+    return Retention(days, max(days, JOURNAL_DAYS), 0)
 
 
 def _check(asked: Mapping[str, float], now: float, settings: Settings, *, is_said: bool) -> None:
@@ -95,13 +103,13 @@ def _service(database: Path | str, asked: Mapping[str, float], now: float) -> di
     service = open_service(database)
     try:
         for part in (part for part in PARTS if asked.get(part)):
-            gone[part] = asyncio.run(purge(service.storage, asked[part], now, [part]))[PARTS.index(part)]
+            gone[part] = asyncio.run(purge(service.database, asked[part], now, [part]))[PARTS.index(part)]
     finally:
         service.close()
     return gone
 
 
-def _outbox(folder: Path, now: float, kept: Kept) -> int:
+def _outbox(folder: Path, now: float, kept: Retention) -> int:
     """What this host has done with and noted long ago; of the journal it goes to the archive."""
     gone = 0
     if not (folder / "outbox.db").exists():
@@ -115,15 +123,15 @@ def _outbox(folder: Path, now: float, kept: Kept) -> int:
 def _archive(folder: Path, before: float) -> int:
     """What this host has archived of its journal."""
     gone = 0
-    if not path_of(folder).exists():
+    if not archive_path(folder).exists():
         return gone
     with closing(open_archive(folder)) as archive:
-        while dropped := forget(archive, before):
+        while dropped := delete_archived_events(archive, before):
             gone += dropped
     return gone
 
 
-def _moment(text: str, now: float) -> float:
+def _parse_time(text: str, now: float) -> float:
     """A day or moment (UTC where it names no zone), or so many days ago: `400d`. Raises UsageError."""
     if text.endswith("d") and text[:-1].isascii() and text[:-1].isdigit() and len(text) < 8:
         return now - int(text[:-1]) * _DAY

@@ -12,33 +12,32 @@ from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 
-from aisle.cli.zones import zones_of
+from aisle.cli.time_zones import service_zones
 from aisle.errors import AisleError, SettingsError, UsageError
-from aisle.local.host.home import Home
+from aisle.host.store_folder import StoreFolder
+from aisle.service.auth.tokens import ALL_STORES, TokenInfo, create_token, list_tokens, revoke_token
+from aisle.service.db import parse_database_url
+from aisle.service.domain.timestamps import TimeZones, format_timestamp
 from aisle.service.factory import open_service
+from aisle.service.http.json_logging import format_line, log_as_json
+from aisle.service.http.server import run_server as run_server
 from aisle.service.limits import keys_kept
-from aisle.service.logs import json_logs, line
-from aisle.service.serve import serve as run_server
-from aisle.service.storage import named_database
-from aisle.service.times import moment
-from aisle.service.tokens import ALL_STORES, TokenInfo, create_token, list_tokens, revoke_token
-from aisle.service.zones import Zones
-from aisle.settings import EMBEDDED, data_root, load
-from aisle.settings.time_zone import zone_of
+from aisle.settings import EMBEDDED, find_data_folder, load_settings
+from aisle.settings.time_zone import parse_zone
 from aisle.text import clean
 
 log = logging.getLogger("aisle.service")
 
 DAY = 86400
-_MOST_DAYS = 36_500
-_LONGEST_DRAIN = 600
+_MAX_DAYS = 36_500
+_MAX_DRAIN_S = 600
 
 
 def serve(arguments: argparse.Namespace) -> int:
     """Serves until it is told to stop; with `--json-logs` the error that it ends with is such a line, too."""
     if not arguments.json_logs:
         return _serve(arguments)
-    with json_logs():
+    with log_as_json():
         try:
             return _serve(arguments)
         except AisleError as problem:
@@ -60,9 +59,9 @@ def _serve(arguments: argparse.Namespace) -> int:
         )
     if not 1 <= arguments.workers <= 64:
         raise UsageError(f"--workers {arguments.workers} is too few or too many; it takes 1 to 64.")
-    if not 0 <= arguments.drain_seconds <= _LONGEST_DRAIN:
-        raise UsageError(f"--drain-seconds {arguments.drain_seconds} is no time; it takes 0 to {_LONGEST_DRAIN}.")
-    home = _home()
+    if not 0 <= arguments.drain_seconds <= _MAX_DRAIN_S:
+        raise UsageError(f"--drain-seconds {arguments.drain_seconds} is no time; it takes 0 to {_MAX_DRAIN_S}.")
+    home = _embedded_folder()
     own = arguments.database is None
     database = arguments.database or f"sqlite:///{home.service_db}"
     run_server(
@@ -70,7 +69,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         arguments.host,
         arguments.port,
         demo=own if arguments.demo is None else arguments.demo,
-        token_file=home.token if own else None,
+        token_file=home.embedded_token if own else None,
         allow_plain_http=arguments.allow_plain_http,
         certificate=arguments.certificate,
         private_key=arguments.private_key,
@@ -79,18 +78,18 @@ def _serve(arguments: argparse.Namespace) -> int:
         access_file=Path(arguments.access_log) if arguments.access_log else None,
         workers=arguments.workers,
         json_logs=arguments.json_logs,
-        zones=_zones(arguments.time_zone),
+        time_zones=_store_zones(arguments.time_zone),
         lenient=arguments.lenient,
-        keys_days=keys_kept(load({}, strict=False).settings.keep_answers_days),
-        proxies=_proxies(arguments.proxy),
+        keys_days=keys_kept(load_settings({}, strict=False).settings.keep_answers_days),
+        proxies=_parse_proxies(arguments.proxy),
         drain_seconds=arguments.drain_seconds,
         per_address=arguments.connections_per_address,
-        ready=_told_in_json if arguments.json_logs else partial(_told, named_database(database)),
+        ready=_print_url_as_json if arguments.json_logs else partial(_print_url, parse_database_url(database)),
     )
     return 0
 
 
-def _proxies(named: Sequence[str]) -> list[str]:
+def _parse_proxies(named: Sequence[str]) -> list[str]:
     """The proxies that are believed. Raises UsageError."""
     try:
         return [str(ip_network(each, strict=False)) for each in named]
@@ -98,29 +97,29 @@ def _proxies(named: Sequence[str]) -> list[str]:
         raise UsageError(f"--proxy: {problem}; it takes an address, or a network like 10.0.0.0/24.") from problem
 
 
-def _zones(name: str | None) -> Zones:
+def _store_zones(name: str | None) -> TimeZones:
     """The time zones of the stores: what the command line says goes for all, else what the settings say."""
     if name:
-        return Zones(zone_of(name))
-    return zones_of(load({}, strict=False))
+        return TimeZones(parse_zone(name))
+    return service_zones(load_settings({}, strict=False))
 
 
-def _told(database: Path | str, url: str) -> None:
+def _print_url(database: Path | str, url: str) -> None:
     """A file is named in full: one that was meant from the root may lie here."""
     where = f"\nfrom {clean(str(database.resolve()))}" if isinstance(database, Path) else ""
     print(f"aisle serves at {url}{where}", file=sys.stderr, flush=True)
 
 
-def _told_in_json(url: str) -> None:
-    print(line(f"aisle serves at {url}"), file=sys.stderr, flush=True)
+def _print_url_as_json(url: str) -> None:
+    print(format_line(f"aisle serves at {url}"), file=sys.stderr, flush=True)
 
 
 def token(arguments: argparse.Namespace) -> int:
     """Adds, lists or ends a token."""
     days = arguments.days if arguments.action == "add" else None
-    if days is not None and not 1 <= days <= _MOST_DAYS:
-        raise UsageError(f"--days {days} is no time; it takes 1 to {_MOST_DAYS}. Without it the token does not expire.")
-    database = named_database(arguments.database) if arguments.database else _home().service_db
+    if days is not None and not 1 <= days <= _MAX_DAYS:
+        raise UsageError(f"--days {days} is no time; it takes 1 to {_MAX_DAYS}. Without it the token does not expire.")
+    database = parse_database_url(arguments.database) if arguments.database else _embedded_folder().service_db
     if isinstance(database, Path) and not database.exists():
         raise UsageError(f"There is no service database at {database} yet. 'aisle serve' makes it.")
     service = open_service(database)
@@ -128,31 +127,31 @@ def token(arguments: argparse.Namespace) -> int:
     try:
         if arguments.action == "add":
             stores = None if arguments.stores == ALL_STORES else [each for each in arguments.stores.split(",") if each]
-            expires = None if days is None else moment(now + days * DAY)
+            expires = None if days is None else format_timestamp(now + days * DAY)
             made = create_token(
-                service.storage,
+                service.database,
                 name=arguments.name,
                 role=arguments.role,
                 store_numbers=stores,
-                now=moment(now),
+                now=format_timestamp(now),
                 expires_on=expires,
             )
             print(f"{made.token_id} is made. It is shown this once, keep it in a file of mode 0600:", file=sys.stderr)
             print(made.secret)
             return 0
-        known = list_tokens(service.storage)
+        known = list_tokens(service.database)
         if arguments.action == "list":
-            _print(known)
+            _print_tokens(known)
             return 0
-        token_id = _in_force(arguments.name, known)
-        revoke_token(service.storage, token_id, now=moment(now))
+        token_id = _find_token(arguments.name, known)
+        revoke_token(service.database, token_id, now=format_timestamp(now))
         print(f"{token_id} is ended.", file=sys.stderr)
         return 0
     finally:
         service.close()
 
 
-def _in_force(name: str, known: list[TokenInfo]) -> str:
+def _find_token(name: str, known: list[TokenInfo]) -> str:
     """The id of the one token of this name or id. Raises UsageError when there is none, or more than one."""
     found = [each for each in known if name in (each.token_id, each.name) and each.revoked_on is None]
     if len(found) != 1:
@@ -161,7 +160,7 @@ def _in_force(name: str, known: list[TokenInfo]) -> str:
     return found[0].token_id
 
 
-def _print(known: list[TokenInfo]) -> None:
+def _print_tokens(known: list[TokenInfo]) -> None:
     for each in known:
         state = "revoked" if each.revoked_on else f"until {each.expires_on}" if each.expires_on else "in force"
         used = each.last_used_on or "never used"
@@ -169,5 +168,5 @@ def _print(known: list[TokenInfo]) -> None:
         print(f"{each.token_id}  {clean(each.name)}  {each.role}  {stores}  {state}  {used}")
 
 
-def _home() -> Home:
-    return Home(data_root(os.environ), EMBEDDED, "")
+def _embedded_folder() -> StoreFolder:
+    return StoreFolder(find_data_folder(os.environ), EMBEDDED, "")

@@ -1,77 +1,236 @@
-"""`aisle web`: the same screens in a browser, for supervisors."""
+"""Who may sign in from a browser: asked of the service by one client that is kept, on a thread of its own.
+
+The embedded service is opened in this process: whatever it takes, the loop that carries the screens never waits for it.
+"""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from aisle.cli import browser
-from aisle.cli.compose import load_client
-from aisle.cli.options import settings_of
-from aisle.cli.web_people import People
+from aisle.cli import web_session
+from aisle.cli.options import settings_from_arguments
+from aisle.cli.service_client import extension_rows, preload_client, service_client
+from aisle.client.errors import ClientError, InvalidResponse
+from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, sign_in
 from aisle.errors import AisleError, UsageError
 from aisle.jobs.view import msg
-from aisle.lifeline import LIFELINE, follow_lifeline, lifeline_fd
-from aisle.settings import ENGLISH, language_of
-from aisle.tui.catalogue import Voice
-from aisle.web.address import Network, is_loopback, network
+from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd, watch_parent_pipe
+from aisle.roles import SUPERVISORS
+from aisle.settings import ENGLISH, effective_language
+from aisle.tui.message_text import MessageWriter
+from aisle.tuples import NamedTuple
+from aisle.web.client_address import Network, is_loopback, network
 
 if TYPE_CHECKING:
+    from aisle.client import Client
+    from aisle.settings import LoadedSettings
+    from aisle.web.app import SignInError
     from aisle.web.sign_ins import Person
 
-_HANDED_ON = ("store", "base_url", "token_file", "ca_file", "language")
+
+T = TypeVar("T")
+ClientOpener = Callable[[], AbstractAsyncContextManager["Client"]]
+
+_CLOSE_S: Final = 5.0
+_FIELDS: Final = ("badge", "user", "name", "role")
+
+
+class StorePerson(NamedTuple):
+    """One of the store's people."""
+
+    badge: str
+    user: str
+    name: str
+    role: str
+
+
+class SharedClient:
+    """A client, until it is of no use any more and nobody uses it."""
+
+    def __init__(self, opened: AbstractAsyncContextManager[Client], client: Client) -> None:
+        self.context = opened
+        self.client = client
+        self.users = 0
+
+
+class PeopleClient:
+    """The people of the store as the service knows them."""
+
+    def __init__(self, loaded: LoadedSettings, open_client: ClientOpener | None = None) -> None:
+        self._loaded = loaded
+        self._open_client = open_client or (lambda: service_client(loaded))
+        self._shared_client: SharedClient | None = None
+        self._loop = asyncio.new_event_loop()
+        self._open_lock = asyncio.Lock()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="aisle-people", daemon=True)
+        self._thread.start()
+
+    async def check_pin(self, who: str, pin: str) -> Person | SignInError:
+        """Who that is, if the service knows the PIN and the person is a supervisor of the store."""
+        from aisle.web.app import SignInError
+
+        try:
+            return await self._run_on_thread(self._check_pin(who, pin))
+        except AisleError:
+            return SignInError("web.no_answer")
+
+    async def supervisors(self) -> frozenset[str] | None:
+        """The users of all supervisors of the store; None as long as nobody says who they are."""
+        try:
+            people = await self._run_on_thread(self._fetch_people())
+        except AisleError:
+            return None
+        return frozenset(each.user for each in people if each.role in SUPERVISORS) if people else None
+
+    def close(self) -> None:
+        """Lets go of the service."""
+        closing = asyncio.run_coroutine_threadsafe(self._release(self._shared_client), self._loop)
+        with suppress(TimeoutError, AisleError):
+            closing.result(_CLOSE_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_CLOSE_S)
+        if not self._thread.is_alive():
+            self._loop.close()
+
+    # On the other thread
+
+    async def _run_on_thread(self, work: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    async def _check_pin(self, who: str, pin: str) -> Person | SignInError:
+        from aisle.web.app import SignInError
+        from aisle.web.sign_ins import Person
+
+        async with self._client() as client:
+            try:
+                people = await fetch_people(client, self._loaded)
+            except ClientError:
+                people = ()  # this host may not ask, or not now: the name goes on as it is
+            if people is None:
+                return SignInError("web.no_people")
+            signed = await sign_in(
+                client, self._loaded.settings.store, identify_person(people, who), pin, channel=WEB_CHANNEL
+            )
+        if isinstance(signed, NotSignedIn):
+            return SignInError("web.later") if signed.has_too_many_attempts else SignInError("web.wrong", wrong=True)
+        if not signed.is_supervisor:
+            return SignInError("web.not_you", wrong=True)
+        return Person(signed.user, signed.name, signed.token, time.time() + signed.seconds)
+
+    async def _fetch_people(self) -> Sequence[StorePerson] | None:
+        async with self._client() as client:
+            return await fetch_people(client, self._loaded)
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator[Client]:
+        """The client that is kept; after anything that went wrong the next one is a new one."""
+        async with self._open_lock:
+            if self._shared_client is None:
+                opened = self._open_client()
+                self._shared_client = SharedClient(opened, await opened.__aenter__())
+        kept = self._shared_client
+        kept.users += 1
+        try:
+            yield kept.client
+        except BaseException:
+            if self._shared_client is kept:
+                self._shared_client = None
+            raise
+        finally:
+            kept.users -= 1
+            if self._shared_client is not kept:
+                await self._release(kept)
+
+    async def _release(self, shared_client: SharedClient | None) -> None:
+        if self._shared_client is shared_client:
+            self._shared_client = None
+        if shared_client is not None and not shared_client.users:
+            await shared_client.context.__aexit__(None, None, None)
+
+
+async def fetch_people(client: Client, loaded: LoadedSettings) -> Sequence[StorePerson] | None:
+    """The people of the store; None where the service keeps none. Raises ClientError."""
+    rows = await extension_rows(client, loaded, "people")
+    return None if rows is None else [_parse_person(row) for row in rows]
+
+
+def _parse_person(row: Mapping[str, Any]) -> StorePerson:
+    fields = [row.get(name) for name in _FIELDS]
+    if not all(isinstance(field, str) for field in fields):
+        raise InvalidResponse(f"The answer to list-people has a person without {', '.join(_FIELDS)}.")
+    return StorePerson(*(str(field) for field in fields))
+
+
+def identify_person(people: Sequence[StorePerson], who: str) -> dict[str, str]:
+    """Whom somebody means by a badge, a user name or a name; what nobody is called goes on as it is."""
+    asked = who.casefold()
+    exact = [each for each in people if asked in (each.badge.casefold(), each.user.casefold())]
+    found = exact or [each for each in people if asked in _name_forms(each.name.casefold())]
+    return {"badge": found[0].badge} if len(found) == 1 else {"user": who or "?"}
+
+
+def _name_forms(name: str) -> tuple[str, ...]:
+    """What people call somebody of this name."""
+    return (name, *name.split()[:1])
+
+
+_SESSION_SETTINGS = ("store", "base_url", "token_file", "ca_file", "language")
 """What the command line says of settings goes to each session; all else it finds where this process found it."""
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serves until it is told to stop."""
-    _must_be_there()
+    _check_installed()
     from aisle.server.certificates import tls_context
     from aisle.server.connections import connection_limits
     from aisle.server.http_server import listening
-    from aisle.web.app import Hooks, WebApp
-    from aisle.web.serve import serve
+    from aisle.web.app import Hooks, WebApp, serve
 
-    _must_fit(arguments)
-    proxies = _proxies(arguments.proxy)
-    loaded = settings_of(arguments)
-    load_client(loaded)
+    _check_arguments(arguments)
+    proxies = _parse_proxies(arguments.proxy)
+    loaded = settings_from_arguments(arguments)
+    preload_client(loaded)
     certificate = Path(arguments.certificate) if arguments.certificate else None
     private_key = Path(arguments.private_key) if arguments.private_key else None
     if certificate:
         tls_context(certificate, private_key)
     origin = (arguments.origin or "").rstrip("/")
-    language = language_of(loaded.settings) or ENGLISH
-    people = People(loaded)
+    language = effective_language(loaded.settings) or ENGLISH
+    people = PeopleClient(loaded)
     hooks = Hooks(
-        check=people.check,
-        still=people.still,
-        start=partial(_start, _handed_on(arguments), dict(os.environ)),
-        words=lambda id_: Voice(language=language).say(msg(id_)),
+        check=people.check_pin,
+        still=people.supervisors,
+        start=partial(_session_start, _session_options(arguments), dict(os.environ)),
+        words=lambda id_: MessageWriter(language=language).write(msg(id_)),
         language=language,
     )
     web = WebApp(hooks, secure=bool(certificate) or origin.startswith("https:"), origin=origin, proxies=proxies)
     limits = connection_limits(arguments.connections_per_address, proxies)
-    follow = partial(follow_lifeline, os.environ)
+    follow = partial(watch_parent_pipe, os.environ)
     try:
         with listening(arguments.host, arguments.port) as sock:
-            serve(web, sock, limits, _told, follow, certificate, private_key)
+            serve(web, sock, limits, _print_url, follow, certificate, private_key)
     finally:
         people.close()
     return 0
 
 
-def _told(url: str) -> None:
+def _print_url(url: str) -> None:
     print(f"aisle web serves at {url}", file=sys.stderr, flush=True)
 
 
-def _must_be_there() -> None:
+def _check_installed() -> None:
     """Raises AisleError where the extra is not installed."""
     try:
         import textual_serve  # noqa: F401
@@ -80,7 +239,7 @@ def _must_be_there() -> None:
         raise AisleError(f"{missing.name} is not installed; 'aisle web' needs it: pip install 'aisle[web]'.") from None
 
 
-def _must_fit(arguments: argparse.Namespace) -> None:
+def _check_arguments(arguments: argparse.Namespace) -> None:
     """Raises UsageError for what cannot be served, or not safely."""
     if not 0 <= arguments.port <= 65535:
         raise UsageError(f"--port {arguments.port} is no port; it takes 0 to 65535.")
@@ -96,7 +255,7 @@ def _must_fit(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--origin {arguments.origin} is none; it looks like https://store.example.")
 
 
-def _proxies(named: Sequence[str]) -> list[Network]:
+def _parse_proxies(named: Sequence[str]) -> list[Network]:
     """The proxies that are believed. Raises UsageError."""
     try:
         return [network(each) for each in named]
@@ -107,21 +266,21 @@ def _proxies(named: Sequence[str]) -> list[Network]:
 # What is started
 
 
-def _handed_on(arguments: argparse.Namespace) -> list[str]:
+def _session_options(arguments: argparse.Namespace) -> list[str]:
     options = []
-    for name in _HANDED_ON:
+    for name in _SESSION_SETTINGS:
         if value := getattr(arguments, name, None):
             text = os.path.abspath(value) if name.endswith("_file") else value
             options.append(f"--{name.replace('_', '-')}={text}")
     return options
 
 
-def _start(options: Sequence[str], environ: Mapping[str, str], person: Person) -> Any:
+def _session_start(options: Sequence[str], environ: Mapping[str, str], person: Person) -> Any:
     """A session of this person, on the terminal that is called after him; his token goes to it by its pipe alone."""
     from aisle.web.app_process import Start
 
     who = (f"--user={person.user}", f"--called={person.name}", f"--terminal=web-{person.user}")
-    kept = lifeline_fd()
-    variables = {name: text for name, text in environ.items() if kept >= 0 or name != LIFELINE}
+    kept = parent_pipe_fd()
+    variables = {name: text for name, text in environ.items() if kept >= 0 or name != PARENT_PIPE_VARIABLE}
     fds = () if kept < 0 else (kept,)
-    return Start(browser.command([*options, *who]), variables, fds, person.token, person.until)
+    return Start(web_session.session_command([*options, *who]), variables, fds, person.token, person.until)

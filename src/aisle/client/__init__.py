@@ -8,21 +8,18 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from aisle.client.answer import Answer
-from aisle.client.areas.customer_orders import CustomerOrderCalls
-from aisle.client.areas.deliveries import DeliveryCalls
-from aisle.client.areas.locations import LocationCalls
-from aisle.client.areas.logs import LogCalls
-from aisle.client.areas.products import ProductCalls
-from aisle.client.areas.store_products import StoreProductCalls
-from aisle.client.areas.stores import StoreCalls
-from aisle.client.fate import Fate, classify
-from aisle.client.retry import RetryPolicy
+from aisle.client.base import RetryPolicy
+from aisle.client.catalogue_calls import ProductCalls, StoreCalls
+from aisle.client.errors import Outcome, outcome_of
+from aisle.client.order_calls import CustomerOrderCalls, DeliveryCalls
+from aisle.client.response import Response
+from aisle.client.stock_calls import LocationCalls, LogCalls, StoreProductCalls
 
 if TYPE_CHECKING:
-    from aisle.client.http import Timeouts, Transport, asgi_transport
+    from aisle.client.transport import Timeouts, Transport, asgi_transport
 
-__all__ = ["Answer", "Client", "Fate", "RetryPolicy", "Timeouts", "Transport", "asgi_transport", "classify"]
+
+__all__ = ["Client", "Outcome", "Response", "RetryPolicy", "Timeouts", "Transport", "asgi_transport", "outcome_of"]
 
 
 class Client(CustomerOrderCalls, StoreProductCalls, DeliveryCalls, LocationCalls, LogCalls, StoreCalls, ProductCalls):
@@ -32,5 +29,5 @@ class Client(CustomerOrderCalls, StoreProductCalls, DeliveryCalls, LocationCalls
 def __getattr__(name: str) -> Any:
     """What only exists with httpx, which is loaded when the first client is made: who waits for office has none."""
     if name in ("Timeouts", "Transport", "asgi_transport"):
-        return getattr(import_module("aisle.client.http"), name)
+        return getattr(import_module("aisle.client.transport"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

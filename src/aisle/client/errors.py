@@ -24,13 +24,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
-from aisle.client.answer import Answer
+from aisle.client.response import Response
 from aisle.errors import AisleError, ContractError
-from aisle.text import clean, ended
+from aisle.text import clean, end_sentence
 
-MESSAGE_LIMIT = 2000
+MAX_MESSAGE_LENGTH = 2000
 _TAG = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*(?:>|\Z)")
 
 
@@ -46,20 +47,20 @@ class NotSent(TransportError):
     """The service cannot have seen the request: it may be sent again without any doubt."""
 
 
-class Ambiguous(TransportError):
+class OutcomeUnknown(TransportError):
     """The request may have been carried out; only reading back, or the service's own key, can tell."""
 
 
 class StatusError(ClientError):
     """An answer that is not a 2xx: `status`, the service's raw `message`, its `content`, and how long to wait."""
 
-    def __init__(self, what: str, answer: Answer, retry_after: float | None = None) -> None:
-        self.status = answer.status
-        self.message = message_of(answer)
-        self.content = answer.content
+    def __init__(self, operation: str, response: Response, retry_after: float | None = None) -> None:
+        self.status = response.status
+        self.message = message_of(response)
+        self.content = response.content
         self.retry_after = retry_after
         said = clean(self.message)
-        super().__init__(_sentence(f"The service answered {what} with status {self.status}", said))
+        super().__init__(_sentence(f"The service answered {operation} with status {self.status}", said))
 
 
 class Unauthorized(StatusError):
@@ -86,29 +87,29 @@ class ServerError(StatusError):
     """5xx, 408 or an unforeseen status: of a write, nobody knows whether it was carried out."""
 
 
-class Refused(StatusError):
+class InvalidRequest(StatusError):
     """Any other 4xx. Sending the same again cannot help."""
 
 
-class Rejected(ClientError):
+class UnsuccessfulResult(ClientError):
     """The service answered 2xx and `success: false`; `message` is its raw text."""
 
-    def __init__(self, what: str, answer: Answer) -> None:
-        self.message = message_of(answer)
-        self.content = answer.content
+    def __init__(self, operation: str, response: Response) -> None:
+        self.message = message_of(response)
+        self.content = response.content
         said = clean(self.message)
-        super().__init__(_sentence(f"The service did not carry out {what}", said))
+        super().__init__(_sentence(f"The service did not carry out {operation}", said))
 
 
-class AnswerError(ClientError, ContractError):
+class InvalidResponse(ClientError, ContractError):
     """A 2xx whose body does not fit the interface."""
 
 
-class TooLong(AnswerError):
+class ResponseTooLong(InvalidResponse):
     """An answer that was given up on the way, because it is too long."""
 
 
-class Endless(AnswerError):
+class PagingLoop(InvalidResponse):
     """Pages that lead in a circle, or nowhere. The page itself could be read: its `rows` have been handed out."""
 
     def __init__(self, message: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -127,28 +128,28 @@ _BY_STATUS: dict[int, type[StatusError]] = {
 }
 
 
-def _sentence(what: str, said: str) -> str:
+def _sentence(text: str, message: str) -> str:
     """One sentence of what happened and what the service said of it, with one full stop."""
-    return ended(f"{what}: {said}" if said else what)
+    return end_sentence(f"{text}: {message}" if message else text)
 
 
-def status_error(what: str, answer: Answer, retry_after: float | None = None) -> StatusError:
+def status_error(operation: str, response: Response, retry_after: float | None = None) -> StatusError:
     """The error for an answer that is not a 2xx; `what` names the operation."""
-    other = Refused if 400 <= answer.status < 500 else ServerError
-    return _BY_STATUS.get(answer.status, other)(what, answer, retry_after)
+    other = InvalidRequest if 400 <= response.status < 500 else ServerError
+    return _BY_STATUS.get(response.status, other)(operation, response, retry_after)
 
 
-def message_of(answer: Answer) -> str:
+def message_of(response: Response) -> str:
     """The service's own words: `message`, else RFC 9457 `detail` or `title`, else the start of the body, of a page its
     text. Raw."""
     try:
-        body = answer.json()
+        body = response.json()
     except (ValueError, RecursionError):
-        return _without_tags(answer.content[:MESSAGE_LIMIT].decode("utf-8", "replace").strip())
+        return _without_tags(response.content[:MAX_MESSAGE_LENGTH].decode("utf-8", "replace").strip())
     fields = body if isinstance(body, dict) else {}
     for name in ("message", "detail", "title"):
         if isinstance(fields.get(name), str):
-            return str(fields[name])[:MESSAGE_LIMIT]
+            return str(fields[name])[:MAX_MESSAGE_LENGTH]
     return ""
 
 
@@ -157,3 +158,82 @@ def _without_tags(text: str) -> str:
     if not text.startswith("<"):
         return text
     return " ".join(_TAG.sub(" ", text).split())
+
+
+class Outcome(Enum):
+    """The five things that can have become of a request."""
+
+    NOT_SENT = "not sent"
+    """It never reached the service; send it again freely."""
+    UNKNOWN = "ambiguous"
+    """It may have been carried out. A keyed service takes it again under the same key; elsewhere it is read back."""
+    REFUSED = "refused"
+    """The service understood and said no; nothing was done. A person decides."""
+    RETRY_LATER = "wait"
+    """Not now: the token has to be renewed, the service asked for patience, or somebody on the way said no in its
+    stead. Nothing was done."""
+    ACCEPTED = "accepted"
+    """Done."""
+
+
+_NOT_IMPLEMENTED = (501, 505)
+
+
+def outcome_of(result: BaseException | Response | int, *, retry_after: bool = False) -> Outcome:
+    """The fate of a request that ended in this error, answer or bare status.
+
+    `retry_after` says whether the answer had that header; it is taken from an Answer or StatusError itself. Whatever
+    this table does not know is ambiguous, because believing that nothing happened is the mistake that doubles stock.
+    A refusal is final, so it has to be the service's own: one without its words is a gateway's, and tried again later.
+    """
+    if isinstance(result, Response):
+        return _outcome_of_response(result)
+    if isinstance(result, int):
+        return _outcome_of_status(result, retry_after)
+    if isinstance(result, StatusError):
+        fate = _outcome_of_status(result.status, result.retry_after is not None)
+        return _distrust_intermediary(fate, Response(result.status, {}, result.content))
+    return _outcome_of_error(result)
+
+
+def _outcome_of_response(response: Response) -> Outcome:
+    if not response.is_success:
+        return _distrust_intermediary(_outcome_of_status(response.status, "retry-after" in response.headers), response)
+    if response.status == 204:
+        return Outcome.ACCEPTED
+    try:
+        body = response.json()
+    except (ValueError, RecursionError):
+        return Outcome.UNKNOWN  # cut off, or not from the service at all
+    if not isinstance(body, dict):
+        return Outcome.UNKNOWN  # every answer to a write is an object
+    said = body.get("success")
+    if said is None or said is True:
+        return Outcome.ACCEPTED
+    return Outcome.REFUSED if said is False else Outcome.UNKNOWN
+
+
+def _distrust_intermediary(outcome: Outcome, response: Response) -> Outcome:
+    return Outcome.RETRY_LATER if outcome is Outcome.REFUSED and not response.is_json_object else outcome
+
+
+def _outcome_of_status(status: int, retry_after: bool) -> Outcome:
+    if 200 <= status < 300:
+        return Outcome.ACCEPTED
+    if status in (401, 407, 425, 429):
+        return Outcome.RETRY_LATER
+    if status == 409 and retry_after:
+        return Outcome.RETRY_LATER  # another request with the same key is still running
+    if status == 408:
+        return Outcome.UNKNOWN
+    return Outcome.REFUSED if 400 <= status < 500 or status in _NOT_IMPLEMENTED else Outcome.UNKNOWN
+
+
+def _outcome_of_error(error: BaseException) -> Outcome:
+    if isinstance(error, NotSent):
+        return Outcome.NOT_SENT
+    if isinstance(error, UnsuccessfulResult):
+        return Outcome.REFUSED
+    if isinstance(error, ContractError) and not isinstance(error, InvalidResponse):
+        return Outcome.REFUSED  # the request itself does not fit the interface and never left
+    return Outcome.UNKNOWN  # cancelled, timed out, or a 2xx that could not be read

@@ -11,14 +11,14 @@ from hashlib import blake2b
 from marshal import dumps
 from typing import Any, Protocol
 
-from aisle.client.errors import AnswerError, Endless
+from aisle.client.errors import InvalidResponse, PagingLoop
 from aisle.contract.wire import Operation, QueryValue
 
 Row = dict[str, Any]
-_EMPTY_PAGES = 3
+_MAX_EMPTY_PAGES = 3
 
 
-class Walk(Protocol):
+class PageCursor(Protocol):
     """A walk in progress: the query of the next request."""
 
     query: dict[str, QueryValue]
@@ -29,54 +29,54 @@ class Walk(Protocol):
         """Takes in a page and sets the next query. Returns whether there is one to ask."""
 
 
-class PageWalk:
+class PageNumberCursor:
     """By page number: follows `next_page` where it is given, else counts, else goes on until a page is not full."""
 
     def __init__(self, op: Operation, query: Mapping[str, QueryValue]) -> None:
         self._op = op
         self._param = "page_number" if op.paging == "products" else "page_start"
-        self._page = _whole(query.get(self._param)) or 1
+        self._page = _to_int(query.get(self._param)) or 1
         self._empty = 0
-        self._seen: set[bytes] = set()
+        self._seen_digests: set[bytes] = set()
         """What tells the pages that were read."""
         self.scroll_id: str | None = None
         self.query: dict[str, QueryValue] = {**query, self._param: self._page}
 
     def advance(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> bool:
         """See Walk. Raises Endless when the pages run in a circle or never end."""
-        following = self._following(rows, envelope)
+        following = self._next_page(rows, envelope)
         if following is None:
             return False
         told = envelope.get("scroll_id")
         self.scroll_id = told if isinstance(told, str) and told else None
-        said = digest(rows) if rows else None
-        repeated = said in self._seen
+        said = page_digest(rows) if rows else None
+        repeated = said in self._seen_digests
         if said is not None:
-            self._seen.add(said)
+            self._seen_digests.add(said)
         self._empty = 0 if rows else self._empty + 1
-        if repeated or following <= self._page or self._empty >= _EMPTY_PAGES:
+        if repeated or following <= self._page or self._empty >= _MAX_EMPTY_PAGES:
             where = f"page {self._page} leads to page {following}"
-            raise Endless(f"The pages of {self._op.name} do not end: {where}.", rows)
+            raise PagingLoop(f"The pages of {self._op.name} do not end: {where}.", rows)
         self._page = following
         self.query = {**self.query, self._param: following}
         return True
 
-    def _following(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> int | None:
+    def _next_page(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> int | None:
         if "next_page" in envelope:
             told = envelope["next_page"]
-            if told is not None and _whole(told) is None:
-                raise Endless(f"{self._op.name} names {told!r} as its next page.", rows)
-            return _whole(told)
+            if told is not None and _to_int(told) is None:
+                raise PagingLoop(f"{self._op.name} names {told!r} as its next page.", rows)
+            return _to_int(told)
         if not rows:
             return None
-        size = _whole(envelope.get("page_size")) or _whole(self.query.get("page_size"))
-        total = _whole(envelope.get("total_record_count", envelope.get("total_count")))
+        size = _to_int(envelope.get("page_size")) or _to_int(self.query.get("page_size"))
+        total = _to_int(envelope.get("total_record_count", envelope.get("total_count")))
         if total is not None and size:
             return self._page + 1 if self._page * size < total else None
         return self._page + 1 if len(rows) == size else None  # more than a page: the service does not page
 
 
-class IdWalk:
+class IdCursor:
     """By id: each request asks for what lies above the last id, so rows that come or go do not shift the pages.
 
     Only for lists with `from_id` whose rows have an `id`; rows that are not in ascending order are an error.
@@ -84,7 +84,7 @@ class IdWalk:
 
     def __init__(self, op: Operation, query: Mapping[str, QueryValue]) -> None:
         self._op = op
-        self._from = _whole(query.get("from_id"))
+        self._from = _to_int(query.get("from_id"))
         self.scroll_id: str | None = None
         self.query: dict[str, QueryValue] = dict(query)
 
@@ -94,31 +94,31 @@ class IdWalk:
             return False
         last = self._from - 1 if self._from is not None else None
         for row in rows:
-            number = _whole(row.get("id"))
+            number = _to_int(row.get("id"))
             if number is None or (last is not None and number <= last):
-                raise AnswerError(f"{self._op.name} cannot be read by id: {row.get('id')!r} follows {last}.")
+                raise InvalidResponse(f"{self._op.name} cannot be read by id: {row.get('id')!r} follows {last}.")
             last = number
         self._from = (last or 0) + 1
         self.query = {**self.query, "from_id": self._from}
         if "next_page" in envelope:
             return envelope["next_page"] is not None
-        size = _whole(self.query.get("page_size"))
+        size = _to_int(self.query.get("page_size"))
         return size is None or len(rows) >= size
 
 
-def smaller(op: Operation, query: Mapping[str, QueryValue]) -> list[dict[str, QueryValue]]:
+def smaller_pages(op: Operation, query: Mapping[str, QueryValue]) -> list[dict[str, QueryValue]]:
     """The queries of smaller pages that have the rows of one page together; none where it cannot be parted.
 
     By id it is one query: the next request asks for what lies behind its last row.
     """
-    size = _whole(query.get("page_size"))
+    size = _to_int(query.get("page_size"))
     if size is None or size < 2:
         return []
     if query.get("from_id") is not None:
         return [{**query, "page_size": size // 2}]
     number = "page_number" if op.paging == "products" else "page_start"
     parts = next((factor for factor in range(2, size) if size % factor == 0), size)
-    first = ((_whole(query.get(number)) or 1) - 1) * parts + 1
+    first = ((_to_int(query.get(number)) or 1) - 1) * parts + 1
     return [{**query, "page_size": size // parts, number: first + part} for part in range(parts)]
 
 
@@ -129,7 +129,7 @@ def rows_of(op: Operation, body: Any) -> list[Row]:
     if rows is None and isinstance(body, dict) and _may_lack_rows(op, body):
         return []
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise AnswerError(f"The answer to {op.name} is no page: {name} has to be an array of objects.")
+        raise InvalidResponse(f"The answer to {op.name} is no page: {name} has to be an array of objects.")
     return rows
 
 
@@ -139,7 +139,7 @@ def _may_lack_rows(op: Operation, body: Mapping[str, Any]) -> bool:
     return op.name in ("list-customer-orders", "list-products") and type(counted) is int and counted == 0
 
 
-def digest(rows: Any) -> bytes | None:
+def page_digest(rows: Any) -> bytes | None:
     """What tells one page from another, without keeping it; None for one that is nested too deeply to be told."""
     try:
         content = dumps(rows, 2)  # later forms of marshal look at who else holds an object
@@ -148,7 +148,7 @@ def digest(rows: Any) -> bytes | None:
     return blake2b(content, digest_size=16).digest()
 
 
-def _whole(value: Any) -> int | None:
+def _to_int(value: Any) -> int | None:
     try:
         return None if value is None or isinstance(value, bool) else int(value)
     except (ValueError, TypeError, OverflowError):

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Protocol
 
-from aisle.client.answer import Answer
-from aisle.client.errors import AnswerError, message_of, status_error
+from aisle.client.errors import InvalidResponse, message_of, status_error
+from aisle.client.response import Response
 from aisle.roles import SUPERVISORS
 from aisle.tuples import NamedTuple
 
 _PATH = "/aisle/v1/sign-in"
-WEB_DOOR = "web"
+WEB_CHANNEL = "web"
 """Wrong PINs that come through the web are counted apart: nobody is locked out of the store by them."""
-UNSAID_S = 900.0
+DEFAULT_TOKEN_S = 900.0
 """So long a token is used of which nobody says when it ends."""
 
 
@@ -26,7 +26,7 @@ class SignedIn(NamedTuple):
     name: str
     role: str
     token: str
-    seconds: float = UNSAID_S
+    seconds: float = DEFAULT_TOKEN_S
     """How long the token lasts, from now on."""
 
     @property
@@ -38,30 +38,32 @@ class SignedIn(NamedTuple):
 class NotSignedIn(NamedTuple):
     """Who that is, nobody knows; nothing was done."""
 
-    later: bool
+    has_too_many_attempts: bool
     """True where too many tries went before, however right this one is; else who or PIN is wrong."""
-    said: str
+    message: str
     """The service's own words, raw; empty where it has none."""
 
 
-class Asked(Protocol):
+class ExtensionClient(Protocol):
     """The part of the client that is needed."""
 
-    async def extension(
+    async def request_extension(
         self, method: str, path: str, *, headers: Mapping[str, str] | None = None, body: object = None
-    ) -> Answer:
-        """See aisle.client.core."""
+    ) -> Response:
+        """See aisle.client.base."""
 
 
 async def sign_in(
-    client: Asked, store: str, who: Mapping[str, str], pin: str, *, door: str = ""
+    client: ExtensionClient, store: str, who: Mapping[str, str], pin: str, *, channel: str = ""
 ) -> SignedIn | NotSignedIn:
     """Who that is in this store: `who` has a `badge` or a `user`. Sent once. `door` is WEB_DOOR where it is that one.
 
     What cannot even be a PIN or a name (422) is a wrong one. Raises ClientError for what says nothing of either.
     """
-    said = {"Aisle-Door": door} if door else None
-    answer = await client.extension("POST", _PATH, headers=said, body={"store_number": store, **who, "pin": pin})
+    said = {"Aisle-Door": channel} if channel else None
+    answer = await client.request_extension(
+        "POST", _PATH, headers=said, body={"store_number": store, **who, "pin": pin}
+    )
     if answer.status in (403, 422, 429):
         return NotSignedIn(answer.status == 429, message_of(answer))
     if not answer.is_success:
@@ -69,20 +71,20 @@ async def sign_in(
     try:
         told: Any = answer.json()
     except (ValueError, RecursionError) as error:
-        raise AnswerError("The answer to sign-in is no JSON.") from error
+        raise InvalidResponse("The answer to sign-in is no JSON.") from error
     fields = [told.get(name) if isinstance(told, dict) else None for name in ("user", "name", "role", "token")]
     if not all(isinstance(field, str) and field for field in fields):
-        raise AnswerError("The answer to sign-in does not say who that is.")
+        raise InvalidResponse("The answer to sign-in does not say who that is.")
     user, name, role, token = map(str, fields)
     return SignedIn(user, name, role, token, _seconds(told.get("expires_on"), answer))
 
 
-def _seconds(expires_on: Any, answer: Answer) -> float:
+def _seconds(expires_on: Any, response: Response) -> float:
     """How long it lasts, by the service's own clock: this host's may be another."""
     try:
         until = datetime.fromisoformat(expires_on)
-        date = answer.headers.get("date")
+        date = response.headers.get("date")
         now = parsedate_to_datetime(date) if date else datetime.now(UTC)
         return max(0.0, (until - now).total_seconds())
     except (TypeError, ValueError):
-        return UNSAID_S
+        return DEFAULT_TOKEN_S

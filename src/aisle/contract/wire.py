@@ -12,20 +12,19 @@ from decimal import Decimal
 from math import isfinite
 from urllib.parse import quote
 
-from aisle.contract.operation import Operation, Paging, Param, Where, WireType
-from aisle.contract.table import BASE, OPERATIONS
+from aisle.contract.operations import BASE_PATH, OPERATIONS, Operation, Paging, Param, ParamLocation, WireType
 from aisle.errors import ContractError
 
 __all__ = [
-    "BASE",
+    "BASE_PATH",
     "OPERATIONS",
-    "POOLS",
-    "Json",
+    "POOL_NUMBERS",
+    "JsonValue",
     "Operation",
     "Paging",
     "Param",
+    "ParamLocation",
     "QueryValue",
-    "Where",
     "WireType",
     "build_path",
     "encode_body",
@@ -33,28 +32,28 @@ __all__ = [
     "encode_json",
     "encode_query",
     "encode_segment",
-    "operation",
+    "get_operation",
     "pool_fields",
 ]
 
-POOLS = range(1, 11)
+POOL_NUMBERS = range(1, 11)
 _MAX_MAGNITUDE = 60
 
 QueryValue = str | int | float | Decimal | bool | None
-Json = Mapping[str, object] | Sequence[object]
+JsonValue = Mapping[str, object] | Sequence[object]
 
 
 def pool_fields(prefix: str) -> tuple[str, ...]:
     """The ten field names of one spelling, pool 1 first, such as `pool_fields("mostlikelypool")`."""
-    return tuple(f"{prefix}{pool}" for pool in POOLS)
+    return tuple(f"{prefix}{pool}" for pool in POOL_NUMBERS)
 
 
-def operation(name: str) -> Operation:
+def get_operation(name: str) -> Operation:
     """The operation with this name: a heading of the document in kebab case, such as `list-customer-orders`."""
     try:
         return OPERATIONS[name]
     except KeyError:
-        raise ContractError(f"There is no operation {name!r}{_nearest(name, OPERATIONS)}.") from None
+        raise ContractError(f"There is no operation {name!r}{_suggest_nearest(name, OPERATIONS)}.") from None
 
 
 def encode_segment(value: str) -> str:
@@ -74,7 +73,7 @@ def encode_segment(value: str) -> str:
 
 def build_path(op: Operation, values: Mapping[str, str]) -> str:
     """The operation's path with its placeholders filled and encoded, without host and query."""
-    params = op.of("path")
+    params = op.params_in("path")
     _refuse_unknown(op, "path parameter", values, params)
     path = op.path
     for param in params:
@@ -90,7 +89,7 @@ def encode_query(op: Operation, values: Mapping[str, QueryValue]) -> str:
     Text is taken for numbers and booleans as well, when it reads as one (that is how a command line gives them).
     """
     pairs = _encode_params(op, "query", "query parameter", values)
-    return "&".join(f"{name}={_quoted(name, text)}" for name, text in pairs)
+    return "&".join(f"{name}={_quote_value(name, text)}" for name, text in pairs)
 
 
 def encode_headers(op: Operation, values: Mapping[str, QueryValue]) -> dict[str, str]:
@@ -107,65 +106,67 @@ def encode_body(op: Operation, value: object) -> bytes:
     if op.body is None:
         raise ContractError(f"{op.name} has no body.")
     if op.body_array and not isinstance(value, (list, tuple)):
-        raise ContractError(f"The body of {op.name} is an array, not {_kind(value)}.")
+        raise ContractError(f"The body of {op.name} is an array, not {_json_kind(value)}.")
     if not op.body_array and not isinstance(value, Mapping):
-        raise ContractError(f"The body of {op.name} is an object, not {_kind(value)}.")
+        raise ContractError(f"The body of {op.name} is an object, not {_json_kind(value)}.")
     return encode_json(value)
 
 
 def encode_json(value: object) -> bytes:
     """Any JSON value as compact UTF-8; Decimals exactly, NaN and infinities refused."""
     try:
-        return "".join(_tokens(value)).encode()
+        return "".join(_json_tokens(value)).encode()
     except UnicodeEncodeError:
         raise ContractError("The body holds text that is not valid Unicode.") from None
 
 
-def _tokens(value: object) -> Iterable[str]:
+def _json_tokens(value: object) -> Iterable[str]:
     if isinstance(value, Mapping):
         separator = "{"
         for key, item in value.items():
             if not isinstance(key, str):
                 raise ContractError(f"{key!r} cannot be a field name in a body.")
             yield f"{separator}{json.dumps(key, ensure_ascii=False)}:"
-            yield from _tokens(item)
+            yield from _json_tokens(item)
             separator = ","
         yield "}" if separator == "," else "{}"
     elif isinstance(value, (list, tuple)):
         separator = "["
         for item in value:
             yield separator
-            yield from _tokens(item)
+            yield from _json_tokens(item)
             separator = ","
         yield "]" if separator == "," else "[]"
     else:
-        yield _scalar(value)
+        yield _json_scalar(value)
 
 
-def _scalar(value: object) -> str:
+def _json_scalar(value: object) -> str:
     if value is None or isinstance(value, (str, bool, int)):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and isfinite(value):
         return repr(value)
     if isinstance(value, Decimal) and _is_sendable(value):
         return format(value, "f")
-    raise ContractError(f"{value!r} ({_kind(value)}) cannot be sent as JSON.")
+    raise ContractError(f"{value!r} ({_json_kind(value)}) cannot be sent as JSON.")
 
 
-def _encode_params(op: Operation, where: Where, noun: str, values: Mapping[str, QueryValue]) -> list[tuple[str, str]]:
-    params = op.of(where)
+def _encode_params(
+    op: Operation, where: ParamLocation, noun: str, values: Mapping[str, QueryValue]
+) -> list[tuple[str, str]]:
+    params = op.params_in(where)
     _refuse_unknown(op, noun, values, params)
     pairs = []
     for param in params:
         value = values.get(param.name)
         if value is not None:
-            pairs.append((param.name, _text(param, value)))
+            pairs.append((param.name, _param_text(param, value)))
         elif param.required:
             raise ContractError(f"{op.name} needs the {noun} {param.name}.")
     return pairs
 
 
-def _text(param: Param, value: QueryValue) -> str:
+def _param_text(param: Param, value: QueryValue) -> str:
     text = _number_text(value) if param.type == "number" else _plain_text(value)
     if text is None or (param.type == "boolean" and text not in ("true", "false")):
         raise ContractError(f"{value!r} is no {param.type}, which {param.name} needs.")
@@ -195,7 +196,7 @@ def _is_sendable(number: Decimal) -> bool:
     return number.is_finite() and abs(number.adjusted()) <= _MAX_MAGNITUDE
 
 
-def _quoted(name: str, text: str) -> str:
+def _quote_value(name: str, text: str) -> str:
     try:
         return quote(text, safe="")
     except UnicodeEncodeError:
@@ -206,17 +207,17 @@ def _refuse_unknown(op: Operation, noun: str, values: Mapping[str, object], para
     known = [param.name for param in params]
     for name in values:
         if name not in known:
-            raise ContractError(f"{op.name} has no {noun} {name!r}{_nearest(name, known)}.")
+            raise ContractError(f"{op.name} has no {noun} {name!r}{_suggest_nearest(name, known)}.")
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def _suggest_nearest(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # only on the way to an error
 
     close = get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; the nearest is {close[0]}" if close else ""
 
 
-def _kind(value: object) -> str:
+def _json_kind(value: object) -> str:
     if isinstance(value, Mapping):
         return "an object"
     return "an array" if isinstance(value, (list, tuple)) else type(value).__name__

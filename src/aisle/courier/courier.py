@@ -1,6 +1,6 @@
 """The courier: one a store and host. Pulls the store into cache.db, delivers outbox.db, tells the sessions.
 
-A plain async class: a process of its own runs it (`aisle.courier.run`), tests and `--in-process` run it inside.
+A plain async class: a process of its own runs it (`aisle.courier.leader`), tests and `--in-process` run it inside.
 """
 
 from __future__ import annotations
@@ -12,60 +12,62 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
 from typing import Self
 
-from aisle.client import Answer, Client
-from aisle.courier.alarm import Sleep
-from aisle.courier.backoff import Roll
-from aisle.courier.care import Care
-from aisle.courier.features import Features, parse_features
-from aisle.courier.grounds import Ground
-from aisle.courier.link import SYNCING, Link, Status
-from aisle.courier.link_log import LinkLog
-from aisle.courier.notices import Notice, Notices
-from aisle.courier.pull.freshness import Freshness
-from aisle.courier.pull.intake import Intake
-from aisle.courier.pull.progress import Progress
-from aisle.courier.pull.refresh import Refresher
-from aisle.courier.pull.schedule import Pace
-from aisle.courier.pull.single import Pull
-from aisle.courier.pull.sync import FullSync
-from aisle.courier.pull.thrift import give_back
-from aisle.courier.restored import Restores
-from aisle.courier.rests import Rests
-from aisle.courier.ringing import Ringer
-from aisle.courier.send.asks import Asks
-from aisle.courier.send.checking import Checker, Heard
-from aisle.courier.send.deliver import Delivery, Ears
-from aisle.courier.send.looking import Looker
-from aisle.courier.send.passes import Passes
-from aisle.courier.send.readying import Readying
-from aisle.courier.send.vanished import Vanished
-from aisle.courier.steps import reconcile
-from aisle.courier.topics import touched
-from aisle.courier.upkeep import Upkeep, kept_up
+from aisle.cache.writer import CacheWriter, LinkRow, open_cache
+from aisle.client import Client, Response
+from aisle.courier.clock import apply_clock_jump
+from aisle.courier.link_state import SYNCING, LinkState, LinkStatus
+from aisle.courier.maintenance import Maintenance, release_memory, run_forever
+from aisle.courier.notify import Notifier
+from aisle.courier.operator_log import LinkLog, Notice, OperatorLog
+from aisle.courier.pull.cache_update import CacheUpdate, ReadSequence
+from aisle.courier.pull.full_sync import FullSync
+from aisle.courier.pull.incremental_sync import IncrementalSync
+from aisle.courier.pull.single_reads import SingleReads
+from aisle.courier.pull.sync_progress import SyncProgress
+from aisle.courier.push.immediate_requests import ImmediateRequests
+from aisle.courier.push.lookup import Lookup
+from aisle.courier.push.pre_push_checks import PrePushChecks
+from aisle.courier.push.push_loop import PushEvents, PushLoop
+from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
+from aisle.courier.push.request import PushSettings
+from aisle.courier.push.user_tokens import TokenStore
+from aisle.courier.read_topics import topics_of_operation
+from aisle.courier.schedule import ListBackoffs, PullIntervals, RandomSource, Sleep
+from aisle.courier.service_features import Features, parse_features
+from aisle.courier.service_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
 from aisle.errors import StorageError
-from aisle.local.cache.writer import Cache, Sync, open_cache
-from aisle.local.db import is_gone
-from aisle.local.host.home import Home
-from aisle.local.host.rescue import put_back
-from aisle.local.host.signals import ASK, CONFIDE, LINK, OUTBOX, REFUSAL, SYNC, WAITING, CourierSocket, passes_of
-from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.probes import Probes
-from aisle.local.outbox.state import DONE
-from aisle.local.outbox.wishes import take_wishes
-from aisle.local.told import Told
+from aisle.host.database import is_replaced
+from aisle.host.file_recovery import WatchedDatabase, recover_file
+from aisle.host.notify_sockets import (
+    LINK,
+    OUTBOX,
+    REFUSAL,
+    REQUEST,
+    SECRET_PREFIX,
+    SYNC,
+    WAITING,
+    CourierSocket,
+    user_of_token_name,
+)
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.observed_behaviour import ObservedBehaviour
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.operation_state import CONFIRMED
+from aisle.outbox.outcome_reasons import StoredMessage
+from aisle.outbox.session_requests import take_read_requests
 from aisle.tuples import NamedTuple
 
-Connect = Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]
+ClientFactory = Callable[[Callable[[Response], None]], AbstractAsyncContextManager[Client]]
 """Makes the client; it shows every answer to the function it is given."""
 
 
-class World(NamedTuple):
+class Runtime(NamedTuple):
     """What is not the courier's own: time, sleep and chance."""
 
     clock: Callable[[], float] = time.time
     sleep: Sleep = asyncio.sleep
-    random: Roll = chance.random
+    random: RandomSource = chance.random
 
 
 class Courier:
@@ -73,190 +75,208 @@ class Courier:
 
     def __init__(
         self,
-        home: Home,
-        connect: Connect,
+        store_folder: StoreFolder,
+        create_client: ClientFactory,
         *,
-        world: World = World(),  # noqa: B008 - a tuple
-        pace: Pace = Pace(),  # noqa: B008 - a tuple
-        care: Care = Care(),  # noqa: B008 - a tuple
+        runtime: Runtime = Runtime(),  # noqa: B008 - a tuple
+        intervals: PullIntervals = PullIntervals(),  # noqa: B008 - a tuple
+        push_settings: PushSettings = PushSettings(),  # noqa: B008 - a tuple
         socket: CourierSocket | None = None,
-        notify: Callable[[Notice], None] | None = None,
+        on_notice: Callable[[Notice], None] | None = None,
     ) -> None:
         """`socket` is the way to the sessions, for whoever won the election; `notify` is shown each notice."""
-        self.home = home
-        self.notices = Notices(world.clock, notify)
-        self._link_log = LinkLog(self.notices, world.clock)
-        self._connect = connect
-        self._world = world
-        self._pace = pace
-        self._care = care
+        self.store_folder = store_folder
+        self.operator_log = OperatorLog(runtime.clock, on_notice)
+        self._link_log = LinkLog(self.operator_log, runtime.clock)
+        self._create_client = create_client
+        self._runtime = runtime
+        self._intervals = intervals
+        self._push_settings = push_settings
         self._socket = socket
-        self._ringer = Ringer(socket, world.clock, world.sleep)
-        self._told_of: tuple[str, ...] = ()
+        self._notifier = Notifier(socket, runtime.clock, runtime.sleep)
+        self._notified_link: tuple[str, ...] = ()
         """The link, as the sessions were rung for it last."""
-        self._doubtful = 0
+        self._notified_for_person = 0
         """How many operations need a person, as they were rung for it last."""
-        self._stack = AsyncExitStack()
+        self._exit_stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         """Opens databases and client. Raises StorageError, SettingsError."""
         async with AsyncExitStack() as stack:
             await self._open(stack)
-            self._stack = stack.pop_all()
+            self._exit_stack = stack.pop_all()
         return self
 
     async def __aexit__(self, *exc: object) -> None:
         try:
-            self._save_outbox()
-            self.cache.set_link(Sync(state="none"))
+            self._recover_outbox()
+            self.cache.set_link(LinkRow(state="none"))
         finally:
-            await self._stack.aclose()
+            await self._exit_stack.aclose()
 
-    def _save_outbox(self) -> None:
+    def _recover_outbox(self) -> None:
         """Whoever opens a deleted outbox next would begin with an empty one."""
-        if is_gone(self._outbox_db) and self.home.folder.exists():
+        if is_replaced(self._outbox_db) and self.store_folder.folder.exists():
             try:
-                self.notices.add("", put_back(self._outbox_db).told)
+                self.operator_log.add("", recover_file(self._outbox_db).message)
             except StorageError as error:
-                self.notices.add(str(error))
+                self.operator_log.add(str(error))
 
     async def _open(self, stack: AsyncExitStack) -> None:
-        world = self._world
-        self._cache_db = stack.enter_context(closing(open_cache(self.home.folder, writer=True)))
-        self._outbox_db = stack.enter_context(closing(open_outbox(self.home.folder)))
-        self.grounds = Ground(self._cache_db, self.home.cache), Ground(self._outbox_db, self.home.outbox)
-        self.cache = Cache(self._cache_db, self.home.store)
-        step = reconcile(self.cache, self._cache_db, self._outbox_db, world.clock)
+        world = self._runtime
+        self._cache_db = stack.enter_context(closing(open_cache(self.store_folder.folder, writer=True)))
+        self._outbox_db = stack.enter_context(closing(open_outbox(self.store_folder.folder)))
+        self.watched_databases = (
+            WatchedDatabase(self._cache_db, self.store_folder.cache),
+            WatchedDatabase(self._outbox_db, self.store_folder.outbox),
+        )
+        self.cache = CacheWriter(self._cache_db, self.store_folder.store)
+        step = apply_clock_jump(self.cache, self._cache_db, self._outbox_db, world.clock)
         if step:
-            self.notices.add(f"The clock of this host was set by {step:+.0f} s.")
-        self.outbox = Outbox(self._outbox_db, clock=world.clock)
-        self.rests = Rests()
-        self.link = Link(self._save, self._up, clock=world.clock, roll=world.random)
-        self.upkeep = Upkeep(
-            self.home,
+            self.operator_log.add(f"The clock of this host was set by {step:+.0f} s.")
+        self.outbox = OperationQueue(self._outbox_db, clock=world.clock)
+        self.list_backoffs = ListBackoffs()
+        self.link = LinkState(self._save_link, self._on_link_up, clock=world.clock, random_source=world.random)
+        self.maintenance = Maintenance(
+            self.store_folder,
             self._cache_db,
             self._outbox_db,
             self.link,
-            self._ring,
+            self._wake_loops,
             world.clock,
             world.sleep,
-            self._care.kept,
+            self._push_settings.kept,
         )
-        client = await stack.enter_async_context(self._connect(self.link.heard))
-        self._wire_reading(client)
-        self._wire_looking(client)
-        self._wire_sending(client)
-        self.delivery.recover()
-        for op in self.outbox.pending_effects(DONE):  # confirmed, and not read back by the courier before this one
-            self.refresher.confirmed(op)
+        client = await stack.enter_async_context(self._create_client(self.link.record_response))
+        self._create_pull(client)
+        self._create_lookup(client)
+        self._create_push(client)
+        self.push_loop.recover_sending()
+        for op in self.outbox.pending_operations(
+            CONFIRMED
+        ):  # confirmed, and not read back by the courier before this one
+            self.incremental_sync.add_confirmed(op)
 
-    def _wire_reading(self, client: Client) -> None:
+    def _create_pull(self, client: Client) -> None:
         """What brings the store here and keeps it fresh."""
-        world = self._world
-        into = Intake(
+        world = self._runtime
+        into = CacheUpdate(
             self.cache,
-            fresh=Freshness(),
-            notices=self.notices,
-            tell=self.tell,
-            under_way=self.outbox.under_way,
+            read_sequence=ReadSequence(),
+            operator_log=self.operator_log,
+            notify=self.notify,
+            pending_keys=self.outbox.records_changed_since,
             clock=world.clock,
         )
-        self.pull = Pull(client, into, self.home.store, notices=self.notices, tell=self.tell, clock=world.clock)
-        self.sync = FullSync(self.pull, self.link, self.notices, sleep=world.sleep, rests=self.rests)
-        self.sync.all_read = lambda: give_back(self._cache_db, self._outbox_db)
-        self.restores = Restores(
-            self.pull,
+        self.single_reads = SingleReads(
+            client, into, self.store_folder.store, operator_log=self.operator_log, notify=self.notify, clock=world.clock
+        )
+        self.full_sync = FullSync(
+            self.single_reads, self.link, self.operator_log, sleep=world.sleep, list_backoffs=self.list_backoffs
+        )
+        self.full_sync.on_complete = lambda: release_memory(self._cache_db, self._outbox_db)
+        self.restore_recovery = KeyedRestoreRecovery(
+            self.single_reads,
             self.outbox,
             self.link,
-            self.notices,
-            forget=lambda op_id: self.refresher.forget(self.outbox.get(op_id)),
+            self.operator_log,
+            on_unconfirmed=lambda op_id: self.incremental_sync.forget(self.outbox.get(op_id)),
             clock=world.clock,
         )
-        self.refresher = Refresher(
-            self.pull,
-            self.sync,
+        self.incremental_sync = IncrementalSync(
+            self.single_reads,
+            self.full_sync,
             self.link,
-            self.notices,
-            retire=lambda op_ids: self.outbox.read_back(*op_ids),
-            wishes=lambda: take_wishes(self._outbox_db),
-            restored=self._restored,
-            lost=self._lost,
-            known=self.restores.known,
-            read_back=lambda number, rows, spoken_for: self.checker.read_back(number, rows, spoken_for),
+            self.operator_log,
+            retire=lambda op_ids: self.outbox.mark_read_back(*op_ids),
+            read_requests=lambda: take_read_requests(self._outbox_db),
+            on_restore=self._on_restore,
+            find_lost=self._has_lost_operations,
+            known_keys=self.restore_recovery.recent_keys,
+            on_order_read=lambda number, rows, spoken_for: self.reconciler.check_read_back(number, rows, spoken_for),
             sleep=world.sleep,
-            pace=self._pace,
-            rests=self.rests,
+            intervals=self._intervals,
+            list_backoffs=self.list_backoffs,
         )
 
-    def _wire_looking(self, client: Client) -> None:
+    def _create_lookup(self, client: Client) -> None:
         """What looks for what may have arrived."""
-        world = self._world
-        self.probes = Probes(self._outbox_db, clock=world.clock)
-        looker = Looker(client, self.home.store, self.probes)
-        self.checker = Checker(
+        world = self._runtime
+        self.observations = ObservedBehaviour(self._outbox_db, clock=world.clock)
+        looker = Lookup(client, self.store_folder.store, self.observations)
+        self.reconciler = Reconciler(
             looker,
             self.outbox,
-            self.probes,
+            self.observations,
             self.link,
-            Heard(self._found, self._asked, self._denied, self._ring, self.refresher.want, self.notices.add),
-            care=self._care,
-            floor=lambda: int(self.cache.cursor("logs") or 0),
-            rests=self.rests,
+            ReconcilerEvents(
+                self._on_found,
+                self._on_needs_person,
+                self._on_not_applied,
+                self._wake_loops,
+                self.incremental_sync.request_read,
+                self.operator_log.add,
+            ),
+            push_settings=self._push_settings,
+            last_log_id=lambda: int(self.cache.cursor("logs") or 0),
+            list_backoffs=self.list_backoffs,
             clock=world.clock,
             sleep=world.sleep,
         )
 
-        self.vanished = Vanished(
+        self.unkeyed_restore_recovery = UnkeyedRestoreRecovery(
             looker,
             self.outbox,
-            self.probes,
+            self.observations,
             self.link,
-            notice=self.notices.add,
-            again=self._read_anew,
+            add_notice=self.operator_log.add,
+            on_lost=self._reread_everything,
             clock=world.clock,
             sleep=world.sleep,
         )
 
-    def _wire_sending(self, client: Client) -> None:
+    def _create_push(self, client: Client) -> None:
         """What delivers the outbox, and asks what has to be answered."""
-        world = self._world
-        ready = Readying(self.pull, self.checker, self.probes, self.link, self.notices, self._cache_db)
-        ears = Ears(
-            ready.before,
-            ready.fit,
-            self.checker.is_unsaid,
-            self._confirmed,
-            self._refused,
-            self._doubted,
-            self.refresher.knock,
-            self.refresher.is_of_the_link,
-            self.refresher.look_soon,
+        world = self._runtime
+        ready = PrePushChecks(
+            self.single_reads, self.reconciler, self.observations, self.link, self.operator_log, self._cache_db
         )
-        self.passes = Passes(self._outbox_db, self._passed, clock=world.clock)
-        self.delivery = Delivery(
+        ears = PushEvents(
+            ready.evidence_before,
+            ready.adapt,
+            self.reconciler.needs_lookup,
+            self._on_confirmed,
+            self._on_refused,
+            self._on_in_doubt,
+            self.incremental_sync.check_service,
+            self.incremental_sync.is_link_failure,
+            self.incremental_sync.check_changes_soon,
+        )
+        self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=world.clock)
+        self.push_loop = PushLoop(
             self.outbox,
             client,
             self.link,
             ears,
-            self.passes,
+            self.token_store,
             clock=world.clock,
             sleep=world.sleep,
-            roll=world.random,
-            care=self._care,
-            settle_s=lambda: self.checker.settle_s,
+            random_source=world.random,
+            push_settings=self._push_settings,
+            settling_s=lambda: self.reconciler.settling_s,
         )
-        self.asks = Asks(
+        self.immediate_requests = ImmediateRequests(
             self._outbox_db,
             client,
             self.link,
-            assigned=self.pull.assignments,
-            passes=self.passes,
-            tell=lambda: self.tell([ASK]),
+            assignments=self.single_reads.assignment_reader,
+            token_store=self.token_store,
+            notify=lambda: self.notify([REQUEST]),
             clock=world.clock,
             sleep=world.sleep,
         )
 
-    def _seen_features(self) -> Features:
+    def _cached_features(self) -> Features:
         """What the service announced when a courier last heard of it."""
         return parse_features(self.cache.cursor("features") or "")
 
@@ -265,174 +285,174 @@ class Courier:
     async def run(self) -> None:
         """Works until it is cancelled."""
         loops: tuple[Callable[[], Awaitable[None]], ...] = (
-            self.delivery.run,
-            self.refresher.run,
-            self.sync.run,
-            self.checker.run,
-            self.asks.run,
-            self.vanished.run,
-            self._ringer.run,
-            self.upkeep.tidy_up,
-            self.upkeep.beat,
+            self.push_loop.run,
+            self.incremental_sync.run,
+            self.full_sync.run,
+            self.reconciler.run,
+            self.immediate_requests.run,
+            self.unkeyed_restore_recovery.run,
+            self._notifier.run,
+            self.maintenance.run_archive,
+            self.maintenance.run_heartbeat,
         )
         async with asyncio.TaskGroup() as group:
             for loop in loops:
-                group.create_task(kept_up(loop, self.notices, self._world.sleep))
+                group.create_task(run_forever(loop, self.operator_log, self._runtime.sleep))
 
-    async def catch_up(self, *, full: bool = False, progress: Callable[[Progress], None] | None = None) -> None:
+    async def sync_once(self, *, full: bool = False, progress: Callable[[SyncProgress], None] | None = None) -> None:
         """Brings the cache up to date once, and delivers what can be delivered.
 
         `full` reads everything anew; `progress` is shown how far it has come. Raises ClientError or SettingsError when
         the service cannot be reached; what was read until then is kept.
         """
-        self.sync.watch = progress
-        await self.pull.knock()
-        await self.refresher.round()
+        self.full_sync.on_progress = progress
+        await self.single_reads.check_service()
+        await self.incremental_sync.run_once()
         if full:
-            self.sync.ask_all()
+            self.full_sync.request_full()
         else:
-            self.sync.ask_lists()
-        await self.delivery.drain()
-        await self.checker.round()
-        await self.sync.finish()
-        await self.refresher.round()
+            self.full_sync.request_missing()
+        await self.push_loop.push_all()
+        await self.reconciler.run_once()
+        await self.full_sync.run_to_end()
+        await self.incremental_sync.run_once()
 
-    async def drain(self) -> None:
+    async def push_once(self) -> None:
         """Delivers what may go now, and reads it back."""
         if not self.link.is_up:
-            await self.refresher.knock()
-        await self.delivery.drain()
-        await self.checker.round()
-        await self.refresher.round()
+            await self.incremental_sync.check_service()
+        await self.push_loop.push_all()
+        await self.reconciler.run_once()
+        await self.incremental_sync.run_once()
 
     def wake(self) -> None:
         """A session has written something, or wishes for something."""
         if self._socket is not None:
-            self.heard(self._socket.drain())
-        self._ring()
+            self.receive_messages(self._socket.drain())
+        self._wake_loops()
 
-    def heard(self, words: Iterable[str]) -> None:
+    def receive_messages(self, messages: Iterable[str]) -> None:
         """What sessions said when they rang; some of it no file holds."""
-        for word in words:
-            name, _, secret = word.removeprefix(CONFIDE).partition(" ")
-            if not (word.startswith(CONFIDE) and secret):
+        for word in messages:
+            name, _, secret = word.removeprefix(SECRET_PREFIX).partition(" ")
+            if not (word.startswith(SECRET_PREFIX) and secret):
                 continue
-            if user := passes_of(name):
-                self.passes.take(user, secret)
+            if user := user_of_token_name(name):
+                self.token_store.add_from_message(user, secret)
             else:
-                self.asks.confide(name, secret)
+                self.immediate_requests.receive_secret(name, secret)
 
-    def _ring(self) -> None:
-        self.delivery.alarm.ring()
-        self.refresher.alarm.ring()
-        self.checker.alarm.ring()
-        self.asks.alarm.ring()
+    def _wake_loops(self) -> None:
+        self.push_loop.wake_event.set()
+        self.incremental_sync.wake_event.set()
+        self.reconciler.wake_event.set()
+        self.immediate_requests.wake_event.set()
 
-    async def settle(self, within_s: float) -> None:
+    async def finish_requests(self, within_s: float) -> None:
         """Sends nothing new, and gives what is under way so many seconds to come back."""
-        self.delivery.stopping = self.asks.stopping = True
-        landing = asyncio.gather(self.delivery.landed(), self.asks.landed())
-        time_is_up = asyncio.ensure_future(self._world.sleep(within_s))
+        self.push_loop.is_stopping = self.immediate_requests.is_stopping = True
+        landing = asyncio.gather(self.push_loop.wait_until_finished(), self.immediate_requests.wait_until_finished())
+        time_is_up = asyncio.ensure_future(self._runtime.sleep(within_s))
         await asyncio.wait((landing, time_is_up), return_when=asyncio.FIRST_COMPLETED)
         landing.cancel()
         time_is_up.cancel()
 
     @property
-    def idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether nothing is left that could be sent or has to be read back, and nobody waits for an answer."""
-        waiting = self.outbox.next_at() is not None or self.outbox.next_look() is not None
-        sendable = self.outbox.sendable(1, self.passes.principals)
-        return not (waiting or sendable or self.delivery.in_flight or self.asks.is_busy)
+        waiting = self.outbox.next_due_at() is not None or self.outbox.next_lookup_at() is not None
+        sendable = self.outbox.sendable(1, self.token_store.usable_principals)
+        return not (waiting or sendable or self.push_loop.in_flight or self.immediate_requests.is_busy)
 
-    def tell(self, topics: Iterable[str]) -> None:
+    def notify(self, topics: Iterable[str]) -> None:
         """Rings at the sessions that these concern; during a full sync all show how far it has come."""
-        self._ringer.tell([*topics, SYNC] if self.link.state == SYNCING else topics)
+        self._notifier.notify([*topics, SYNC] if self.link.state == SYNCING else topics)
 
     # What the parts tell each other
 
-    def _save(self, status: Status) -> None:
-        self._link_log.see(status, self.link.cause)
+    def _save_link(self, status: LinkStatus) -> None:
+        self._link_log.record(status, self.link.cause)
         features = self.link.features
         try:
-            with self.cache.batch():
-                self.cache.set_link(Sync(state=status.state, last_ok=status.last_ok or None, server=status.why))
-                self.cache.set_cursor("beat", status.beat)
-                if features is not None and features != self._seen_features():
-                    self.cache.set_cursor("features", features.text)
-                    self.cache.set_link(Sync(features=features.text))
+            with self.cache.transaction():
+                self.cache.set_link(LinkRow(state=status.state, last_ok=status.last_ok or None, server=status.reason))
+                self.cache.set_cursor("beat", status.heartbeat)
+                if features is not None and features != self._cached_features():
+                    self.cache.set_cursor("features", features.header_value)
+                    self.cache.set_link(LinkRow(features=features.header_value))
         except StorageError as error:
-            self.notices.add(str(error))  # whoever made the call has nothing to do with it
-        told = (status.state, status.why, features.text if features else "")
-        if told != self._told_of:  # else it is a sign of life
-            self._told_of = told
-            self.tell([LINK])
+            self.operator_log.add(str(error))  # whoever made the call has nothing to do with it
+        told = (status.state, status.reason, features.header_value if features else "")
+        if told != self._notified_link:  # else it is a sign of life
+            self._notified_link = told
+            self.notify([LINK])
 
-    def _passed(self) -> None:
+    def _on_token_change(self) -> None:
         """Somebody's token has come, and what waited for it goes; or it has gone, and he is asked."""
-        self._ring()
-        self.tell([OUTBOX, ASK])
+        self._wake_loops()
+        self.notify([OUTBOX, REQUEST])
 
-    def _up(self) -> None:
-        self._ring()
-        self.sync.alarm.ring()
+    def _on_link_up(self) -> None:
+        self._wake_loops()
+        self.full_sync.wake_event.set()
 
-    async def _restored(self) -> None:
+    async def _on_restore(self) -> None:
         """The service was put back from an earlier copy: what it has lost is told to it again, and all is read anew."""
-        await self.restores.say_again()
-        self._read_anew()
+        await self.restore_recovery.resend_lost()
+        self._reread_everything()
 
-    async def _lost(self) -> bool:
+    async def _has_lost_operations(self) -> bool:
         """Whether the service has lost something, looked for where the cache cannot tell it."""
-        is_lost = await self.restores.ask_once()
+        is_lost = await self.restore_recovery.check_once()
         if is_lost:
-            self._read_anew()
+            self._reread_everything()
         return is_lost
 
-    def _read_anew(self) -> None:
-        self.cache.forget_logs()
+    def _reread_everything(self) -> None:
+        self.cache.delete_log()
         for log in ("logs", "logs_losses"):
             self.cache.set_cursor(log, None)
-        self.sync.ask_all()
-        self._ring()
-        self._moved_on(LINK)
+        self.full_sync.request_full()
+        self._wake_loops()
+        self._notify_state_change(LINK)
 
-    def _denied(self, op: Operation, why: Told) -> None:
-        self.refresher.forget(op)
-        self.notices.add(f"{op.operation} {op.op_id} ({' '.join(op.lanes)}):", why)
-        self._moved_on(REFUSAL)
-        self.checker.alarm.ring()
+    def _on_not_applied(self, op: Operation, reason: StoredMessage) -> None:
+        self.incremental_sync.forget(op)
+        self.operator_log.add(f"{op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
+        self._notify_state_change(REFUSAL)
+        self.reconciler.wake_event.set()
 
-    def _confirmed(self, op: Operation) -> None:
-        self._found(op)
-        self.checker.succeeded(op)
+    def _on_confirmed(self, op: Operation) -> None:
+        self._on_found(op)
+        self.reconciler.record_success(op)
 
-    def _found(self, op: Operation) -> None:
-        self.refresher.confirmed(op)
-        self._moved_on()
+    def _on_found(self, op: Operation) -> None:
+        self.incremental_sync.add_confirmed(op)
+        self._notify_state_change()
 
-    def _asked(self, op: Operation, why: Told) -> None:
-        self.notices.add(f"A person has to settle {op.operation} {op.op_id} ({' '.join(op.lanes)}):", why)
-        self._moved_on(REFUSAL)
+    def _on_needs_person(self, op: Operation, reason: StoredMessage) -> None:
+        self.operator_log.add(f"A person has to settle {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
+        self._notify_state_change(REFUSAL)
 
-    def _refused(self, op: Operation, why: Told) -> None:
-        self.notices.add(f"The service refused {op.operation} {op.op_id} ({' '.join(op.lanes)}):", why)
-        self.refresher.want(touched(op))
-        self._moved_on(REFUSAL)
+    def _on_refused(self, op: Operation, reason: StoredMessage) -> None:
+        self.operator_log.add(f"The service refused {op.operation} {op.op_id} ({' '.join(op.lanes)}):", reason)
+        self.incremental_sync.request_read(topics_of_operation(op))
+        self._notify_state_change(REFUSAL)
 
-    def _doubted(self, op: Operation, why: Told) -> None:
-        self.notices.add(f"Nobody knows whether {op.operation} {op.op_id} ({' '.join(op.lanes)}) arrived:", why)
-        self.refresher.want(touched(op))
-        self._moved_on(REFUSAL)
-        self.checker.alarm.ring()
+    def _on_in_doubt(self, op: Operation, reason: StoredMessage) -> None:
+        self.operator_log.add(f"Nobody knows whether {op.operation} {op.op_id} ({' '.join(op.lanes)}) arrived:", reason)
+        self.incremental_sync.request_read(topics_of_operation(op))
+        self._notify_state_change(REFUSAL)
+        self.reconciler.wake_event.set()
 
-    def _moved_on(self, *topics: str) -> None:
+    def _notify_state_change(self, *topics: str) -> None:
         """Tells the sessions that an operation has another state, that none waits any more, that there is one more for
         a person, or less."""
-        waiting, doubtful = self.outbox.counts()
+        waiting, doubtful = self.outbox.pending_counts()
         found = {OUTBOX, *topics}
         if not waiting:
             found.add(WAITING)
-        if doubtful != self._doubtful:
-            self._doubtful = doubtful
+        if doubtful != self._notified_for_person:
+            self._notified_for_person = doubtful
             found.add(REFUSAL)
-        self.tell(found)
+        self.notify(found)

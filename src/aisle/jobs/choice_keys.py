@@ -17,11 +17,11 @@ NONE: Final = "n"
 REST: Final = "r"
 DROP: Final = "x"
 FIND: Final = "f"
-GO: Final = "g"
-OTHERS: Final = "o"
+GO_TO: Final = "g"
+OTHER_PERSON: Final = "o"
 ALL: Final = "a"
 
-KEYS: Final = {
+LETTER_OF_CHOICE: Final = {
     # What the question says
     "quantity": YES,
     "amount": YES,
@@ -76,10 +76,10 @@ KEYS: Final = {
     "count": "cv",
     "look_up": FIND,
     "find": FIND,
-    "switch": GO,
-    "leave_for": GO,
-    "hand_over": OTHERS,
-    "handed_over": OTHERS,
+    "switch": GO_TO,
+    "leave_for": GO_TO,
+    "hand_over": OTHER_PERSON,
+    "handed_over": OTHER_PERSON,
     "other": ALL,
     "leave_all": ALL,
     "lying": "l",
@@ -87,20 +87,22 @@ KEYS: Final = {
 }
 """The letter of each kind of choice, the likeliest first; a kind that is not here is one among equals."""
 
-MOST: Final = 9
+MAX_CHOICES: Final = 9
 """So many choices are asked about at once where there may be any number of them; the others wait."""
 
-FREE: Final = "efgjmortvzixlsqawckdun"
+FREE_LETTERS: Final = "efgjmortvzixlsqawckdun"
 """Letters of equals, in the order in which they are given. `b`, `h` and `p` lead through every page."""
 
 
-def keys_of(kinds: Iterable[str], commands: str = "") -> str:
+def assign_letters(kinds: Iterable[str], commands: str = "") -> str:
     """A letter for each of these choices, none of them twice; where there are more choices than letters, the last
     ones have none, and wait. `commands`: letters that the page itself knows."""
     keys = ""
     for kind in kinds:
         taken = f"{keys}{commands}"
-        letter = next((letter for letter in (*KEYS.get(kind, ""), *FREE) if letter not in taken), "")
+        letter = next(
+            (letter for letter in (*LETTER_OF_CHOICE.get(kind, ""), *FREE_LETTERS) if letter not in taken), ""
+        )
         if not letter:
             break
         keys += letter

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
 
-from aisle.days import is_date, is_midnight_of_utc
+from aisle.dates import is_date, is_utc_midnight
 
-_DATE = len("2026-11-27")
+_DATE_LENGTH = len("2026-11-27")
 
 
-def read(text: str) -> datetime | None:
+def parse_time(text: str) -> datetime | None:
     """A date or time (ISO 8601) in the zone of the store; None where it is none."""
     try:
         return datetime.fromisoformat(text).astimezone()
@@ -23,9 +23,9 @@ def read(text: str) -> datetime | None:
         return None
 
 
-def utc(text: str) -> str:
+def to_utc_text(text: str) -> str:
     """A moment in UTC, so that moments can be compared as texts; what is none, in UTC at least, is empty."""
-    moment = read(text)
+    moment = parse_time(text)
     try:
         said = None if moment is None else moment.astimezone(UTC)
     except (ValueError, OverflowError, OSError):
@@ -33,53 +33,53 @@ def utc(text: str) -> str:
     return "" if said is None else said.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def is_day(text: str) -> bool:
+def is_whole_day(text: str) -> bool:
     """Whether it names a day and no time; the midnight at which a day of the store begins stands for that day."""
-    moment = read(text)
-    return moment is not None and (is_date(text) or moment == midnight_of(moment.date()))
+    moment = parse_time(text)
+    return moment is not None and (is_date(text) or moment == start_of_day(moment.date()))
 
 
-def day_meant(text: str) -> date | None:
+def named_day(text: str) -> date | None:
     """The day that a field says which names a day, by itself or by a midnight (see above); None for any other time."""
-    if is_day(text):
-        return day_of(text)
+    if is_whole_day(text):
+        return day_in_store(text)
     return datetime.fromisoformat(text).date() if _is_midnight_of_utc(text) else None
 
 
-def day_of(text: str) -> date | None:
+def day_in_store(text: str) -> date | None:
     """The day in the store of a date or time; None where it is none."""
-    moment = read(text)
+    moment = parse_time(text)
     return None if moment is None else date.fromisoformat(text) if is_date(text) else moment.date()
 
 
-def midnight_of(day: date) -> datetime:
+def start_of_day(day: date) -> datetime:
     """When a day of the store begins."""
     return datetime.combine(day, time()).astimezone()
 
 
-def midnight(now: str) -> datetime:
+def start_of_today(now: str) -> datetime:
     """When the day of this moment began."""
-    return midnight_of(datetime.fromisoformat(now).astimezone().date())
+    return start_of_day(datetime.fromisoformat(now).astimezone().date())
 
 
-def local(text: str) -> str:
+def to_local_text(text: str) -> str:
     """A field that names a day as it is compared with others of the store: that day, or a time of the store without
     its zone.
 
     What is neither stays as it is.
     """
-    if len(text) <= _DATE:
+    if len(text) <= _DATE_LENGTH:
         return text
-    moment = read(text)
+    moment = parse_time(text)
     if moment is None:
         return text
-    if day := day_meant(text):
+    if day := named_day(text):
         return day.isoformat()
     return moment.replace(tzinfo=None).isoformat(timespec="seconds")
 
 
 def _is_midnight_of_utc(text: str) -> bool:
     try:
-        return is_midnight_of_utc(datetime.fromisoformat(text))
+        return is_utc_midnight(datetime.fromisoformat(text))
     except ValueError:
         return False

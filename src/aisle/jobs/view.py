@@ -1,10 +1,19 @@
-"""What a job shows: message ids and arguments in a closed union of small shapes; `tui` makes sentences of them."""
+"""What can have become of a piece of work, from noting it on, and the word that people have for it."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
 from aisle.tuples import NamedTuple
+
+STATE_WORDS = {
+    "noted": "word.noted",
+    "sent": "word.sent",
+    "confirmed": "word.confirmed",
+    "refused": "word.refused",
+    "unclear": "word.unclear",
+    "settled": "word.settled",
+}
 
 
 class Msg(NamedTuple):
@@ -27,22 +36,22 @@ def raw(text: str) -> Msg:
     return Msg("raw", (("text", text),))
 
 
-def known(value: Decimal | None) -> Decimal | Msg:
+def known_number(value: Decimal | None) -> Decimal | Msg:
     """A number in a text, and `?` where nobody has said it."""
     return raw("?") if value is None else value
 
 
-def amount(value: Decimal | None) -> Msg:
+def number_message(value: Decimal | None) -> Msg:
     """A number by itself, and `?` where nobody has said it."""
-    return msg("number", value=known(value))
+    return msg("number", value=known_number(value))
 
 
-def signed(value: Decimal, shown: Decimal | Msg | None = None) -> Msg:
+def signed_message(value: Decimal, amount: Decimal | Msg | None = None) -> Msg:
     """A difference with its sign; `shown` stands for its amount where that is said in another way."""
     return msg(
         "count.signed",
         sign="+" if value > 0 else "-" if value < 0 else "±",
-        value=abs(value) if shown is None else shown,
+        value=abs(value) if amount is None else amount,
     )
 
 
@@ -55,15 +64,15 @@ class Verdict(NamedTuple):
 
     kind: str
     text: Msg
-    whole: bool = False
+    is_multiline: bool = False
     """All of it is said, on several lines where one is too short; what else is good has one line."""
-    more: Msg | None = None
+    detail: Msg | None = None
     """What else has to be known of what was done; on further lines, where one is too short."""
 
 
-def undone(text: Msg) -> Verdict:
+def undo_verdict(text: Msg) -> Verdict:
     """Says what was undone: which goods, how many, from where and to where."""
-    return Verdict(GOOD, text, whole=True)
+    return Verdict(GOOD, text, is_multiline=True)
 
 
 class Line(NamedTuple):
@@ -76,39 +85,39 @@ class Line(NamedTuple):
     text: Msg
 
 
-class Fact(NamedTuple):
+class LabelledValue(NamedTuple):
     """A label and a value, shown where there is room, first things first."""
 
     label: Msg
     value: Msg
 
 
-class Stop(NamedTuple):
+class UpcomingStop(NamedTuple):
     """One stop to come: where, what, how many."""
 
-    place: str
+    location: str
     label: str
     quantity: Decimal | None
     """None where nobody has said how many."""
 
 
-class Hint(NamedTuple):
+class KeyHint(NamedTuple):
     """A command of the step: its letter and what it does."""
 
     letter: str
     text: Msg
-    stays: bool = False
+    is_always_shown: bool = False
     """It leads on from this page too, where all of it is on the screen."""
 
 
-BACK = Hint("b", msg("hint.back"))
+BACK = KeyHint("b", msg("hint.back"))
 """To what lies below this page; nearly all of them have it."""
 
-ON = Hint("n", msg("hint.page_on"))
-PAGES = (ON, Hint("p", msg("hint.page_back")))
+NEXT_PAGE = KeyHint("n", msg("hint.page_on"))
+PAGE_HINTS = (NEXT_PAGE, KeyHint("p", msg("hint.page_back")))
 """Through the pages of what does not fit on one screen."""
 
-PAGING = (*(hint.text.id for hint in PAGES), "browse.rest")
+PAGING_TEXT_IDS = (*(hint.text.id for hint in PAGE_HINTS), "browse.rest")
 """What hints say that mean something only where there is more than one page."""
 
 
@@ -120,23 +129,23 @@ class Step(NamedTuple):
     title: Msg
     prompt: Msg
     lines: tuple[Line, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    coming: tuple[Stop, ...] = ()
+    labelled_values: tuple[LabelledValue, ...] = ()
+    upcoming: tuple[UpcomingStop, ...] = ()
     choices: tuple[Msg, ...] = ()
     """Numbered from 1, unless they have `keys`."""
-    hints: tuple[Hint, ...] = ()
+    key_hints: tuple[KeyHint, ...] = ()
     done: Decimal = Decimal(0)
     total: Decimal = Decimal(0)
     """Progress, in pieces where goods of several units have no sum; total 0 shows none."""
-    ahead: Msg = Msg("coming.title")
+    upcoming_title: Msg = Msg("coming.title")
     """What stands over `coming`."""
-    at_hand: bool = False
+    is_upcoming_at_hand: bool = False
     """What comes is here already: what it is matters more than its place."""
     first: int = 0
     """Index of `choices[0]`, where they are a part of more."""
-    of: int = 0
+    choice_total: int = 0
     """So many there are to choose from, where that may be more than a screen has room for."""
-    keys: str = ""
+    choice_letters: str = ""
     """The letters of the choices, where numbers are quantities."""
 
 
@@ -145,19 +154,19 @@ class Row(NamedTuple):
 
     key: str
     cells: tuple[Msg, ...]
-    share: Decimal = Decimal(-1)
+    progress: Decimal = Decimal(-1)
     """Progress from 0 to 1, drawn as a bar where there is room; below 0: none."""
-    marked: bool = False
+    is_marked: bool = False
     """Something is to be done to it, together with others."""
 
 
-class ListWindow(NamedTuple):
+class ListView(NamedTuple):
     """A window on a list of any length."""
 
     name: str
     title: Msg
     prompt: Msg
-    heads: tuple[Msg, ...]
+    column_heads: tuple[Msg, ...]
     """Column heads, one for each cell."""
     rows: tuple[Row, ...]
     first: int
@@ -165,17 +174,17 @@ class ListWindow(NamedTuple):
     total: int
     cursor: int = -1
     """Index in the whole list; -1 while nobody has moved it."""
-    numbered: int = 0
+    numbered_rows: int = 0
     """So many rows from the first of the window are choices, numbered from 1."""
     empty: Msg = Msg("list.empty")
     choices: tuple[Msg, ...] = ()
     """Numbered on from the rows."""
-    hints: tuple[Hint, ...] = ()
-    bars: bool = False
+    key_hints: tuple[KeyHint, ...] = ()
+    has_progress_bars: bool = False
     """Its rows show how far they are: columns give way to the bars where there is some room."""
-    more: bool = False
+    may_have_more: bool = False
     """More may be there than `total`: so far they were counted, and what follows is found by more of its words."""
-    tall: bool = False
+    has_two_line_rows: bool = False
     """On a narrow screen each row has two lines, though fewer are in sight then: its second cell says what the first
     does not."""
 
@@ -185,27 +194,27 @@ class Block(NamedTuple):
 
     title: Msg
     rows: tuple[tuple[Msg, ...], ...]
-    numbered: int = 0
+    numbered_rows: int = 0
     """So many of the rows are choices, numbered from 1."""
-    tight: bool = False
+    is_compact: bool = False
     """On a small screen it goes without its title, and a row that fits into one line stays on one."""
-    looks: tuple[str, ...] = ()
+    cell_styles: tuple[str, ...] = ()
     """How the cells of a row are drawn, where that is what they are there to show: kinds of a verdict, `accent`,
     `bold`, `dim`, `reversed`."""
-    telling: bool = False
+    is_title_needed: bool = False
     """The title says what the rows do not: where it is left out, each row says it."""
 
 
-class Mark(NamedTuple):
+class MapLocation(NamedTuple):
     """One place on a map, and how full it is."""
 
-    place: str
-    share: Decimal
+    location: str
+    fill: Decimal
     """From 0 (empty) to 1."""
-    here: bool = False
+    is_current: bool = False
 
 
-class Detail(NamedTuple):
+class DetailView(NamedTuple):
     """Everything about one thing, to be read; page by page where it does not fit."""
 
     name: str
@@ -217,12 +226,12 @@ class Detail(NamedTuple):
     page: int = 0
     """Which page of the blocks is shown; the screen decides how many there are, and counts on from the last to the
     first."""
-    marks: tuple[Mark, ...] = ()
+    map_locations: tuple[MapLocation, ...] = ()
     """The places around in the order of feet, drawn as a map where there is room."""
     choices: tuple[Msg, ...] = ()
     """Numbered on from the rows of the blocks, unless they have `keys`."""
-    hints: tuple[Hint, ...] = ()
-    keys: str = ""
+    key_hints: tuple[KeyHint, ...] = ()
+    choice_letters: str = ""
     """The letters of the choices, where numbers say how many."""
 
 
@@ -252,38 +261,38 @@ class Chart(NamedTuple):
     page: int = 0
     empty: Msg = Msg("list.empty")
     choices: tuple[Msg, ...] = ()
-    hints: tuple[Hint, ...] = ()
-    heat: bool = False
+    key_hints: tuple[KeyHint, ...] = ()
+    is_heat_map: bool = False
     """A map: one row for each series, a sign for each of its values, the darker the higher."""
 
 
-View = Step | ListWindow | Detail | Chart
+View = Step | ListView | DetailView | Chart
 """Everything a job can show."""
 
 
 def numbered_rows(view: View) -> int:
     """So many rows of a page are choices: its other choices are numbered on from them."""
-    if isinstance(view, Detail):
-        return sum(block.numbered for block in view.blocks)
-    return view.numbered if isinstance(view, ListWindow) else 0
+    if isinstance(view, DetailView):
+        return sum(block.numbered_rows for block in view.blocks)
+    return view.numbered_rows if isinstance(view, ListView) else 0
 
 
-def unnumbered(view: View) -> View:
+def without_row_numbers(view: View) -> View:
     """The page without the numbers of its rows."""
-    if isinstance(view, Detail):
-        return view._replace(blocks=tuple(block._replace(numbered=0) for block in view.blocks))
-    return view._replace(numbered=0) if isinstance(view, ListWindow) else view
+    if isinstance(view, DetailView):
+        return view._replace(blocks=tuple(block._replace(numbered_rows=0) for block in view.blocks))
+    return view._replace(numbered_rows=0) if isinstance(view, ListView) else view
 
 
-class Lack(NamedTuple):
+class MissingList(NamedTuple):
     """A list of the service that cannot be read, or not wholly."""
 
     name: str
     why: str
-    """As `aisle.jobs.told` keeps it; empty where nobody knows."""
+    """As `aisle.jobs.message` keeps it; empty where nobody knows."""
 
 
-class LeftOut(NamedTuple):
+class UnusableRows(NamedTuple):
     """Rows of a list of the service that cannot be used."""
 
     name: str
@@ -294,32 +303,32 @@ class LeftOut(NamedTuple):
     """They are there twice, and the last row of each key counts."""
 
 
-class Link(NamedTuple):
+class LinkState(NamedTuple):
     """The state of the link, shown on every screen."""
 
     state: str
     """`live`, `partial`, `offline`, `syncing`, `none` (no courier yet), `stuck` (one that does not answer), `renewed`
     (what a newer program reads, this one cannot), `refused` (token) or `unkept` (nothing can be noted on this host)."""
-    age: float = -1.0
+    age_s: float = -1.0
     """Seconds since the cache was last confirmed by the service; below 0: never."""
     waiting: int = 0
     """Operations not yet confirmed."""
-    doubtful: int = 0
+    needs_person: int = 0
     """Operations that need a person."""
     done: int = 0
     total: int = 0
     """Progress of a running full sync in rows; total 0: unknown."""
-    without: tuple[str, ...] = ()
+    missing_lists: tuple[str, ...] = ()
     """Where the link is `partial`: the lists that do not come."""
-    unread: tuple[str, ...] = ()
+    unread_lists: tuple[str, ...] = ()
     """Lists of the store that were never read to their end: nobody knows what is in them."""
-    elsewhere: int = 0
+    waiting_other_stores: int = 0
     """Operations of other stores that terminals of this host were changed to or from, not yet confirmed."""
-    lacking: tuple[Lack, ...] = ()
+    unreadable_lists: tuple[MissingList, ...] = ()
     """The lists that could not be read when they were last asked for."""
-    left_out: tuple[LeftOut, ...] = ()
+    unusable_rows: tuple[UnusableRows, ...] = ()
     """Rows that could not be used when their lists were last read."""
-    silent: float = 0.0
+    heartbeat_age_s: float = 0.0
     """Where the link is `stuck`: seconds since the courier's last sign of life."""
 
 
@@ -327,12 +336,12 @@ class Frame(NamedTuple):
     """All that is on the screen."""
 
     view: View
-    link: Link
+    link: LinkState
     verdict: Verdict | None = None
     typed: str = ""
     store: str = ""
     user: str = ""
-    serial: int = 0
+    scan_serial: int = 0
     """Number of the last scan of this session, so that two equal verdicts can be told apart."""
     language: str = "en"
     """Of all that is said."""

@@ -9,34 +9,43 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from aisle.scan.escapes import BROKEN, CUT_S, KEYPAD, MORE, WHOLE, Sequence, is_key, own_of
-from aisle.scan.inputs import APART_S, BY_HAND_S, Decoded, Escape, Key, Line, Typed
-from aisle.scan.separators import F8, GS, KEY, begins_message
+from aisle.scan.escape_sequences import (
+    COMPLETE,
+    CUT_OFF_S,
+    INCOMPLETE,
+    KEYPAD_CHARACTERS,
+    NOT_A_SEQUENCE,
+    EscapeSequence,
+    is_key,
+    possible_prefix_of,
+)
+from aisle.scan.gs1_separators import F8_SEQUENCE, GROUP_SEPARATOR, KEY_MARK, begins_gs1_message
+from aisle.scan.inputs import LONG_PAUSE_S, TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine
 
-LONGEST_LINE: Final = 4096
+MAX_LINE: Final = 4096
 """Characters of a line that are kept; a line of that length was cut and is to be refused."""
-MOST_DROPPED: Final = 16
+MAX_DROPPED: Final = 16
 """Control characters without a meaning that are remembered of a line."""
-MOST_PAUSES: Final = 256
+MAX_PAUSES: Final = 256
 """Pauses inside a line that are remembered; nobody types on for longer."""
-SUFFIX_S: Final = 0.25
+SECOND_TERMINATOR_S: Final = 0.25
 """A second, different terminator within this time belongs to the first (a scanner that sends TAB and CR)."""
-INSIDE: Final = 8
+MIN_BEFORE_KEY: Final = 8
 """Characters of a line after which a key in the middle of it is the scanner's, where it comes at scanner pace."""
-LATE_S: Final = 3.0
+LATE_ESCAPE_S: Final = 3.0
 """How long the rest of an escape sequence may lag behind an ESC that was taken for the Esc key."""
-PASTE_S: Final = 2.0
+LOST_PASTE_END_S: Final = 2.0
 """A paste that is silent for so long has lost its end; Enter and Backspace on an empty line are keys again."""
 
-_PLAIN = re.compile(rb"[\x04\x1d\x1e\x20-\x7e]+")
+_DATA_BYTES = re.compile(rb"[\x04\x1d\x1e\x20-\x7e]+")
 """Data: printable ASCII and the separators of GS1 and ISO 15434 messages (EOT, GS, RS)."""
-_HIGH = re.compile(rb"[\x80-\xff]+")
-_ENDS: Final = {0x0D: "cr", 0x0A: "lf", 0x09: "tab", 0x03: "etx"}
+_NON_ASCII_BYTES = re.compile(rb"[\x80-\xff]+")
+_TERMINATORS: Final = {0x0D: "cr", 0x0A: "lf", 0x09: "tab", 0x03: "etx"}
 _ESC: Final = 0x1B
 _BRACKET: Final = 0x5B
 _STX: Final = 0x02
-_IGNORED: Final = frozenset(range(0x20)) - {0x04, 0x1D, 0x1E, _ESC, 0x08, *_ENDS}
-_NOISE: Final = "\x00\x07\x11\x13"
+_IGNORED: Final = frozenset(range(0x20)) - {0x04, 0x1D, 0x1E, _ESC, 0x08, *_TERMINATORS}
+_NOISE_CONTROLS: Final = "\x00\x07\x11\x13"
 """What a line or a terminal says by itself: padding, a bell, and stop and go. Other controls are a scan's."""
 _PASTE_START, _PASTE_END = "\x1b[200~", "\x1b[201~"
 _LATE_CSI = re.compile(r"\x1b\[(?:[\d;]*[A-HPQRSu~]|[IOZ]|\[[A-E])")
@@ -50,120 +59,120 @@ class Decoder:
         self._text = ""
         self._dropped = ""
         self._dropped_at = 0.0
-        self._shown = ""
-        self._high = b""
-        self._lead = self._leads = ""
+        self._reported_text = ""
+        self._pending_utf8 = b""
+        self._possible_prefix = self._next_prefix = ""
         """What may be the first characters of the line that is open; of the one that opens right now."""
-        self._led_at = 0.0
-        self._first = self._seen = self._gap = 0.0
-        self._apart = 0
+        self._prefix_at = 0.0
+        self._line_started_at = self._read_at = self._longest_pause = 0.0
+        self._before_pause = 0
         """So many characters stood on the open line before its last pause, where that was a long one."""
         self._pauses: list[float] = []
         self._controls: list[int] = []
         """How many characters stood before each control without a meaning that came with the line."""
-        self._pressed = 0
+        self._character_count = 0
         """Characters of the line, those that were erased again included; all but one of a read had no pause."""
-        self._inside: list[Escape | None] = []
+        self._inner_keys: list[EscapeInput | None] = []
         """Keys and controls that came behind the last character at scanner pace; None for a control or Backspace."""
-        self._inside_at = 0.0
-        self._erased = 0
+        self._inner_key_at = 0.0
+        self._inner_backspaces = 0
         """How many of them are Backspace."""
-        self._short: list[Escape] = []
+        self._short_line_keys: list[EscapeInput] = []
         """Keys in the middle of a line that is too short so far to be a code; each has its sign in the line."""
-        self._end = ""
-        self._ended = 0.0
-        self._sequence: Sequence | None = None
+        self._last_terminator = ""
+        self._terminated_at = 0.0
+        self._sequence: EscapeSequence | None = None
         self._late_until = 0.0
-        self._paste = False
-        self._out: list[Decoded] = []
+        self._is_pasting = False
+        self._decoded: list[DecodedInput] = []
 
     @property
-    def waiting(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether `tick` could settle something: an escape sequence is open, or a key came in the middle of a line."""
-        return self._sequence is not None or bool(self._inside or self._short)
+        return self._sequence is not None or bool(self._inner_keys or self._short_line_keys)
 
-    def feed(self, data: bytes, t: float) -> list[Decoded]:
+    def feed(self, data: bytes, t: float) -> list[DecodedInput]:
         """What a read at `t` (monotonic seconds) says; at most one `Typed`, and that at the end."""
-        if self._sequence is not None and self._sequence.is_cut(t):
+        if self._sequence is not None and self._sequence.is_cut_off(t):
             self._sequence = None
         if self._sequence is not None:
-            self._sequence.heard(t)
-        if self._is_late_ss3(data, t):
+            self._sequence.record_read(t)
+        if self._is_late_function_key(data, t):
             self._late_until = 0.0
         else:
-            self._take(data, t)
+            self._read_bytes(data, t)
         return self._flush()
 
-    def tick(self, t: float) -> list[Decoded]:
+    def tick(self, t: float) -> list[DecodedInput]:
         """Nothing was read for a while (0.1 s): an ESC that stands alone is the Esc key."""
         sequence = self._sequence
-        if t - max(self._seen, self._inside_at) >= BY_HAND_S:
-            self._leave_inside()
-        if sequence is not None and sequence.lone:
+        if t - max(self._read_at, self._inner_key_at) >= TYPING_PAUSE_S:
+            self._release_inner_keys()
+        if sequence is not None and sequence.is_escape_alone:
             self._sequence = None
             self._escape_key()
-            self._late_until = t + LATE_S
-        elif sequence is not None and t - sequence.at > LATE_S:
+            self._late_until = t + LATE_ESCAPE_S
+        elif sequence is not None and t - sequence.started_at > LATE_ESCAPE_S:
             self._sequence = None
-            if sequence.is_string or sequence.late:
-                sequence.heard(t)
-                self._take(self._replayed(sequence), t)
+            if sequence.is_string or sequence.is_late:
+                sequence.record_read(t)
+                self._read_bytes(self._sequence_as_data(sequence), t)
         return self._flush()
 
     # The ground: data, terminators, Backspace
 
-    def _take(self, data: bytes, t: float) -> None:
+    def _read_bytes(self, data: bytes, t: float) -> None:
         pos = 0
         while pos < len(data):
             if self._sequence is not None:
-                data, pos = self._in_sequence(data, pos, t)
+                data, pos = self._read_sequence_byte(data, pos, t)
                 continue
             byte = data[pos]
-            if self._late_until and self._is_late(byte, t):
+            if self._late_until and self._begins_late_sequence(byte, t):
                 pos += 1
-            elif run := _PLAIN.match(data, pos):
-                self._add(run.group().decode("ascii"), t)
+            elif run := _DATA_BYTES.match(data, pos):
+                self._add_data(run.group().decode("ascii"), t)
                 pos = run.end()
-            elif high := _HIGH.match(data, pos):
-                self._add_high(high.group(), t)
+            elif high := _NON_ASCII_BYTES.match(data, pos):
+                self._add_non_ascii(high.group(), t)
                 pos = high.end()
             else:
-                self._control(byte, t)
+                self._read_control(byte, t)
                 pos += 1
 
-    def _add(self, text: str, t: float) -> None:
-        if self._high:
-            self._settle_high()
-        self._settle_inside(t)
-        self._mark(t, len(text))
-        self._text = (self._text + text)[:LONGEST_LINE]
+    def _add_data(self, text: str, t: float) -> None:
+        if self._pending_utf8:
+            self._flush_utf8()
+        self._resolve_inner_keys(t)
+        self._record_time(t, len(text))
+        self._text = (self._text + text)[:MAX_LINE]
 
-    def _mark(self, t: float, characters: int = 1) -> None:
+    def _record_time(self, t: float, characters: int = 1) -> None:
         """Keeps the times of the line that is open, or opens one."""
-        if not self._text and not self._high:
-            self._first, self._gap = t, 0.0
-            self._pauses, self._pressed, self._apart, self._controls = [], 0, 0, []
-            self._lead = self._leads if t - self._led_at < CUT_S else ""
+        if not self._text and not self._pending_utf8:
+            self._line_started_at, self._longest_pause = t, 0.0
+            self._pauses, self._character_count, self._before_pause, self._controls = [], 0, 0, []
+            self._possible_prefix = self._next_prefix if t - self._prefix_at < CUT_OFF_S else ""
         else:
-            self._gap = max(self._gap, t - self._seen)
-            if t - self._seen >= BY_HAND_S:
-                self._apart = len(self._text) if t - self._seen >= APART_S else 0
-            if t > self._seen and len(self._pauses) < MOST_PAUSES:
-                self._pauses.append(t - self._seen)
-        self._pressed += characters
-        self._seen = t
-        self._end = self._leads = ""
+            self._longest_pause = max(self._longest_pause, t - self._read_at)
+            if t - self._read_at >= TYPING_PAUSE_S:
+                self._before_pause = len(self._text) if t - self._read_at >= LONG_PAUSE_S else 0
+            if t > self._read_at and len(self._pauses) < MAX_PAUSES:
+                self._pauses.append(t - self._read_at)
+        self._character_count += characters
+        self._read_at = t
+        self._last_terminator = self._next_prefix = ""
 
-    def _pace(self) -> float:
+    def _median_pause(self) -> float:
         """The lower one of the middle pauses, those of no length included."""
-        middle = (self._pressed - 2) // 2 - (self._pressed - 1 - len(self._pauses))
+        middle = (self._character_count - 2) // 2 - (self._character_count - 1 - len(self._pauses))
         return sorted(self._pauses)[middle] if 0 <= middle < len(self._pauses) else 0.0
 
-    def _add_high(self, data: bytes, t: float) -> None:
+    def _add_non_ascii(self, data: bytes, t: float) -> None:
         """UTF-8, also in pieces; a byte that cannot be UTF-8 is read as Latin-1."""
-        self._settle_inside(t)
-        self._mark(t)
-        pending, self._high = self._high + data, b""
+        self._resolve_inner_keys(t)
+        self._record_time(t)
+        pending, self._pending_utf8 = self._pending_utf8 + data, b""
         while pending:
             try:
                 self._append(pending.decode())
@@ -172,210 +181,214 @@ class Decoder:
                 self._append(pending[: error.start].decode())
                 rest = pending[error.start :]
                 if error.reason == "unexpected end of data":
-                    self._high = rest
+                    self._pending_utf8 = rest
                     return
                 self._append(chr(rest[0]))
                 pending = rest[1:]
 
-    def _settle_high(self) -> None:
+    def _flush_utf8(self) -> None:
         """The character that was open gets no more bytes."""
-        pending, self._high = self._high, b""
+        pending, self._pending_utf8 = self._pending_utf8, b""
         self._append(pending.decode("latin-1"))
 
     def _append(self, text: str) -> None:
-        mark = KEY if begins_message(self._text) else ""
+        mark = KEY_MARK if begins_gs1_message(self._text) else ""
         kept = "".join(mark if "\x80" <= char <= "\x9f" else char for char in text)
-        self._text = (self._text + kept)[:LONGEST_LINE]
+        self._text = (self._text + kept)[:MAX_LINE]
 
-    def _control(self, byte: int, t: float) -> None:
+    def _read_control(self, byte: int, t: float) -> None:
         if byte in _IGNORED:
-            self._dropped, self._dropped_at = (self._dropped + chr(byte))[:MOST_DROPPED], t
-            if self._is_inside(t) and (chr(byte) not in _NOISE or begins_message(self._text)):
-                self._add_inside(None, t)
-            elif byte and self._text and len(self._controls) < MOST_DROPPED:  # NUL is padding
-                self._controls.append(len(self._text) + len(self._high[:1]))
+            self._dropped, self._dropped_at = (self._dropped + chr(byte))[:MAX_DROPPED], t
+            if self._is_inside_scan(t) and (chr(byte) not in _NOISE_CONTROLS or begins_gs1_message(self._text)):
+                self._add_inner_key(None, t)
+            elif byte and self._text and len(self._controls) < MAX_DROPPED:  # NUL is padding
+                self._controls.append(len(self._text) + len(self._pending_utf8[:1]))
             return
-        if self._high:
-            self._settle_high()
-        if byte in _ENDS:
-            self._terminate(_ENDS[byte], t)
+        if self._pending_utf8:
+            self._flush_utf8()
+        if byte in _TERMINATORS:
+            self._end_line(_TERMINATORS[byte], t)
         elif byte == _ESC:
-            self._sequence = Sequence(t)
+            self._sequence = EscapeSequence(t)
         else:
-            self._erase(t)
+            self._backspace(t)
 
-    def _terminate(self, end: str, t: float) -> None:
-        if self._erased and begins_message(self._text) and t - self._inside_at < BY_HAND_S:
-            self._text += KEY
-            self._erased = 0
-        self._leave_inside()
-        last, self._end = self._end, end
-        self._leads = ""
-        ended, self._ended = self._ended, t
+    def _end_line(self, end: str, t: float) -> None:
+        if self._inner_backspaces and begins_gs1_message(self._text) and t - self._inner_key_at < TYPING_PAUSE_S:
+            self._text += KEY_MARK
+            self._inner_backspaces = 0
+        self._release_inner_keys()
+        last, self._last_terminator = self._last_terminator, end
+        self._next_prefix = ""
+        ended, self._terminated_at = self._terminated_at, t
         dropped, self._dropped = self._dropped, ""
         if self._text:
-            gap, pace = max(self._gap, t - self._seen), self._pace()
-            text = self._text if pace >= BY_HAND_S else self._with_controls()
-            self._out.append(Line(text, end, self._first, t, gap, dropped, pace, self._lead, self._apart))
-            self._text = self._shown = ""
-            self._seen = t
+            gap, pace = max(self._longest_pause, t - self._read_at), self._median_pause()
+            text = self._text if pace >= TYPING_PAUSE_S else self._mark_controls()
+            self._decoded.append(
+                Line(text, end, self._line_started_at, t, gap, dropped, pace, self._possible_prefix, self._before_pause)
+            )
+            self._text = self._reported_text = ""
+            self._read_at = t
             return
         if end == "lf" and last == "cr":
             return
-        if last and last != end and t - ended <= SUFFIX_S:
+        if last and last != end and t - ended <= SECOND_TERMINATOR_S:
             return
-        if self._paste and t - self._seen <= PASTE_S:
+        if self._is_pasting and t - self._read_at <= LOST_PASTE_END_S:
             return
-        self._paste = False
-        if dropped.strip(_NOISE) and t - self._dropped_at <= SUFFIX_S:
-            self._out.append(Line(dropped, end, self._dropped_at, t, 0.0, dropped))
+        self._is_pasting = False
+        if dropped.strip(_NOISE_CONTROLS) and t - self._dropped_at <= SECOND_TERMINATOR_S:
+            self._decoded.append(Line(dropped, end, self._dropped_at, t, 0.0, dropped))
             return
         if end in ("cr", "lf"):
-            self._out.append(Key("enter"))
+            self._decoded.append(Key("enter"))
 
-    def _with_controls(self) -> str:
+    def _mark_controls(self) -> str:
         """The line of a scanner, with a sign where a control came in the middle of it: what came is no whole code."""
         text = self._text
         for at in sorted({at for at in self._controls if at < len(text)}, reverse=True):
-            text = text[:at] + KEY + text[at:]
+            text = text[:at] + KEY_MARK + text[at:]
         return text
 
-    def _erase(self, t: float) -> None:
-        if self._text and self._is_inside(t):
-            self._add_inside(None, t)
-            self._erased += 1
+    def _backspace(self, t: float) -> None:
+        if self._text and self._is_inside_scan(t):
+            self._add_inner_key(None, t)
+            self._inner_backspaces += 1
         elif self._text:
-            self._leave_inside()
-            self._mark(t)
-            self._text, self._apart = self._text[:-1], 0
-        elif not (self._paste and t - self._seen <= PASTE_S):
-            self._key_back()
+            self._release_inner_keys()
+            self._record_time(t)
+            self._text, self._before_pause = self._text[:-1], 0
+        elif not (self._is_pasting and t - self._read_at <= LOST_PASTE_END_S):
+            self._emit_back()
 
     # Keys and controls in the middle of a line
 
-    def _is_inside(self, t: float) -> bool:
+    def _is_inside_scan(self, t: float) -> bool:
         """Whether a control at `t` comes in the middle of a scan: some scanners press one for a separator."""
-        return self._is_long() and self._is_at_pace(t)
+        return self._may_be_code() and self._is_at_pace(t)
 
     def _is_at_pace(self, t: float) -> bool:
         """Whether what comes at `t` comes at scanner pace behind characters that did so too."""
-        if self._high or not self._text:
+        if self._pending_utf8 or not self._text:
             return False
-        last = self._inside_at if self._inside else self._seen
-        return t - last < BY_HAND_S and self._pace() < BY_HAND_S
+        last = self._inner_key_at if self._inner_keys else self._read_at
+        return t - last < TYPING_PAUSE_S and self._median_pause() < TYPING_PAUSE_S
 
-    def _add_inside(self, key: Escape | None, t: float) -> None:
-        self._inside.append(key)
-        self._inside_at = t
+    def _add_inner_key(self, key: EscapeInput | None, t: float) -> None:
+        self._inner_keys.append(key)
+        self._inner_key_at = t
 
-    def _settle_inside(self, t: float) -> None:
+    def _resolve_inner_keys(self, t: float) -> None:
         """A further character came: what stands before it belongs to the scan, unless a person has pressed it."""
-        if self._inside and t - self._inside_at < BY_HAND_S:
-            if not self._is_long():
-                self._short += [key for key in self._inside if key is not None]
-            self._text += KEY
-            self._inside, self._erased = [], 0
-        elif self._inside or (self._short and t - self._seen >= BY_HAND_S):
-            self._leave_inside()
+        if self._inner_keys and t - self._inner_key_at < TYPING_PAUSE_S:
+            if not self._may_be_code():
+                self._short_line_keys += [key for key in self._inner_keys if key is not None]
+            self._text += KEY_MARK
+            self._inner_keys, self._inner_backspaces = [], 0
+        elif self._inner_keys or (self._short_line_keys and t - self._read_at >= TYPING_PAUSE_S):
+            self._release_inner_keys()
 
-    def _is_long(self) -> bool:
+    def _may_be_code(self) -> bool:
         """Whether the line that is open is no typing that a slow link brought with a key in one piece."""
-        return len(self._text) - len(self._short) >= INSIDE or begins_message(self._text)
+        return len(self._text) - len(self._short_line_keys) >= MIN_BEFORE_KEY or begins_gs1_message(self._text)
 
-    def _leave_inside(self) -> None:
+    def _release_inner_keys(self) -> None:
         """What stands behind the last character is what it would be anywhere: keys, and Backspace. So is a key in the
         middle of a few characters."""
-        if self._short and not self._is_long():
-            self._out += self._short
-            self._text = self._text.replace(KEY, "")
-        self._out += [key for key in self._inside if key is not None]
-        if self._erased:
-            self._text, self._apart = self._text[: -self._erased], 0
-        self._inside, self._short, self._erased = [], [], 0
+        if self._short_line_keys and not self._may_be_code():
+            self._decoded += self._short_line_keys
+            self._text = self._text.replace(KEY_MARK, "")
+        self._decoded += [key for key in self._inner_keys if key is not None]
+        if self._inner_backspaces:
+            self._text, self._before_pause = self._text[: -self._inner_backspaces], 0
+        self._inner_keys, self._short_line_keys, self._inner_backspaces = [], [], 0
 
-    def _key_back(self) -> None:
-        self._end = ""
-        self._out.append(Key("back"))
+    def _emit_back(self) -> None:
+        self._last_terminator = ""
+        self._decoded.append(Key("back"))
 
     # Escape sequences
 
-    def _in_sequence(self, data: bytes, pos: int, t: float) -> tuple[bytes, int]:
+    def _read_sequence_byte(self, data: bytes, pos: int, t: float) -> tuple[bytes, int]:
         """Takes one byte of the open sequence; what is left to read, which is more when the sequence was none."""
         sequence = self._sequence
         assert sequence is not None
         byte = data[pos]
         if byte == _STX and sequence.is_string:  # a scanner says that a code begins: what came before is none of it
             self._sequence = None
-            rubbish = b"" if sequence.is_answer else self._replayed(sequence)
+            rubbish = b"" if sequence.is_answer else self._sequence_as_data(sequence)
             return rubbish + data[pos:], 0
         if byte in _IGNORED and not (byte == 0x07 and sequence.is_string):
             return data, pos + 1
         progress = sequence.add(chr(byte))
-        if progress is MORE:
+        if progress is INCOMPLETE:
             return data, pos + 1
         self._sequence = None
-        whole = progress is WHOLE
-        if progress is BROKEN and not sequence.late and self._is_inside(sequence.at):
-            self._add_inside(None, t)
-        again, rest = (self._whole(sequence, t), pos + 1) if whole else (self._replayed(sequence, chr(byte)), pos)
+        whole = progress is COMPLETE
+        if progress is NOT_A_SEQUENCE and not sequence.is_late and self._is_inside_scan(sequence.started_at):
+            self._add_inner_key(None, t)
+        again, rest = (
+            (self._end_sequence(sequence, t), pos + 1) if whole else (self._sequence_as_data(sequence, chr(byte)), pos)
+        )
         return (again + data[rest:], 0) if again else (data, rest)
 
-    def _replayed(self, sequence: Sequence, behind: str = "") -> bytes:
+    def _sequence_as_data(self, sequence: EscapeSequence, next_character: str = "") -> bytes:
         """What stood after the ESC, to be read as data. An ESC glued to a scan is dirt: it must not leave the order."""
-        return sequence.data(behind).encode("latin-1")
+        return sequence.data_if_unfinished(next_character).encode("latin-1")
 
-    def _whole(self, sequence: Sequence, t: float) -> bytes:
+    def _end_sequence(self, sequence: EscapeSequence, t: float) -> bytes:
         """Says a sequence that is complete; answers with the bytes that it stands for, if it stands for some."""
         text = sequence.text
-        if sequence.late:
-            return b"" if _LATE_CSI.fullmatch(text) else self._replayed(sequence)
+        if sequence.is_late:
+            return b"" if _LATE_CSI.fullmatch(text) else self._sequence_as_data(sequence)
         if text == _PASTE_START:
-            self._paste = True
-            self._seen = t
+            self._is_pasting = True
+            self._read_at = t
         elif text == _PASTE_END:
             self._end_paste(t)
-        elif len(text) == 3 and text[1] == "O" and text[2] in KEYPAD:
-            return KEYPAD[text[2]].encode()
-        elif text == F8 and begins_message(self._text):
-            return GS.encode()
-        elif is_key(text) and self._is_at_pace(sequence.at):
-            self._add_inside(Escape(text), t)
+        elif len(text) == 3 and text[1] == "O" and text[2] in KEYPAD_CHARACTERS:
+            return KEYPAD_CHARACTERS[text[2]].encode()
+        elif text == F8_SEQUENCE and begins_gs1_message(self._text):
+            return GROUP_SEPARATOR.encode()
+        elif is_key(text) and self._is_at_pace(sequence.started_at):
+            self._add_inner_key(EscapeInput(text), t)
         else:
-            self._out.append(Escape(text))
-            self._leads, self._led_at = own_of(text), t
+            self._decoded.append(EscapeInput(text))
+            self._next_prefix, self._prefix_at = possible_prefix_of(text), t
         return b""
 
     def _end_paste(self, t: float) -> None:
         if self._text:
-            self._terminate("paste", t)
-        self._paste = False
-        self._end, self._ended = "paste", t
+            self._end_line("paste", t)
+        self._is_pasting = False
+        self._last_terminator, self._terminated_at = "paste", t
 
     def _escape_key(self) -> None:
         """Esc alone: undoes the typing, or goes back where there is none."""
         if self._text:
             self._text = ""
         else:
-            self._key_back()
+            self._emit_back()
 
-    def _is_late(self, byte: int, t: float) -> bool:
+    def _begins_late_sequence(self, byte: int, t: float) -> bool:
         """Whether this is a `[` that may be the rest of an ESC that came before; if it is not, nothing later is."""
         if byte in _IGNORED:
             return False
         late, self._late_until = t <= self._late_until, 0.0
         if late and byte == _BRACKET:
-            self._sequence = Sequence(t, late=True)
+            self._sequence = EscapeSequence(t, late=True)
             self._sequence.add("[")
             return True
         return False
 
-    def _is_late_ss3(self, data: bytes, t: float) -> bool:
+    def _is_late_function_key(self, data: bytes, t: float) -> bool:
         """The rest of an `ESC O P` that came late, alone in its read: `ORD-12` scanned after Esc must stay whole."""
         return 0 < t <= self._late_until and not self._text and _LATE_SS3.fullmatch(data) is not None
 
-    def _flush(self) -> list[Decoded]:
-        if self._text != self._shown:
-            self._shown = self._text
-            self._out.append(Typed(self._text))
-        out, self._out = self._out, []
+    def _flush(self) -> list[DecodedInput]:
+        if self._text != self._reported_text:
+            self._reported_text = self._text
+            self._decoded.append(OpenLine(self._text))
+        out, self._decoded = self._decoded, []
         return out

@@ -1,8 +1,4 @@
-"""The one grammar: what a line says at every step (DESIGN §3), and how it could be read as a code.
-
-Pure. What needs no look-up is answered at once as a `Said`; otherwise the answer is an ordered tuple of `Reading`s, for
-which somebody looks up `keys_of(readings)`, and `aisle.scan.resolve` makes the `Said` of what was found.
-"""
+"""Spellings of one input: full-width characters, and the signs that multiply."""
 
 from __future__ import annotations
 
@@ -11,34 +7,71 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from aisle.code_forms import checks, guessed_keys, lookup_keys, tidy, upc_e_expanded
-from aisle.scan.decoder import LONGEST_LINE
-from aisle.scan.faults import CODE_NUMBER, CONTROL, LAYOUT, NOISE
+from aisle.barcode_keys import (
+    expand_upc_e,
+    guessed_keys,
+    has_valid_check_digit,
+    lookup_keys,
+    normalise_code,
+    to_ascii_forms,
+)
+from aisle.scan.decoder import MAX_LINE
+from aisle.scan.gs1_separators import KEY_MARK, begins_gs1_message
 from aisle.scan.meaning import (
+    CONTROL_INSIDE,
+    EXTRA_SIGNS,
+    NUMBER_BESIDE_CODE,
     PRODUCT,
+    WRONG_LAYOUT,
+    Accepts,
     Back,
     Choice,
     Command,
+    CursorKey,
+    Interpretation,
+    Meaning,
     Measure,
-    Move,
-    Open,
+    Multiplier,
     Quantity,
-    Reading,
-    Refused,
-    Said,
-    Times,
+    RefusedInput,
 )
-from aisle.scan.separators import KEY, begins_message
-from aisle.scan.spelling import spelt
 from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from aisle.scan.gs1 import Carried
-    from aisle.scan.restricted import Pattern
+    from aisle.scan.gs1 import Gs1Data
+    from aisle.scan.in_store_codes import InStorePattern
 
-COMMANDS: Final[dict[str, Said]] = {
+
+_MULTIPLIER_START: Final = re.compile(r"( *[\d.,]+) *[*×✕✖⨯∗] *", re.ASCII)
+_MULTIPLIED_CODE: Final = re.compile(r"( *[\d.,]+) *[xX] *(\d{8,14}) *", re.ASCII)
+_NO_LETTERS: Final = re.compile(r"[ -@\[-`{-~]+", re.ASCII)
+"""ASCII without letters."""
+
+
+def normalise_input(text: str, *, is_free_text: bool = False) -> str:
+    """An input as it would be typed on a keyboard of the United States: `１２＊`, `12 ×` and `12*` are one.
+
+    `is_free`: words are asked for, and stay as they are; only digits and signs are spelt anew.
+    """
+    neat = _normalise_multiplier(to_ascii_forms(text))
+    return text if is_free_text and not _NO_LETTERS.fullmatch(neat) else neat
+
+
+def _normalise_multiplier(neat: str) -> str:
+    if times := _MULTIPLIED_CODE.fullmatch(neat):
+        return f"{times[1]}*{times[2]}" if has_valid_check_digit(times[2]) else neat
+    times = _MULTIPLIER_START.match(neat)
+    return f"{times[1]}*{neat[times.end() :]}" if times else neat
+
+
+def is_multiplied(text: str) -> bool:
+    """Whether an input has a multiplier of its own, however its sign is written."""
+    return "*" in normalise_input(text)
+
+
+PRINTED_COMMANDS: Final[dict[str, Meaning]] = {
     "AISLE:BACK": Back(),
     "AISLE:NEXT": Command("n"),
     "AISLE:UNDO": Command("u"),
@@ -47,7 +80,7 @@ COMMANDS: Final[dict[str, Said]] = {
     "AISLE:HELP": Command("h"),
     "AISLE:SIGNOFF": Command("o"),
     "AISLE:QUIT": Command("q"),
-    "AISLE:OK": Move("enter"),
+    "AISLE:OK": CursorKey("enter"),
     **{f"AISLE:{number}": Choice(number) for number in range(1, 10)},
 }
 """Printed command barcodes, in upper case; read in any case."""
@@ -55,39 +88,43 @@ COMMANDS: Final[dict[str, Said]] = {
 PRINTED_LETTERS: Final[dict[str, str]] = {f"AISLE:{letter.upper()}": letter for letter in "acdefgijklmnoqrstuvwxyz"}
 """Printed letters, for choices that have some. Where they choose nothing, they are the command of that letter."""
 
-PAGING: Final = "np"
+PAGING_LETTERS: Final = "np"
 """The letters that turn pages; where there is no further page they are no search either."""
 
-LONGEST_QUANTITY: Final = 7
+MAX_QUANTITY_DIGITS: Final = 7
 """Digits; more of them are a code, never a quantity."""
-LONGEST_FACTOR: Final = 4
+MAX_FACTOR_DIGITS: Final = 4
 """Digits before the point of what a quantity is multiplied with; more of them are a code, known or not."""
-DECIMALS: Final = 3
+MAX_DECIMALS: Final = 3
 """Places after the point that a quantity may have."""
 
-_AIM: Final = re.compile(r"(?P<typed>\d{0,4})\](?P<symbol>[A-Za-z][0-9A-Za-z])(?P<code>.+)", re.DOTALL | re.ASCII)
+_AIM_PREFIX: Final = re.compile(
+    r"(?P<typed>\d{0,4})\](?P<symbol>[A-Za-z][0-9A-Za-z])(?P<code>.+)", re.DOTALL | re.ASCII
+)
 _GS1_SYMBOLS: Final = ("C1", "d2", "Q3", "e0", "J1")
-_EAN_ADD_ON: Final = "E3"
-_SHORTEST_MESSAGE: Final = 16
+_EAN_WITH_ADD_ON: Final = "E3"
+_MIN_GS1_MESSAGE: Final = 16
 """Characters of the shortest GS1 message without an AIM prefix: `01` and a GTIN."""
-_FEWEST_SIGNS: Final = 4
+_MIN_GARBLED_SIGNS: Final = 4
 """Signs of a code that may have come through another keyboard layout, where it does not begin with one."""
 _NUMBER: Final = re.compile(r"\d+|\d+[.,]\d*|[.,]\d+", re.ASCII)
-_TIMES: Final = re.compile(r"([\d.,]+)\*(.*)", re.DOTALL | re.ASCII)
-_FACTORS: Final = re.compile(r"[\d.,]+(?:[*xX×][\d.,]+)+", re.ASCII)
-_FEW: Final = re.compile(r"[\d.,]+(?:\*(?:\d{1,2}|\d*[.,]\d+))+", re.ASCII)
+_MULTIPLICATION: Final = re.compile(r"([\d.,]+)\*(.*)", re.DOTALL | re.ASCII)
+_SEVERAL_FACTORS: Final = re.compile(r"[\d.,]+(?:[*xX×][\d.,]+)+", re.ASCII)
+_SMALL_FACTORS: Final = re.compile(r"[\d.,]+(?:\*(?:\d{1,2}|\d*[.,]\d+))+", re.ASCII)
 """Factors of which no one thinks as a code: `3*4`, `2*0,5`."""
-_SIGNED: Final = re.compile(r"[+-][\d.,]+", re.ASCII)
-_SIGNED_TIMES: Final = re.compile(r"([+-][\d.,]+\*).*", re.DOTALL | re.ASCII)
-_ADD_ON: Final = re.compile(r"(\d{8}|\d{12,13})[ \-+](?:\d{2}|\d{5})", re.ASCII)
+_SIGNED_NUMBER: Final = re.compile(r"[+-][\d.,]+", re.ASCII)
+_SIGNED_MULTIPLICATION: Final = re.compile(r"([+-][\d.,]+\*).*", re.DOTALL | re.ASCII)
+_CODE_WITH_ADD_ON: Final = re.compile(r"(\d{8}|\d{12,13})[ \-+](?:\d{2}|\d{5})", re.ASCII)
 """An EAN or UPC and its add-on, as scanners send them that part the two."""
-_PERIODICAL: Final = re.compile(r"(97[789]\d{10}) (?:\d{2}|\d{5})", re.ASCII)
+_PERIODICAL_WITH_ADD_ON: Final = re.compile(r"(97[789]\d{10}) (?:\d{2}|\d{5})", re.ASCII)
 """A book or a newspaper and its add-on, parted by a blank: it is hardly ever a number that somebody means."""
-_BEHIND: Final = re.compile(r"(?P<code>\d{8,14})[ \t;,/|+&]+\d{1,5}(?:[.,]\d{1,3})?", re.ASCII)
-_BEFORE: Final = re.compile(r"(?=[\d.,]*[1-9])\d{1,4}(?:[.,]\d{1,3})?[ \t;,/|+&]+(?P<code>\d{8,14})", re.ASCII)
-_RIGHT: Final = re.compile(r"(?<!\d)\d{8,14}(?!\d)", re.ASCII)
+_NUMBER_AFTER_CODE: Final = re.compile(r"(?P<code>\d{8,14})[ \t;,/|+&]+\d{1,5}(?:[.,]\d{1,3})?", re.ASCII)
+_NUMBER_BEFORE_CODE: Final = re.compile(
+    r"(?=[\d.,]*[1-9])\d{1,4}(?:[.,]\d{1,3})?[ \t;,/|+&]+(?P<code>\d{8,14})", re.ASCII
+)
+_CODE_DIGITS: Final = re.compile(r"(?<!\d)\d{8,14}(?!\d)", re.ASCII)
 """So many digits as a code has."""
-_UNSEEN: Final = (
+_INVISIBLE: Final = (
     "".join(
         chr(code)
         for first, last in ((0, 0x20), (0x7F, 0xA0), (0x2000, 0x200F), (0x2028, 0x202F), (0x205F, 0x206F))
@@ -96,280 +133,304 @@ _UNSEEN: Final = (
     + "\xad\u3000\ufeff"
 )
 """Controls, blanks, and what has no width: a line of these alone holds nothing that could be read."""
-_CARRIED, _WHOLE, _BARE, _CONTENT, _SPLIT, _NOISY, _GUESSED = range(7)
+_RANK_CARRIED, _RANK_WHOLE, _RANK_BARE, _RANK_CONTENT, _RANK_SPLIT, _RANK_NOISY, _RANK_GUESSED = range(7)
 
 
-def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | tuple[Reading, ...]:
+def parse(
+    text: str, accepts: Accepts, in_store_patterns: tuple[InStorePattern, ...] = ()
+) -> Meaning | tuple[Interpretation, ...]:
     """What the text of a line says at a step that has this open; `table` holds the restricted codes (`patterns`).
 
     Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.places,
     input.times, input.by_hand, input.page, input.nothing, input.letters, input.control. A session has input.moved
     and input.after beside them.
     """
-    if len(text) >= LONGEST_LINE:
-        return Refused("input.long", text[:40])
+    if len(text) >= MAX_LINE:
+        return RefusedInput("input.long", text[:40])
     text = text.strip(" ")
     if not text:
-        return Move("enter")
-    if not text.strip(_UNSEEN):
-        return Refused("input.nothing", text)
-    if _has_control(text):
-        return Refused(CONTROL, text.replace(KEY, ""))
-    text = spelt(text, is_free=open_.text).strip(" ")
-    aim = _AIM.fullmatch(text)
+        return CursorKey("enter")
+    if not text.strip(_INVISIBLE):
+        return RefusedInput("input.nothing", text)
+    if _has_control_inside(text):
+        return RefusedInput(CONTROL_INSIDE, text.replace(KEY_MARK, ""))
+    text = normalise_input(text, is_free_text=accepts.text).strip(" ")
+    aim = _AIM_PREFIX.fullmatch(text)
     name = (aim["code"] if aim and not aim["typed"] else text).upper()
-    if name in COMMANDS:
-        return _command(COMMANDS[name], text, open_)
+    if name in PRINTED_COMMANDS:
+        return _check_command(PRINTED_COMMANDS[name], text, accepts)
     if name in PRINTED_LETTERS:
-        return _printed_letter(PRINTED_LETTERS[name], text, open_)
+        return _parse_printed_letter(PRINTED_LETTERS[name], text, accepts)
     if aim:
-        return _scanned(aim, table)
+        return _parse_aim_code(aim, in_store_patterns)
     if len(text) > 1 and text[0] == "?":
-        return _code(text[1:].strip(" "), table)
+        return _parse_code(text[1:].strip(" "), in_store_patterns)
     if _NUMBER.fullmatch(text):
-        return _number(text, open_, table)
-    if open_.quantity and _FEW.fullmatch(text) and (said := reckoned(text, open_.decimals)):
+        return _parse_number(text, accepts, in_store_patterns)
+    if accepts.quantity and _SMALL_FACTORS.fullmatch(text) and (said := multiply(text, accepts.decimals)):
         return said
-    if times := _TIMES.fullmatch(text):
-        return _multiplied(times[1], times[2].strip(" "), table)
-    if times := _SIGNED_TIMES.fullmatch(text):
-        return Refused("input.times", times[1])
+    if times := _MULTIPLICATION.fullmatch(text):
+        return _parse_multiplied(times[1], times[2].strip(" "), in_store_patterns)
+    if times := _SIGNED_MULTIPLICATION.fullmatch(text):
+        return RefusedInput("input.times", times[1])
     if len(text) == 1:
-        return _letter(text, open_, table)
-    if open_.quantity and _SIGNED.fullmatch(text):
-        return Refused("input.quantity", text)
-    return _codes(text, table)
+        return _parse_letter(text, accepts, in_store_patterns)
+    if accepts.quantity and _SIGNED_NUMBER.fullmatch(text):
+        return RefusedInput("input.quantity", text)
+    return _interpret_code(text, in_store_patterns)
 
 
-def are_readings(answer: Said | tuple[Reading, ...]) -> TypeIs[tuple[Reading, ...]]:
+def needs_look_up(answer: Meaning | tuple[Interpretation, ...]) -> TypeIs[tuple[Interpretation, ...]]:
     """Whether an answer of `readings` has to be looked up first; every `Said` is a tuple too, but not a plain one."""
     return type(answer) is tuple
 
 
-def keys_of(ways: tuple[Reading, ...]) -> tuple[str, ...]:
+def look_up_keys(interpretations: tuple[Interpretation, ...]) -> tuple[str, ...]:
     """Every key to look up for these readings, once each, best first."""
-    return tuple(dict.fromkeys(key for way in ways for key in way.keys))
+    return tuple(dict.fromkeys(key for way in interpretations for key in way.keys))
 
 
-def is_lookup(text: str) -> bool:
+def asks_look_up(text: str) -> bool:
     """Whether a `?` asks to look the code up instead of letting the job take it."""
     text = text.strip(" ")
     return len(text) > 1 and text[0] == "?"
 
 
-def is_words(text: str) -> bool:
+def is_search(text: str) -> bool:
     """Whether an unknown text is a search (two or more letters) and not a code that nobody knows."""
-    return not _AIM.fullmatch(text.strip(" ?")) and sum(char.isalpha() for char in text) >= 2
+    return not _AIM_PREFIX.fullmatch(text.strip(" ?")) and sum(char.isalpha() for char in text) >= 2
 
 
-class Aim(NamedTuple):
+class AimPrefix(NamedTuple):
     """What the AIM prefix of a text says: symbology and modifier (`C1`), and whether the code is GS1 data."""
 
     symbol: str
-    gs1: bool
+    is_gs1: bool
     code: str
     """What stands behind the prefix; all of the text where there is none."""
 
 
-def aim_of(text: str) -> Aim:
+def parse_aim_prefix(text: str) -> AimPrefix:
     """The AIM prefix of a text and what it stands before; an empty `symbol` where there is none."""
-    aim = _AIM.fullmatch(text.strip(" "))
-    return Aim(aim["symbol"], aim["symbol"] in _GS1_SYMBOLS, aim["code"]) if aim else Aim("", False, text)
+    aim = _AIM_PREFIX.fullmatch(text.strip(" "))
+    return AimPrefix(aim["symbol"], aim["symbol"] in _GS1_SYMBOLS, aim["code"]) if aim else AimPrefix("", False, text)
 
 
 # What is answered at once
 
 
-def _number(text: str, open_: Open, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
+def _parse_number(
+    text: str, accepts: Accepts, in_store_patterns: tuple[InStorePattern, ...]
+) -> Meaning | tuple[Interpretation, ...]:
     """A number says how many where that is asked, and chooses nothing there; else one that is shown chooses."""
-    numbered = 0 if open_.keys or open_.quantity else open_.choices
+    numbered = 0 if accepts.choice_letters or accepts.quantity else accepts.choices
     if text.isdigit() and text[0] != "0" and 1 <= int(text) <= numbered:
         return Choice(int(text))
-    if open_.quantity and sum(char.isdigit() for char in text) <= LONGEST_QUANTITY:
+    if accepts.quantity and sum(char.isdigit() for char in text) <= MAX_QUANTITY_DIGITS:
         code = text if len(text) > 1 and text[0] == "0" and text.isdigit() else ""
-        return _quantity(_decimal(text), text, open_.decimals, code)
+        return _check_quantity(_parse_decimal(text), text, accepts.decimals, code)
     if text == "0":
-        return Refused(no_choice(open_), text) if open_.choices else Back()
-    return _codes(text, table)
+        return RefusedInput(choice_refusal(accepts), text) if accepts.choices else Back()
+    return _interpret_code(text, in_store_patterns)
 
 
-def no_choice(open_: Open) -> str:
+def choice_refusal(accepts: Accepts) -> str:
     """Why a number is none of the choices of a page (`input.…`): there are fewer, or they have letters."""
-    return "input.letters" if open_.keys else "input.choice"
+    return "input.letters" if accepts.choice_letters else "input.choice"
 
 
-def reckoned(text: str, decimals: bool) -> Said | None:
+def multiply(text: str, allows_decimals: bool) -> Meaning | None:
     """The quantity that `3*4` or `3x4` comes to; None where that is no multiplication of numbers: so many of a code.
 
     Message ids of a `Refused`: input.decimal, input.places, input.quantity, input.times (a factor is 0).
     """
     text = text.replace(" ", "")
-    factors = re.split("[*xX×]", text) if _FACTORS.fullmatch(text) else ()
-    if not factors or not all(_NUMBER.fullmatch(each) and len(each) <= LONGEST_QUANTITY + 1 for each in factors):
+    factors = re.split("[*xX×]", text) if _SEVERAL_FACTORS.fullmatch(text) else ()
+    if not factors or not all(_NUMBER.fullmatch(each) and len(each) <= MAX_QUANTITY_DIGITS + 1 for each in factors):
         return None
-    if any(len(re.split("[.,]", each)[0]) > LONGEST_FACTOR for each in factors[1:]):
+    if any(len(re.split("[.,]", each)[0]) > MAX_FACTOR_DIGITS for each in factors[1:]):
         return None
-    value = math.prod((_decimal(each) for each in factors), start=Decimal(1))
+    value = math.prod((_parse_decimal(each) for each in factors), start=Decimal(1))
     if not value:
-        return Refused("input.times", text)
-    if value >= 10**LONGEST_QUANTITY:
-        return Refused("input.quantity", text)
-    return _quantity(value if value % 1 else value.quantize(Decimal(1)), text, decimals, code=text)
+        return RefusedInput("input.times", text)
+    if value >= 10**MAX_QUANTITY_DIGITS:
+        return RefusedInput("input.quantity", text)
+    return _check_quantity(value if value % 1 else value.quantize(Decimal(1)), text, allows_decimals, code=text)
 
 
-def _quantity(value: Decimal, text: str, decimals: bool, code: str = "") -> Said:
+def _check_quantity(value: Decimal, text: str, allows_decimals: bool, code: str = "") -> Meaning:
     exponent = value.as_tuple().exponent
     places = -exponent if isinstance(exponent, int) else 0
-    if places > 0 and not decimals:
-        return Refused("input.decimal", text)
-    if places > DECIMALS:
-        return Refused("input.places", text)
+    if places > 0 and not allows_decimals:
+        return RefusedInput("input.decimal", text)
+    if places > MAX_DECIMALS:
+        return RefusedInput("input.places", text)
     return Quantity(value, code)
 
 
-def _decimal(text: str) -> Decimal:
+def _parse_decimal(text: str) -> Decimal:
     """A number with a point or a comma; one that ends or begins with it too (`1,` and `,5`)."""
     return Decimal(text.replace(",", ".").rstrip(".") or "0")
 
 
-def _letter(text: str, open_: Open, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
+def _parse_letter(
+    text: str, accepts: Accepts, in_store_patterns: tuple[InStorePattern, ...]
+) -> Meaning | tuple[Interpretation, ...]:
     letter = text.lower()
     if letter == "b":
         return Back()
-    if letter in open_.keys[: open_.choices]:
-        return Choice(open_.keys.index(letter) + 1)
-    if letter in open_.letters:
+    if letter in accepts.choice_letters[: accepts.choices]:
+        return Choice(accepts.choice_letters.index(letter) + 1)
+    if letter in accepts.command_letters:
         return Command(letter)
-    if open_.finds and letter in PAGING:
-        return Refused("input.page", text)
-    return _codes(text, table) if open_.text or open_.finds else Refused("input.letter", text)
+    if accepts.follows_typing and letter in PAGING_LETTERS:
+        return RefusedInput("input.page", text)
+    return (
+        _interpret_code(text, in_store_patterns)
+        if accepts.text or accepts.follows_typing
+        else RefusedInput("input.letter", text)
+    )
 
 
-def _command(command: Said, text: str, open_: Open) -> Said:
+def _check_command(command: Meaning, text: str, accepts: Accepts) -> Meaning:
     """A printed command says what its letter or number would; it never means more than the step knows."""
-    if isinstance(command, Command) and command.letter not in open_.letters:
-        return Refused("input.letter", text)
-    if isinstance(command, Choice) and command.number > open_.choices:
-        return Refused(no_choice(open_), text)
-    if open_.by_hand and isinstance(command, Choice | Move):
-        return Refused("input.by_hand", text)
-    if isinstance(command, Choice) and (open_.keys or open_.quantity):
-        return Refused(no_choice(open_), text)
+    if isinstance(command, Command) and command.letter not in accepts.command_letters:
+        return RefusedInput("input.letter", text)
+    if isinstance(command, Choice) and command.number > accepts.choices:
+        return RefusedInput(choice_refusal(accepts), text)
+    if accepts.typed_only and isinstance(command, Choice | CursorKey):
+        return RefusedInput("input.by_hand", text)
+    if isinstance(command, Choice) and (accepts.choice_letters or accepts.quantity):
+        return RefusedInput(choice_refusal(accepts), text)
     return command
 
 
-def _printed_letter(letter: str, text: str, open_: Open) -> Said:
+def _parse_printed_letter(letter: str, text: str, accepts: Accepts) -> Meaning:
     """A printed letter chooses what it stands for on the page, unless that is confirmed by hand alone."""
-    at = open_.keys[: open_.choices].find(letter)
+    at = accepts.choice_letters[: accepts.choices].find(letter)
     if at < 0:
-        return _command(Command(letter), text, open_)
-    return Refused("input.by_hand", text) if open_.by_hand else Choice(at + 1)
+        return _check_command(Command(letter), text, accepts)
+    return RefusedInput("input.by_hand", text) if accepts.typed_only else Choice(at + 1)
 
 
 # What may be a code
 
 
-def _code(text: str, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
+def _parse_code(text: str, in_store_patterns: tuple[InStorePattern, ...]) -> Meaning | tuple[Interpretation, ...]:
     """What stands after `?` or a star."""
-    aim = _AIM.fullmatch(text)
-    return _scanned(aim, table) if aim else _codes(text, table, splits=False)
+    aim = _AIM_PREFIX.fullmatch(text)
+    return _parse_aim_code(aim, in_store_patterns) if aim else _interpret_code(text, in_store_patterns, splits=False)
 
 
-def _scanned(aim: re.Match[str], table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
+def _parse_aim_code(
+    aim: re.Match[str], in_store_patterns: tuple[InStorePattern, ...]
+) -> Meaning | tuple[Interpretation, ...]:
     """A scanner that says what it read: a code for certain. Digits before it were typed, and do not multiply it."""
     if aim["typed"]:
-        return Refused(CODE_NUMBER, aim[0])
-    code = aim["code"][:13] if aim["symbol"] == _EAN_ADD_ON else aim["code"]
-    if aim["symbol"][0] == "E" and (add_on := _ADD_ON.fullmatch(code)):
+        return RefusedInput(NUMBER_BESIDE_CODE, aim[0])
+    code = aim["code"][:13] if aim["symbol"] == _EAN_WITH_ADD_ON else aim["code"]
+    if aim["symbol"][0] == "E" and (add_on := _CODE_WITH_ADD_ON.fullmatch(code)):
         code = add_on[1]
-    return _codes(code, table, sure=aim["symbol"] in _GS1_SYMBOLS, splits=False)
+    return _interpret_code(code, in_store_patterns, is_gs1=aim["symbol"] in _GS1_SYMBOLS, splits=False)
 
 
-def _multiplied(number: str, rest: str, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
-    ways = _code(rest, table) if rest else ()
-    multiplied = _times(number, ways) if are_readings(ways) else ways
-    return multiplied if rest or not are_readings(multiplied) else Times(number)
+def _parse_multiplied(
+    number: str, rest: str, in_store_patterns: tuple[InStorePattern, ...]
+) -> Meaning | tuple[Interpretation, ...]:
+    ways = _parse_code(rest, in_store_patterns) if rest else ()
+    multiplied = _multiply_interpretations(number, ways) if needs_look_up(ways) else ways
+    return multiplied if rest or not needs_look_up(multiplied) else Multiplier(number)
 
 
-def _times(number: str, ways: tuple[Reading, ...]) -> Said | tuple[Reading, ...]:
-    if not _NUMBER.fullmatch(number) or sum(char.isdigit() for char in number) > LONGEST_QUANTITY:
-        return Refused("input.times", number + "*")
-    times = _decimal(number)
+def _multiply_interpretations(
+    number: str, interpretations: tuple[Interpretation, ...]
+) -> Meaning | tuple[Interpretation, ...]:
+    if not _NUMBER.fullmatch(number) or sum(char.isdigit() for char in number) > MAX_QUANTITY_DIGITS:
+        return RefusedInput("input.times", number + "*")
+    times = _parse_decimal(number)
     if not times:
-        return Refused("input.times", number + "*")
-    if ways and ways[-1].refusal == CODE_NUMBER:
-        return Refused(CODE_NUMBER, ways[-1].code)
+        return RefusedInput("input.times", number + "*")
+    if interpretations and interpretations[-1].refusal == NUMBER_BESIDE_CODE:
+        return RefusedInput(NUMBER_BESIDE_CODE, interpretations[-1].code)
     return tuple(
         way._replace(
-            times=way.times * times,
+            multiplier=way.multiplier * times,
             by=times,
-            explicit=True,
+            is_explicit=True,
             measures=tuple(each._replace(amount=each.amount * times) for each in way.measures),
             price=None if way.price is None else way.price * times,
         )
-        for way in ways
+        for way in interpretations
     )
 
 
-def _codes(code: str, table: tuple[Pattern, ...], *, sure: bool = False, splits: bool = True) -> tuple[Reading, ...]:
+def _interpret_code(
+    code: str, in_store_patterns: tuple[InStorePattern, ...], *, is_gs1: bool = False, splits: bool = True
+) -> tuple[Interpretation, ...]:
     """Every way to read a code, in the order of their ranks."""
-    if add_on := _PERIODICAL.fullmatch(code):
+    if add_on := _PERIODICAL_WITH_ADD_ON.fullmatch(code):
         code = add_on[1]
     if _has_number_beside(code):
-        return (Reading((code, code.casefold()), code), Reading((), code, rank=_GUESSED, refusal=CODE_NUMBER))
-    ways = [Reading(lookup_keys(code), code, rank=_WHOLE)]
-    if table:
-        ways += _restricted(code, table)
-    if sure or len(code) >= _SHORTEST_MESSAGE:
-        ways += _element_strings(code, table, sure)
+        return (
+            Interpretation((code, code.casefold()), code),
+            Interpretation((), code, rank=_RANK_GUESSED, refusal=NUMBER_BESIDE_CODE),
+        )
+    ways = [Interpretation(lookup_keys(code), code, rank=_RANK_WHOLE)]
+    if in_store_patterns:
+        ways += _interpret_in_store_code(code, in_store_patterns)
+    if is_gs1 or len(code) >= _MIN_GS1_MESSAGE:
+        ways += _interpret_gs1(code, in_store_patterns, is_gs1)
     if splits:
-        ways += _split(code)
+        ways += _refuse_digits_before_code(code)
     if not code.isascii() or code[:1] == "]":
-        ways += _noisy(code)
+        ways += _refuse_extra_signs(code)
     if guesses := guessed_keys(code):
-        ways.append(Reading(guesses, code, rank=_GUESSED, is_guess=True))
+        ways.append(Interpretation(guesses, code, rank=_RANK_GUESSED, is_guess=True))
     if _may_be_garbled(code):
-        ways += _through_layouts(code)
+        ways += _interpret_layouts(code)
     return tuple(sorted(ways, key=lambda way: way.rank))
 
 
-def _restricted(code: str, table: tuple[Pattern, ...]) -> list[Reading]:
+def _interpret_in_store_code(code: str, in_store_patterns: tuple[InStorePattern, ...]) -> list[Interpretation]:
     """What the shop's own scale printed: always a product."""
-    from aisle.scan.restricted import restricted
+    from aisle.scan.in_store_codes import parse_in_store_code
 
-    own = restricted(tidy(code), table)
+    own = parse_in_store_code(normalise_code(code), in_store_patterns)
     if own is None:
         return []
     return [
-        Reading(
+        Interpretation(
             own.keys,
             code,
             own.pieces or Decimal(1),
             own.pieces is not None,
             measures=(Measure(own.weight, "kg", own.decimals),) if own.weight else (),
             kind=PRODUCT,
-            rank=_CARRIED,
+            rank=_RANK_CARRIED,
             price=own.price,
             is_own_price=True,
         )
     ]
 
 
-def _element_strings(code: str, table: tuple[Pattern, ...], sure: bool) -> list[Reading]:
+def _interpret_gs1(code: str, in_store_patterns: tuple[InStorePattern, ...], is_gs1: bool) -> list[Interpretation]:
     """GS1: the logistic unit first, then what it holds or the thing itself; or why it is refused."""
     from aisle.scan import gs1
 
-    carried = gs1.carried(code, sure) if sure or gs1.looks_like(code) else None
+    carried = gs1.parse_element_strings(code, is_gs1) if is_gs1 or gs1.may_be_gs1(code) else None
     if carried is None:
-        refusal = gs1.fault_of(code, sure)
-        return [Reading((), code, rank=_BARE, refusal=refusal)] if refusal else []
+        refusal = gs1.gs1_fault(code, is_gs1)
+        return [Interpretation((), code, rank=_RANK_BARE, refusal=refusal)] if refusal else []
     ways = []
-    rank = _CARRIED if sure else _BARE
+    rank = _RANK_CARRIED if is_gs1 else _RANK_BARE
     if carried.sscc:
-        ways.append(Reading((carried.sscc, "00" + carried.sscc), carried.sscc, rank=rank))
-        rank = _CONTENT
+        ways.append(Interpretation((carried.sscc, "00" + carried.sscc), carried.sscc, rank=rank))
+        rank = _RANK_CONTENT
     if carried.gtin:
-        thing, own = _of_gtin(carried, rank), _restricted(carried.gtin, table) if table else []
+        thing, own = (
+            _interpret_gtin(carried, rank),
+            _interpret_in_store_code(carried.gtin, in_store_patterns) if in_store_patterns else [],
+        )
         if own and not (carried.measures or carried.pieces or carried.price):
             ways.append(own[0]._replace(rank=rank, batch=carried.batch, expiry=carried.expiry))
         else:
@@ -377,79 +438,87 @@ def _element_strings(code: str, table: tuple[Pattern, ...], sure: bool) -> list[
     return ways
 
 
-def _of_gtin(carried: Carried, rank: int) -> Reading:
-    return Reading(
-        lookup_keys(carried.gtin),
-        carried.gtin[1:] if carried.gtin[0] == "0" else carried.gtin,
-        carried.pieces or Decimal(1),
-        carried.pieces is not None,
-        carried.batch,
-        carried.expiry,
-        carried.measures,
+def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
+    return Interpretation(
+        lookup_keys(gs1_data.gtin),
+        gs1_data.gtin[1:] if gs1_data.gtin[0] == "0" else gs1_data.gtin,
+        gs1_data.pieces or Decimal(1),
+        gs1_data.pieces is not None,
+        gs1_data.batch,
+        gs1_data.expiry,
+        gs1_data.measures,
         rank=rank,
-        price=carried.price,
-        asks=carried.has_no_net,
-        has_pieces=carried.pieces is not None,
+        price=gs1_data.price,
+        needs_quantity=gs1_data.lacks_net_quantity,
+        has_pieces=gs1_data.pieces is not None,
     )
 
 
 def _may_be_garbled(code: str) -> bool:
     """Whether it has signs in so many places, or in such, that it may have come through another keyboard layout."""
     signs = 0 if code.isalnum() else sum(not char.isalnum() for char in code)
-    return not code.isascii() or signs >= _FEWEST_SIGNS or not code[:1].isalnum()
+    return not code.isascii() or signs >= _MIN_GARBLED_SIGNS or not code[:1].isalnum()
 
 
-def _through_layouts(code: str) -> list[Reading]:
+def _interpret_layouts(code: str) -> list[Interpretation]:
     """What a scanner has read that is set to another keyboard than the terminal: a code with a right check digit, and
     known; or why it is refused."""
-    from aisle.scan import gs1, layouts
+    from aisle.scan import gs1, keyboard_layouts
 
     ways = []
-    for layout, back in layouts.read_back(code):
-        aim = _AIM.fullmatch(back)
+    for layout, back in keyboard_layouts.undo_layouts(code):
+        aim = _AIM_PREFIX.fullmatch(back)
         bare = aim["code"] if aim and not aim["typed"] else back
-        carried = gs1.carried(bare) if len(bare) >= _SHORTEST_MESSAGE and gs1.looks_like(bare) else None
-        way = Reading(lookup_keys(bare), bare) if checks(bare) else _of_gtin(carried, 0) if carried else None
+        carried = gs1.parse_element_strings(bare) if len(bare) >= _MIN_GS1_MESSAGE and gs1.may_be_gs1(bare) else None
+        way = (
+            Interpretation(lookup_keys(bare), bare)
+            if has_valid_check_digit(bare)
+            else _interpret_gtin(carried, 0)
+            if carried
+            else None
+        )
         if way:
-            ways.append(way._replace(kind=PRODUCT, rank=_GUESSED, is_guess=True, layout=layout))
-    if ways or layouts.is_garbled(code):
-        ways.append(Reading((), code, rank=_GUESSED, refusal=LAYOUT))
+            ways.append(way._replace(kind=PRODUCT, rank=_RANK_GUESSED, is_guess=True, layout=layout))
+    if ways or keyboard_layouts.is_garbled(code):
+        ways.append(Interpretation((), code, rank=_RANK_GUESSED, refusal=WRONG_LAYOUT))
     return ways
 
 
-def _split(code: str) -> list[Reading]:
+def _refuse_digits_before_code(code: str) -> list[Interpretation]:
     """Refuses digits right before a code of the store: nobody knows whether they were meant to multiply. A code with a
     right check digit of its own is that code alone."""
-    if not (code.isascii() and code.isdigit()) or checks(code):
+    if not (code.isascii() and code.isdigit()) or has_valid_check_digit(code):
         return []
     return [
-        Reading(lookup_keys(code[digits:]), code[digits:], rank=_SPLIT, refusal=CODE_NUMBER)
-        for digits in range(1, LONGEST_FACTOR + 1)
-        if checks(code[digits:]) and code[:digits].strip("0")
+        Interpretation(lookup_keys(code[digits:]), code[digits:], rank=_RANK_SPLIT, refusal=NUMBER_BESIDE_CODE)
+        for digits in range(1, MAX_FACTOR_DIGITS + 1)
+        if has_valid_check_digit(code[digits:]) and code[:digits].strip("0")
     ]
 
 
-def _noisy(code: str) -> list[Reading]:
+def _refuse_extra_signs(code: str) -> list[Interpretation]:
     """A right code behind the bracket of an answer of the terminal that went no further. Signs around a code that are
     no ASCII may have said something else, such as a multiplier: they are refused."""
     if code.isascii():
         bare = code.removeprefix("]")
-        return [Reading(lookup_keys(bare), bare, rank=_NOISY)] if checks(bare) else []
-    is_code = checks("".join(filter(str.isdigit, filter(str.isascii, code)))) or _RIGHT.search(code)
-    return [Reading((), code, rank=_NOISY, refusal=NOISE)] if is_code else []
+        return [Interpretation(lookup_keys(bare), bare, rank=_RANK_NOISY)] if has_valid_check_digit(bare) else []
+    is_code = has_valid_check_digit("".join(filter(str.isdigit, filter(str.isascii, code)))) or _CODE_DIGITS.search(
+        code
+    )
+    return [Interpretation((), code, rank=_RANK_NOISY, refusal=EXTRA_SIGNS)] if is_code else []
 
 
-def _has_control(text: str) -> bool:
+def _has_control_inside(text: str) -> bool:
     """Whether a key or a control came in the middle of a code that is no GS1 data: some of the code may be missing."""
-    inside = text.strip(KEY)
-    return KEY in inside and not begins_message(inside[: inside.index(KEY)])
+    inside = text.strip(KEY_MARK)
+    return KEY_MARK in inside and not begins_gs1_message(inside[: inside.index(KEY_MARK)])
 
 
 def _has_number_beside(code: str) -> bool:
     """Whether it is a code with a right check digit and a number, in either order, with a blank or the like between:
     an add-on is digits right behind its code, and nobody knows whether the number was meant to multiply."""
-    found = _BEHIND.fullmatch(code) or _BEFORE.fullmatch(code)
+    found = _NUMBER_AFTER_CODE.fullmatch(code) or _NUMBER_BEFORE_CODE.fullmatch(code)
     if found is None:
         return False
     bare = found["code"]
-    return checks(bare) or (len(bare) == 8 and upc_e_expanded(bare) != "")
+    return has_valid_check_digit(bare) or (len(bare) == 8 and expand_upc_e(bare) != "")

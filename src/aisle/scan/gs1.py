@@ -1,24 +1,135 @@
-"""GS1 element strings: what a GS1-128, DataMatrix, DataBar or QR code carries besides the number of the thing.
-
-A message is read as a whole or not at all: what is left out of it could be how many there are. biip reads digital
-links alone; it takes 60 ms and 18 MB to load, so it is asked only when one of them turns up.
-"""
+"""The application identifiers of the GS1 General Specifications: what may stand behind each, and how long it may be."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date, timedelta
 from decimal import Decimal
+from functools import cache, lru_cache
 from typing import Final
 
-from aisle.code_forms import check_digit, checks
-from aisle.scan.faults import BROKEN, NO_SEPARATOR
-from aisle.scan.identifiers import identifier_at, iso_date
-from aisle.scan.meaning import Measure
-from aisle.scan.separators import GS, begins_message, substitutes_in, with_separators, without_lead
+from aisle.barcode_keys import check_digit, has_valid_check_digit
+from aisle.scan.gs1_separators import (
+    GROUP_SEPARATOR,
+    begins_gs1_message,
+    find_substitutes,
+    replace_substitute,
+    strip_leading_separator,
+)
+from aisle.scan.meaning import DAMAGED_GS1, MISSING_SEPARATOR, Measure
 from aisle.tuples import NamedTuple
 
-_UNITS: Final = {
+_CHARACTER_SET_82: Final = r"[!-\"%-?A-Z_a-z]"
+"""The 82 characters of GS1 data."""
+_CHARACTER_SET_39: Final = r"[#\-/0-9A-Z]"
+_CHARACTER_SET_64: Final = r"[\-0-9=A-Z_a-z]"
+_CHARACTER_CLASSES: Final = {
+    "N": r"[0-9]",
+    "X": _CHARACTER_SET_82,
+    "Y": _CHARACTER_SET_39,
+    "Z": _CHARACTER_SET_64,
+    "D": r"[0-9]",
+    "M": r"[0-9]",
+}
+"""D is a date YYMMDD, day 00 for the whole month; M the same with a time or a second date behind it. `X..20` is one to
+20 of them, `X?17` none to 17."""
+
+_FORMATS: Final = """
+00 N18|01 N14|02 N14|03 N14|10 X..20|11 D6|12 D6|13 D6|15 D6|16 D6|17 D6|20 N2|21 X..20|22 X..20|235 X..28|240 X..30
+241 X..30|242 N..6|243 X..20|250 X..30|251 X..30|253 N13 X?17|254 X..20|255 N13 N?12|30 N..8|37 N..8
+31[0-6][0-5] N6|32[0-9][0-5] N6|33[0-7][0-5] N6|34[0-9][0-5] N6|35[0-7][0-5] N6|36[0-9][0-5] N6
+390[0-9] N..15|391[0-9] N3 N..15|392[0-9] N..15|393[0-9] N3 N..15|394[0-3] N4|395[0-5] N6
+400 X..30|401 X..30|402 N17|403 X..30|41[0-7] N13|420 X..20|421 N3 X..9|422 N3|423 N3 N?12|424 N3|425 N3 N?12|426 N3
+427 X..3|430[01] X..35|430[2-6] X..70|4307 X2|4308 X..30|4309 N20|431[01] X..35|431[2-6] X..70|4317 X2|4318 X..20
+4319 X..30|4320 X..35|432[123] N1|432[45] M10|4326 D6|433[0-3] N6 X?1|7001 N13|7002 X..30|7003 M10|7004 N..4|7005 X..12
+7006 D6|7007 M6 N?6|7008 X..3|7009 X..10|7010 X..2|7011 M6 N?4|702[012] X..20|7023 X..30|703[0-9] N3 X..27|7040 N1 X3
+7041 X..4|71[0-7] X..20|723[0-9] X2 X..28|7240 X..20|7241 N2|7242 X..25|7250 N8|7251 N12|7252 N1|7253 X..40|7254 X..40
+7255 X..10|7256 X..90|7257 X..70|7258 X3|7259 X..40|8001 N14|8002 X..20|8003 N14 X?16|8004 X..30|8005 N6|8006 N18
+8007 X..34|8008 N8 N?4|8009 X..50|8010 Y..30|8011 N..12|8012 X..20|8013 X..25|8014 X..25|8017 N18|8018 N18|8019 N..10
+8020 X..25|8026 N18|8030 Z..90|8040 N15|8041 N15|8042 N32|8043 N18 N?2|8110 X..70|8111 N4|8112 X..70|8200 X..70
+90 X..30|91 X..90|92 X..90|93 X..90|94 X..90|95 X..90|96 X..90|97 X..90|98 X..90|99 X..90
+"""
+
+_FIXED_LENGTH_PREFIXES: Final = frozenset(f"{number:02}" for number in (*range(5), *range(11, 21), *range(31, 37), 41))
+"""First two digits of the identifiers behind whose value no separator is needed."""
+_FORMAT_PART: Final = re.compile(r"([NXYZDM])(\d+)?(?:(\.\.|\?)(\d+))?")
+
+
+@cache
+def _formats() -> dict[str, list[tuple[str, str]]]:
+    """The identifiers by their first two digits: of each its pattern, and the format of its value."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for row in _FORMATS.replace("\n", "|").split("|"):
+        ai, _, value = row.partition(" ")
+        found.setdefault(ai[:2], []).append((ai, value))
+    return found
+
+
+def _compile_format(value: str) -> tuple[re.Pattern[str], int]:
+    """The pattern of a value, and how many characters it has at most."""
+    pattern, most = "", 0
+    for kind, all_, how, most_ in _FORMAT_PART.findall(value):
+        last = int(most_ or all_)
+        pattern += f"{_CHARACTER_CLASSES[kind]}{{{all_ or int(how != '?')},{last}}}"
+        most += last
+    return re.compile(pattern), most
+
+
+class ApplicationIdentifier:
+    """One application identifier at the beginning of a message."""
+
+    __slots__ = ("_is_date", "_value", "ai", "has_fixed_length", "max_length")
+
+    def __init__(self, ai: str, value: re.Pattern[str], max_length: int, is_date: bool) -> None:
+        self.ai = ai
+        self.max_length = max_length
+        """Characters that its value has at most."""
+        self.has_fixed_length = ai[:2] in _FIXED_LENGTH_PREFIXES
+        """Its value has one length, and needs no separator behind it."""
+        self._value = value
+        self._is_date = is_date
+
+    def accepts(self, value: str) -> bool:
+        """Whether a value has the right length, characters and, if it is one, date."""
+        if not self._value.fullmatch(value):
+            return False
+        return not self._is_date or bool(parse_gs1_date(value[:6]))
+
+    def may_begin_with(self, value: str) -> bool:
+        """Whether a value of it may end inside this text: what comes after that belongs to the next identifier."""
+        longest = min(self.max_length, len(value) - 1)
+        return any(self.accepts(value[:length]) for length in range(longest, 0, -1))
+
+
+def find_identifier(text: str) -> ApplicationIdentifier | None:
+    """The application identifier that a message begins with."""
+    return _find_identifier(text[:4])
+
+
+@lru_cache(maxsize=512)
+def _find_identifier(head: str) -> ApplicationIdentifier | None:
+    for ai, value in _formats().get(head[:2], ()):
+        if found := re.match(ai, head):
+            return ApplicationIdentifier(found.group(), *_compile_format(value), value[0] in "DM")
+    return None
+
+
+def parse_gs1_date(value: str) -> str:
+    """YYMMDD as an ISO date, always in this century; day 00 is the last of its month. Empty if it is no date."""
+    if len(value) != 6 or not (value.isascii() and value.isdigit()):
+        return ""
+    year, month, day = 2000 + int(value[:2]), int(value[2:4]), int(value[4:])
+    try:
+        if day:
+            return date(year, month, day).isoformat()
+        next_month = date(year, month, 28) + timedelta(days=4)
+        return (next_month - timedelta(days=next_month.day)).isoformat()
+    except ValueError:
+        return ""
+
+
+_UNIT_BY_IDENTIFIER: Final = {
     "310": "kg",
     "311": "m",
     "314": "m2",
@@ -41,30 +152,30 @@ _UNITS: Final = {
 }
 """Net weight, length, area and volume, which goods are sold by, with their units. Gross weights, widths, depths and all
 measures of logistic units (33nn, 34nn, 353 to 355, 362, 363, 367 to 369) are none of them."""
-_PRICES: Final = ("390", "391", "392", "393")
-_CURRENCY: Final = ("391", "393")
+_PRICE_IDENTIFIERS: Final = ("390", "391", "392", "393")
+_WITH_CURRENCY: Final = ("391", "393")
 """Of those the ones that begin with a currency."""
-_MEASURED: Final = ("31", "32", "33", "34", "35", "36", "39")
+_MEASURE_PREFIXES: Final = ("31", "32", "33", "34", "35", "36", "39")
 """What identifiers of measures of any kind begin with, and those of prices."""
-_PER_MEASURE: Final = ("8005",)
+_UNIT_PRICE_IDENTIFIERS: Final = ("8005",)
 """Price of one unit of measure."""
-_HRI: Final = re.compile(r"\((\d{2,4})\)\s*([^(]+)")
+_PRINTED_ELEMENT: Final = re.compile(r"\((\d{2,4})\)\s*([^(]+)")
 _ENVELOPE: Final = re.compile(r"\[\)>\x1e05\x1d(.*?)[\x1e\x04]*", re.DOTALL)
-_LINK: Final = re.compile(r"/(?:01|gtin|00|sscc)/\d")
+_DIGITAL_LINK: Final = re.compile(r"/(?:01|gtin|00|sscc)/\d")
 _LINK_WORDS: Final = {"gtin": "01", "sscc": "00", "cpv": "22", "lot": "10", "ser": "21", "exp": "17"}
 """Words that older digital links have in place of identifiers."""
 _LINK_WORD: Final = re.compile(r"(?<=[/?&])(gtin|sscc|cpv|lot|ser|exp)(?=[/=])")
 _SHORT_GTIN: Final = re.compile(r"(?<=/01/)(\d{8}|\d{12,13})(?=[/?]|$)", re.ASCII)
 """A GTIN of a digital link without its leading zeros."""
-_BARE: Final = re.compile(r"0[12]\d{14}|00\d{18}")
-_COUNTS: Final = ("30", "37")
+_KEY_ELEMENT: Final = re.compile(r"0[12]\d{14}|00\d{18}")
+_COUNT_IDENTIFIERS: Final = ("30", "37")
 """Identifiers of how many pieces there are."""
-_DATES: Final = ("11", "12", "13", "15", "16", "17")
-_ONE_OF_RUN: Final = re.compile(r"(1[1-35-7])([2-4]\d{5})|(3[1-6]\d)[0-5](\d{6})|(3[07])(\d{1,8})", re.ASCII)
+_DATE_IDENTIFIERS: Final = ("11", "12", "13", "15", "16", "17")
+_RUN_ON_ELEMENT: Final = re.compile(r"(1[1-35-7])([2-4]\d{5})|(3[1-6]\d)[0-5](\d{6})|(3[07])(\d{1,8})", re.ASCII)
 """One of the dates, measures and counts that may be the end of a lot, or follow it without a separator."""
 
 
-class Message(NamedTuple):
+class Gs1Message(NamedTuple):
     """What a text says as GS1 data."""
 
     values: dict[str, str]
@@ -75,12 +186,12 @@ class Message(NamedTuple):
     """What stood in it for the group separator, where that is no separator itself."""
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether it was read to its end."""
         return not self.fault
 
 
-class Carried(NamedTuple):
+class Gs1Data(NamedTuple):
     """What an element string says; empty and None where it says nothing."""
 
     gtin: str = ""
@@ -91,7 +202,7 @@ class Carried(NamedTuple):
     """AI 30 or 37."""
     measures: tuple[Measure, ...] = ()
     """Net weight, length, area or volume, each in the unit of its application identifier."""
-    has_no_net: bool = False
+    lacks_net_quantity: bool = False
     """It has a measure, gross or logistic, or the price of one unit of measure, and neither a net quantity nor a
     price of the whole. Or its lot ends in what may be a net measure that no separator parts from it."""
     price: Decimal | None = None
@@ -101,89 +212,100 @@ class Carried(NamedTuple):
     """YYYY-MM-DD (AI 17, else best before, AI 15)."""
 
 
-def looks_like(text: str) -> bool:
+def may_be_gs1(text: str) -> bool:
     """Whether a code without an AIM prefix may be an element string."""
-    if GS in text or text[:1] == "(" or text[:4] in ("http", "HTTP") or _is_bare(text):
+    if GROUP_SEPARATOR in text or text[:1] == "(" or text[:4] in ("http", "HTTP") or _begins_with_key(text):
         return True
-    return text[:2].isdigit() and next(substitutes_in(text), "") != ""
+    return text[:2].isdigit() and next(find_substitutes(text), "") != ""
 
 
-def _is_bare(text: str) -> bool:
+def _begins_with_key(text: str) -> bool:
     """Whether it begins with the identifier of a GTIN or SSCC, and that with a right check digit."""
-    bare = _BARE.match(without_lead(text))
+    bare = _KEY_ELEMENT.match(strip_leading_separator(text))
     return bare is not None and check_digit(bare.group()[2:-1]) == bare.group()[-1]
 
 
-def fault_of(text: str, sure: bool = False) -> str:
+def gs1_fault(text: str, from_gs1_symbol: bool = False) -> str:
     """Why GS1 data is refused, as a message id; empty where it can be read, and where it is no GS1 data."""
-    if not sure and not _is_bare(text) and not (text[:1] == "(" and begins_message(text)):
+    if not from_gs1_symbol and not _begins_with_key(text) and not (text[:1] == "(" and begins_gs1_message(text)):
         return ""
-    return message(text).fault
+    return parse_message(text).fault
 
 
-def carried(text: str, sure: bool = False) -> Carried | None:
+def parse_element_strings(text: str, from_gs1_symbol: bool = False) -> Gs1Data | None:
     """What `text` carries, None when it names neither a GTIN nor an SSCC or cannot be read to its end.
 
     `sure`: the scanner said that it is GS1 data. Otherwise its check digits have to be right, too.
     """
-    values, fault, _ = found = message(text)
+    values, fault, _ = found = parse_message(text)
     gtin, sscc = values.get("01") or values.get("02", ""), values.get("00", "")
     if fault or not (gtin or sscc):
         return None
-    if not sure and not ((not gtin or checks(gtin)) and (not sscc or check_digit(sscc[:-1]) == sscc[-1])):
+    if not from_gs1_symbol and not (
+        (not gtin or has_valid_check_digit(gtin)) and (not sscc or check_digit(sscc[:-1]) == sscc[-1])
+    ):
         return None
-    measures, price = _measures(values), _price(values)
-    is_measured = any(ai[:2] in _MEASURED or ai in _PER_MEASURE for ai in values)
-    is_measured = is_measured or any(ai in _UNITS for run in _run_on(text, found) for ai in run)
-    return Carried(
-        has_no_net=is_measured and not measures and price is None,
+    measures, price = _net_measures(values), _parse_price(values)
+    is_measured = any(ai[:2] in _MEASURE_PREFIXES or ai in _UNIT_PRICE_IDENTIFIERS for ai in values)
+    is_measured = is_measured or any(
+        ai in _UNIT_BY_IDENTIFIER for run in _run_on_identifiers(text, found) for ai in run
+    )
+    return Gs1Data(
+        lacks_net_quantity=is_measured and not measures and price is None,
         gtin=gtin,
         sscc=sscc,
-        pieces=_whole(values.get("30") or values.get("37", "")),
+        pieces=_positive_integer(values.get("30") or values.get("37", "")),
         measures=measures,
         price=price,
         batch=values.get("10", ""),
-        expiry=iso_date(values.get("17") or values.get("15", "")),
+        expiry=parse_gs1_date(values.get("17") or values.get("15", "")),
     )
 
 
-def message(text: str) -> Message:
+def parse_message(text: str) -> Gs1Message:
     """Reads the text as GS1 data; a count of zero pieces is a damaged label."""
-    found = _message(text)
-    is_none = any(not found.values[ai].strip("0") for ai in _COUNTS if ai in found.values)
-    if is_none and found.is_whole:
-        return found._replace(fault=BROKEN)
-    return found._replace(fault=NO_SEPARATOR) if _runs_on(text, found) else found
+    found = _parse_message(text)
+    is_none = any(not found.values[ai].strip("0") for ai in _COUNT_IDENTIFIERS if ai in found.values)
+    if is_none and found.is_complete:
+        return found._replace(fault=DAMAGED_GS1)
+    return found._replace(fault=MISSING_SEPARATOR) if _lacks_separator(text, found) else found
 
 
-def _runs_on(text: str, found: Message) -> bool:
+def _lacks_separator(text: str, message: Gs1Message) -> bool:
     """Whether a quantity stands at the end of a lot, or of another value without a separator, beyond doubt.
 
     Lots that end like a count (`L3012`) are common, so one is taken for a count only where the label would be wrong
     without: AI 02 needs AI 37, and the GTIN of a trade item whose quantity varies, which begins with 9, needs a measure
     or AI 30. A date and a quantity in a row are no lot either.
     """
-    values = found.values
+    values = message.values
     needs_count = ("02" in values and "37" not in values) or values.get("01", "").startswith("9")
-    if needs_count and (_measures(values) or not values.keys().isdisjoint(_COUNTS)):
+    if needs_count and (_net_measures(values) or not values.keys().isdisjoint(_COUNT_IDENTIFIERS)):
         needs_count = False
     count = "37" if "02" in values else "30"
     return any(
-        (needs_count and count in run) or (not run.isdisjoint(_DATES) and not run.isdisjoint((*_COUNTS, *_UNITS)))
-        for run in _run_on(text, found)
+        (needs_count and count in run)
+        or (not run.isdisjoint(_DATE_IDENTIFIERS) and not run.isdisjoint((*_COUNT_IDENTIFIERS, *_UNIT_BY_IDENTIFIER)))
+        for run in _run_on_identifiers(text, message)
     )
 
 
-def _run_on(text: str, found: Message) -> Iterator[frozenset[str]]:
+def _run_on_identifiers(text: str, message: Gs1Message) -> Iterator[frozenset[str]]:
     """The identifiers of every row of values that the last value of an element string may end in; none where it has
     separators. Those of measures without their last digit."""
-    if not found.is_whole or found.substitute or GS in text or not text[-1:].isdigit() or text[:1] in ("(", "h", "H"):
+    if (
+        not message.is_complete
+        or message.substitute
+        or GROUP_SEPARATOR in text
+        or not text[-1:].isdigit()
+        or text[:1] in ("(", "h", "H")
+    ):
         return
-    ai, value = next(reversed(found.values.items()), ("", ""))
-    known = identifier_at(ai)
-    if known is None or known.is_predefined or ai in _COUNTS:
+    ai, value = next(reversed(message.values.items()), ("", ""))
+    known = find_identifier(ai)
+    if known is None or known.has_fixed_length or ai in _COUNT_IDENTIFIERS:
         return
-    yield from (run for run in _read_runs(value) if run.isdisjoint(found.values))
+    yield from (run for run in _read_runs(value) if run.isdisjoint(message.values))
 
 
 def _read_runs(value: str) -> set[frozenset[str]]:
@@ -199,63 +321,68 @@ def _read_runs(value: str) -> set[frozenset[str]]:
 
 def _one_of_run(text: str) -> str:
     """The identifier of a whole date, measure or count that is not zero; empty where the text is none."""
-    one = _ONE_OF_RUN.fullmatch(text)
-    if one is None or (one[1] and not iso_date(one[2])) or not (one[2] or one[4] or one[6]).strip("0"):
+    one = _RUN_ON_ELEMENT.fullmatch(text)
+    if one is None or (one[1] and not parse_gs1_date(one[2])) or not (one[2] or one[4] or one[6]).strip("0"):
         return ""
     return one[1] or one[3] or one[5]
 
 
-def _message(text: str) -> Message:
+def _parse_message(text: str) -> Gs1Message:
     """The text as a digital link, as printed in brackets, or as an element string with separators or what some scanners
     send for them."""
     if text[:4].lower() == "http":
-        return _link(text) if _LINK.search(text) else Message({}, BROKEN)
+        return _parse_digital_link(text) if _DIGITAL_LINK.search(text) else Gs1Message({}, DAMAGED_GS1)
     if text[:1] == "(" and text[1:2].isdigit():
-        return _printed(text)
+        return _parse_printed(text)
     if envelope := _ENVELOPE.fullmatch(text):
-        return _split(envelope.group(1))
-    bare = without_lead(text)
-    substitutes = tuple(substitutes_in(bare))
-    ways = [_split(with_separators(bare, substitute))._replace(substitute=substitute) for substitute in substitutes]
-    whole = [way for way in ways if way.is_whole and not way.values.keys().isdisjoint(("00", "01", "02"))]
+        return _parse_elements(envelope.group(1))
+    bare = strip_leading_separator(text)
+    substitutes = tuple(find_substitutes(bare))
+    ways = [
+        _parse_elements(replace_substitute(bare, substitute))._replace(substitute=substitute)
+        for substitute in substitutes
+    ]
+    whole = [way for way in ways if way.is_complete and not way.values.keys().isdisjoint(("00", "01", "02"))]
     if any(way.values != whole[0].values for way in whole):
-        return whole[0]._replace(fault=NO_SEPARATOR)  # `~029` may be a substitute, or `~` and a GTIN of AI 02
+        return whole[0]._replace(fault=MISSING_SEPARATOR)  # `~029` may be a substitute, or `~` and a GTIN of AI 02
     if whole:
         return whole[0]
-    found = _split(bare)
-    return found._replace(fault=NO_SEPARATOR) if found.fault and substitutes else found
+    found = _parse_elements(bare)
+    return found._replace(fault=MISSING_SEPARATOR) if found.fault and substitutes else found
 
 
-def _printed(text: str) -> Message:
+def _parse_printed(text: str) -> Gs1Message:
     """What stands below a bar code, its identifiers in brackets."""
-    found = [(ai, value.replace(" ", "")) for ai, value in _HRI.findall(text)]
+    found = [(ai, value.replace(" ", "")) for ai, value in _PRINTED_ELEMENT.findall(text)]
     is_all = "".join(f"({ai}){value}" for ai, value in found) == text.replace(" ", "")
-    fits = all((known := identifier_at(ai)) and known.ai == ai and known.takes(value) for ai, value in found)
-    return Message(_first(found), "" if found and is_all and fits and not _is_twice(found) else BROKEN)
+    fits = all((known := find_identifier(ai)) and known.ai == ai and known.accepts(value) for ai, value in found)
+    return Gs1Message(
+        _first_values(found), "" if found and is_all and fits and not _has_contradiction(found) else DAMAGED_GS1
+    )
 
 
-def _split(text: str) -> Message:
+def _parse_elements(text: str) -> Gs1Message:
     """An element string, identifier by identifier."""
     found: list[tuple[str, str]] = []
-    rest = text.lstrip(GS)
+    rest = text.lstrip(GROUP_SEPARATOR)
     while rest:
-        known = identifier_at(rest)
+        known = find_identifier(rest)
         if known is None:
-            is_sign = found and GS not in text and not rest[:1].isdigit()
-            return Message(_first(found), NO_SEPARATOR if is_sign else BROKEN)
+            is_sign = found and GROUP_SEPARATOR not in text and not rest[:1].isdigit()
+            return Gs1Message(_first_values(found), MISSING_SEPARATOR if is_sign else DAMAGED_GS1)
         body = rest[len(known.ai) :]
-        value = body.split(GS, 1)[0]
-        if known.is_predefined:
-            value = value[: known.longest]
-        if not known.takes(value):
-            runs_on = not known.is_predefined and GS not in text and known.begins(value)
-            return Message(_first(found), NO_SEPARATOR if runs_on else BROKEN)
+        value = body.split(GROUP_SEPARATOR, 1)[0]
+        if known.has_fixed_length:
+            value = value[: known.max_length]
+        if not known.accepts(value):
+            runs_on = not known.has_fixed_length and GROUP_SEPARATOR not in text and known.may_begin_with(value)
+            return Gs1Message(_first_values(found), MISSING_SEPARATOR if runs_on else DAMAGED_GS1)
         found.append((known.ai, value))
-        rest = body[len(value) :].lstrip(GS)
-    return Message(_first(found), BROKEN if _is_twice(found) else "")
+        rest = body[len(value) :].lstrip(GROUP_SEPARATOR)
+    return Gs1Message(_first_values(found), DAMAGED_GS1 if _has_contradiction(found) else "")
 
 
-def _first(found: list[tuple[str, str]]) -> dict[str, str]:
+def _first_values(found: list[tuple[str, str]]) -> dict[str, str]:
     """The first value of each identifier, in the order of the label."""
     values: dict[str, str] = {}
     for ai, value in found:
@@ -263,19 +390,19 @@ def _first(found: list[tuple[str, str]]) -> dict[str, str]:
     return values
 
 
-def _is_twice(found: list[tuple[str, str]]) -> bool:
+def _has_contradiction(found: list[tuple[str, str]]) -> bool:
     """Whether an identifier is there with two values: two labels in one scan, or a damaged one. The same value twice is
     a repetition of the scanner."""
-    different = {(_kind(ai), ai, value) for ai, value in found}
+    different = {(_identifier_kind(ai), ai, value) for ai, value in found}
     return len({kind for kind, _, _ in different}) < len(different)
 
 
-def _kind(ai: str) -> str:
+def _identifier_kind(ai: str) -> str:
     """What an identifier names, without the digit that says how many decimals follow."""
-    return ai[:3] if ai[:3] in _UNITS or ai[:3] in _PRICES else ai
+    return ai[:3] if ai[:3] in _UNIT_BY_IDENTIFIER or ai[:3] in _PRICE_IDENTIFIERS else ai
 
 
-def _link(uri: str) -> Message:
+def _parse_digital_link(uri: str) -> Gs1Message:
     """The elements of a GS1 digital link, the web address in a QR code on a product; older ones have words in it, and
     GTINs without leading zeros."""
     from biip import ParseConfig, ParseError
@@ -286,25 +413,27 @@ def _link(uri: str) -> Message:
         uri = _SHORT_GTIN.sub(lambda gtin: gtin[0].rjust(14, "0"), uri)
         link = GS1DigitalLinkURI.parse(uri, config=ParseConfig(gs1_element_strings_verify_date=False))
     except (ParseError, ValueError):
-        return Message({}, BROKEN)
+        return Gs1Message({}, DAMAGED_GS1)
     found = [(element.ai.ai, element.value) for element in link.element_strings]
-    fits = all((known := identifier_at(ai)) and known.takes(value) for ai, value in found)
-    return Message(_first(found), "" if fits else BROKEN)
+    fits = all((known := find_identifier(ai)) and known.accepts(value) for ai, value in found)
+    return Gs1Message(_first_values(found), "" if fits else DAMAGED_GS1)
 
 
-def _whole(value: str) -> Decimal | None:
+def _positive_integer(value: str) -> Decimal | None:
     return Decimal(value) if value.isascii() and value.isdigit() and int(value) else None
 
 
-def _measures(values: dict[str, str]) -> tuple[Measure, ...]:
+def _net_measures(values: dict[str, str]) -> tuple[Measure, ...]:
     """Each net measure; the last digit of its identifier says how many of its digits are decimals."""
-    found = ((ai, _whole(value)) for ai, value in values.items() if ai[:3] in _UNITS)
-    return tuple(Measure(amount.scaleb(-int(ai[3])), _UNITS[ai[:3]]) for ai, amount in found if amount is not None)
+    found = ((ai, _positive_integer(value)) for ai, value in values.items() if ai[:3] in _UNIT_BY_IDENTIFIER)
+    return tuple(
+        Measure(amount.scaleb(-int(ai[3])), _UNIT_BY_IDENTIFIER[ai[:3]]) for ai, amount in found if amount is not None
+    )
 
 
-def _price(values: dict[str, str]) -> Decimal | None:
+def _parse_price(values: dict[str, str]) -> Decimal | None:
     for ai, value in values.items():
-        if ai[:3] in _PRICES:
-            amount = _whole(value[3:] if ai[:3] in _CURRENCY else value)
+        if ai[:3] in _PRICE_IDENTIFIERS:
+            amount = _positive_integer(value[3:] if ai[:3] in _WITH_CURRENCY else value)
             return None if amount is None else amount.scaleb(-int(ai[3]))
     return None

@@ -6,13 +6,13 @@ from typing import Final
 
 from aisle.tuples import NamedTuple
 
-BY_HAND_S: Final = 0.05
+TYPING_PAUSE_S: Final = 0.05
 """Seconds: whoever presses key after key is hardly ever faster, and a scanner hardly ever slower."""
 
-TOGETHER_S: Final = 0.1
+SAME_SCAN_S: Final = 0.1
 """Seconds: a line that begins so soon after a line at scanner pace belongs to the same scan."""
 
-APART_S: Final = 0.3
+LONG_PAUSE_S: Final = 0.3
 """Seconds: after such a pause whoever typed may be doing something else; evidence, like every pause."""
 
 
@@ -22,37 +22,37 @@ class Line(NamedTuple):
     text: str
     """The characters between two terminators; GS, RS and EOT are kept, an AIM prefix too. A scan of other control
     characters alone is these, so that it is no Enter."""
-    end: str
+    terminator: str
     """What ended it: `cr`, `lf`, `tab`, `etx` or `paste`."""
-    first: float
+    started_at: float
     """Seconds (monotonic) at which its first byte was read."""
-    last: float
+    ended_at: float
     """Seconds (monotonic) at which its terminator was read."""
-    gap: float
+    longest_pause: float
     """The longest pause inside it, in seconds; evidence for the doctor, never a terminator."""
     dropped: str = ""
     """The control characters without a meaning that came with it (NUL, STX), evidence too."""
-    pace: float = 0.0
+    median_pause: float = 0.0
     """The pause, in seconds, that half of the pauses between its characters are at least as long as: what comes in few
     reads has none, whatever lay between those. The one before its terminator does not count."""
-    lead: str = ""
+    possible_prefix: str = ""
     """What ended a key right before it, and may be its own: where the key was cut off, the first characters of a code
     are read as its end."""
-    apart: int = 0
+    before_pause: int = 0
     """So many of its characters stood there for a while (`APART_S`) before the rest came at no person's pace; 0 for
     none."""
-    scan: int = 0
+    scan_number: int = 0
     """The number of the scan that it belongs to; 0 for a line that a person ended, which stands by itself."""
-    rest: float = 0.0
+    next_line_within: float = 0.0
     """Seconds after its end within which a next line of the same scan begins, at the pace of this one."""
 
     @property
-    def ways(self) -> tuple[str, ...]:
+    def longer_texts(self) -> tuple[str, ...]:
         """What it may be besides `text`, the longest first: that, and some of what stood before it."""
-        return tuple(self.lead[at:] + self.text for at in range(len(self.lead)))
+        return tuple(self.possible_prefix[at:] + self.text for at in range(len(self.possible_prefix)))
 
 
-class Typed(NamedTuple):
+class OpenLine(NamedTuple):
     """The open line as it stands after a read: what a person sees of his typing."""
 
     text: str
@@ -63,27 +63,27 @@ class Key(NamedTuple):
     `left`, `right`, `f1` to `f12`, `other`."""
 
     name: str
-    scan: int = 0
+    scan_number: int = 0
     """The number of the scan that it may belong to, as `Line` has it: an empty line is `enter`."""
 
 
-class Escape(NamedTuple):
+class EscapeInput(NamedTuple):
     """A whole escape sequence, left for Textual's parser; holds its place in the order."""
 
     data: str
-    scan: int = 0
+    scan_number: int = 0
     """As `Key` has it."""
 
 
-class Quiet(NamedTuple):
+class Silence(NamedTuple):
     """Nothing came after the last line of a scan."""
 
-    scan: int
-    waited: float
+    scan_number: int
+    seconds: float
     """For so many seconds."""
     is_over: bool = False
     """The scan has no further line."""
 
 
-Decoded = Line | Typed | Key | Escape | Quiet
+DecodedInput = Line | OpenLine | Key | EscapeInput | Silence
 """Everything the decoder says."""

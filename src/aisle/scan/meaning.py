@@ -1,15 +1,25 @@
-"""What a code can mean, and what an input turns out to be.
-
-`readings` (aisle.scan.grammar) says what an input could be, `Candidate`s come from whoever knows the store
-(aisle.local), and `resolve` (aisle.scan.resolve) makes one `Said` of them. All three are pure.
-"""
+"""Why a code is refused, as message ids."""
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from aisle.tuples import NamedTuple
+
+MISSING_SEPARATOR: Final = "input.no_gs"
+"""A value of GS1 data runs on into the next one, or a sign stands where a separator belongs."""
+DAMAGED_GS1: Final = "input.gs1"
+"""GS1 data is damaged, or its label is wrong."""
+EXTRA_SIGNS: Final = "input.noise"
+"""Signs stand around a code or in it that belong to no code."""
+CONTROL_INSIDE: Final = "input.control"
+"""A control character or a key came in the middle of a code."""
+NUMBER_BESIDE_CODE: Final = "input.code_number"
+"""A number stands behind a code or before it, and no sign says that it multiplies."""
+WRONG_LAYOUT: Final = "input.layout"
+"""It came through another keyboard layout than the scanner's."""
+
 
 PRODUCT, LOCATION, ORDER, REFERENCE, PERSON, COMMAND = "product", "location", "order", "reference", "person", "command"
 DELIVERY = "delivery"
@@ -45,14 +55,14 @@ class Candidate(NamedTuple):
     """Name of the base unit."""
 
 
-class Meaning(NamedTuple):
+class Match(NamedTuple):
     """One thing that an input means; `quantity` is in base units, with multiplication and what the code carries."""
 
     kind: str
     key: str
     label: str = ""
     quantity: Decimal = Decimal(1)
-    explicit: bool = False
+    is_explicit: bool = False
     """True when the quantity was typed or carried by the code, not just the 1 of a plain scan."""
     code: str = ""
     """The code without AIM prefix and multiplication, for messages."""
@@ -64,7 +74,7 @@ class Meaning(NamedTuple):
     """What the label weighs or measures, where the quantity could not be told from it."""
     unit: str = ""
     """Name of the base unit, where how much there is has to be asked."""
-    asks: bool = False
+    needs_quantity: bool = False
     """It is sold by measure, and its label does not say how much there is in a way that could be reckoned with."""
     layout: str = ""
     """Keyboard layout (`fr`) through which the code came, and was read back."""
@@ -74,7 +84,7 @@ class Meaning(NamedTuple):
     """What the code was multiplied with, where how much there is has to be asked."""
 
 
-class Open(NamedTuple):
+class Accepts(NamedTuple):
     """What the step on the screen can take besides a code (DESIGN §3: one grammar)."""
 
     quantity: bool = False
@@ -84,35 +94,35 @@ class Open(NamedTuple):
     """How many choices are open; 0 for none."""
     text: bool = False
     """The step asks for free text (a name at the sign-in)."""
-    letters: str = ""
+    command_letters: str = ""
     """The command letters that the step knows."""
     search: bool = False
     """What nobody knows is a search here, digits too."""
-    by_hand: bool = False
+    typed_only: bool = False
     """What is chosen here cannot be taken back as easily: a printed command does not choose it, and nothing that came
     before the question was on the screen."""
     labels: str = ""
     """Capital letters, and 0, that stand on what the step asks for: scanned, one is that thing, whatever it says when
     typed; typed, `1*B` is the thing B."""
-    stand_for: tuple[Any, ...] = ()
+    choice_values: tuple[Any, ...] = ()
     """What each of the choices is, where an input can put others in their place: a number that was on the screen
     means what it was there, or nothing."""
-    finds: bool = False
+    follows_typing: bool = False
     """The list on the screen follows what is typed: with Enter one letter is a search too, and two digits; one
     digit where no row has a number."""
-    keys: str = ""
+    choice_letters: str = ""
     """The letters of the choices, in their order, on a page where a quantity may be open: a number never chooses there.
     Empty: the choices are numbered."""
 
 
-class Reading(NamedTuple):
+class Interpretation(NamedTuple):
     """One way to read an input as a code."""
 
     keys: tuple[str, ...]
     """Exact look-up keys, best first: as scanned, and canonical forms (GTIN without leading zeros)."""
     code: str
-    times: Decimal = Decimal(1)
-    explicit: bool = False
+    multiplier: Decimal = Decimal(1)
+    is_explicit: bool = False
     batch: str = ""
     expiry: str = ""
     measures: tuple[Measure, ...] = ()
@@ -127,7 +137,7 @@ class Reading(NamedTuple):
     """The shop's own scale printed that price: what is sold by measure has a quantity by it and its price per unit."""
     is_guess: bool = False
     """Something was left out of the code or added: it counts only where exactly one product or location fits."""
-    asks: bool = False
+    needs_quantity: bool = False
     """It has a measure or a price and no net quantity: of what is sold by measure nobody knows how much it is."""
     has_pieces: bool = False
     """It says how many pieces there are, which is no weight and no length."""
@@ -140,27 +150,27 @@ class Reading(NamedTuple):
     """What was typed before it and multiplies it; `times` has it, and what the code says itself."""
 
 
-class Thing(NamedTuple):
+class Scan(NamedTuple):
     """A code that means one thing, or several of which the job prefers the first it can use."""
 
-    meanings: tuple[Meaning, ...]
-    lookup: bool = False
+    matches: tuple[Match, ...]
+    is_look_up: bool = False
     """`?` stood before it: look it up instead of letting the job take it."""
 
 
-class Unknown(NamedTuple):
+class UnknownCode(NamedTuple):
     """A code that nothing here knows."""
 
     code: str
 
 
-class Either(NamedTuple):
+class Ambiguous(NamedTuple):
     """Two readings are left (`128712…`): the person chooses 1 or 2."""
 
-    ways: tuple[Thing, ...]
+    scans: tuple[Scan, ...]
 
 
-class Times(NamedTuple):
+class Multiplier(NamedTuple):
     """`12*` and nothing behind it: the next scan is meant twelve times."""
 
     number: str
@@ -194,10 +204,10 @@ class Text(NamedTuple):
     text: str
 
 
-class Refused(NamedTuple):
+class RefusedInput(NamedTuple):
     """An input that no rule takes; `why` is a message id of the catalogue (`input.…`)."""
 
-    why: str
+    reason: str
     text: str
 
 
@@ -205,17 +215,30 @@ class Back(NamedTuple):
     """`0` where neither quantity nor choice is open, Backspace on an empty line, Esc, `b`."""
 
 
-class Move(NamedTuple):
+class CursorKey(NamedTuple):
     """A cursor key in a list: `up`, `down`, `pageup`, `pagedown`, `home`, `end`; `enter` opens where the cursor is."""
 
     key: str
 
 
-class Echo(NamedTuple):
+class TypedText(NamedTuple):
     """The open line, for find-as-you-type; never an event of the journal."""
 
     text: str
 
 
-Said = Thing | Unknown | Either | Times | Quantity | Choice | Command | Text | Refused | Back | Move | Echo
+Meaning = (
+    Scan
+    | UnknownCode
+    | Ambiguous
+    | Multiplier
+    | Quantity
+    | Choice
+    | Command
+    | Text
+    | RefusedInput
+    | Back
+    | CursorKey
+    | TypedText
+)
 """What a person said, once it is understood."""

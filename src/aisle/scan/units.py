@@ -12,7 +12,7 @@ _POUND: Final = Decimal("0.45359237")
 _FOOT: Final = Decimal("0.3048")
 _GALLON: Final = Decimal("3.785411784")
 
-_SIZES: Final[dict[str, tuple[str, Decimal]]] = {
+_UNIT_SIZES: Final[dict[str, tuple[str, Decimal]]] = {
     "kg": (_WEIGHT, Decimal(1)),
     "hg": (_WEIGHT, Decimal("0.1")),
     "dag": (_WEIGHT, Decimal("0.01")),
@@ -54,7 +54,7 @@ _SIZES: Final[dict[str, tuple[str, Decimal]]] = {
 """What each unit measures, and how much it is in kg, m, m² or l. Gallons and ounces are those of the United States, as
 in the GS1 General Specifications."""
 
-_NAMES: Final = """
+_UNIT_NAMES: Final = """
 kg kgs kgm kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes
 hg hgm
 dag dkg
@@ -93,16 +93,16 @@ in3 in³ cuin inq cubicinch cubicinches
 ft3 ft³ cuft ftq cubicfoot cubicfeet
 yd3 yd³ cuyd ydq cubicyard cubicyards
 """
-_UNITS: Final = {name: line.split()[0] for line in _NAMES.strip().splitlines() for name in line.split()}
-_COUNTED: Final = re.compile(r"(\d+(?:[.,]\d+)?)?\s*(\D.*)", re.ASCII)
-_SHOWN: Final = {"floz": "fl oz", "ozt": "oz t"}
+_UNITS: Final = {name: line.split()[0] for line in _UNIT_NAMES.strip().splitlines() for name in line.split()}
+_COUNT_AND_UNIT: Final = re.compile(r"(\d+(?:[.,]\d+)?)?\s*(\D.*)", re.ASCII)
+_DISPLAY_NAMES: Final = {"floz": "fl oz", "ozt": "oz t"}
 _METRIC: Final = frozenset({"kg", "m", "m2", "l", "m3"})
 _METRIC_WEIGHTS: Final = frozenset({"kg", "hg", "dag", "g", "mg", "t"})
 
 
-def unit_of(name: str) -> tuple[str, Decimal] | None:
+def parse_unit(name: str) -> tuple[str, Decimal] | None:
     """The unit that a product's base unit name says, and how many of it one base unit is: `100 g` is (`g`, 100)."""
-    found = _COUNTED.fullmatch(name.strip().casefold())
+    found = _COUNT_AND_UNIT.fullmatch(name.strip().casefold())
     if found is None:
         return None
     unit = _UNITS.get(re.sub(r"[\s._\-]", "", found[2]))
@@ -110,12 +110,12 @@ def unit_of(name: str) -> tuple[str, Decimal] | None:
     return (unit, many) if unit and many else None
 
 
-def is_measured(name: str) -> bool:
+def is_unit_of_measure(name: str) -> bool:
     """Whether a product with this base unit name is counted by weight, length, area or volume."""
-    return unit_of(name) is not None
+    return parse_unit(name) is not None
 
 
-def converted(amount: Decimal, unit: str, name: str) -> Decimal | None:
+def convert(amount: Decimal, unit: str, name: str) -> Decimal | None:
     """An amount in the unit of a label, in base units of that name.
 
     None where that cannot be said: the name is no unit, it measures something else, or it is empty and the label's unit
@@ -123,27 +123,27 @@ def converted(amount: Decimal, unit: str, name: str) -> Decimal | None:
     """
     if not name.strip():
         return amount if unit in _METRIC else None
-    to = unit_of(name)
-    if to is None or unit not in _SIZES:
+    to = parse_unit(name)
+    if to is None or unit not in _UNIT_SIZES:
         return None
     if unit == "oz" and to[0] == "floz":  # an identifier has ounces, of weight or of volume
         return amount / to[1]
-    (kind, size), (to_kind, to_size) = _SIZES[unit], _SIZES[to[0]]
+    (kind, size), (to_kind, to_size) = _UNIT_SIZES[unit], _UNIT_SIZES[to[0]]
     return amount * size / (to_size * to[1]) if kind == to_kind else None
 
 
-def weighed(amount: Decimal, decimals: int, name: str) -> Decimal | None:
+def convert_scale_weight(amount: Decimal, decimals: int, name: str) -> Decimal | None:
     """What the shop's own scale printed, in base units of that name; None where that cannot be said.
 
     A scale weighs in kg, and in pounds goods that are counted in pounds. What it prints without decimals is in what the
     goods are counted in.
     """
-    to = unit_of(name)
+    to = parse_unit(name)
     if not decimals or not name.strip() or to == ("lb", Decimal(1)):
         return amount
-    return converted(amount, "kg", name) if to and to[0] in _METRIC_WEIGHTS else None
+    return convert(amount, "kg", name) if to and to[0] in _METRIC_WEIGHTS else None
 
 
-def shown(unit: str) -> str:
+def display_unit(unit: str) -> str:
     """A unit as people write it."""
-    return _SHOWN.get(unit) or unit.replace("2", "²").replace("3", "³")
+    return _DISPLAY_NAMES.get(unit) or unit.replace("2", "²").replace("3", "³")

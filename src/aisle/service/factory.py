@@ -14,21 +14,20 @@ from time import monotonic, time
 from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError, UsageError
-from aisle.service.access import Access
-from aisle.service.answers import Refusal
-from aisle.service.limits import KEYS_KEPT_DAYS, Rates
-from aisle.service.seed import is_filled, seed
-from aisle.service.storage import Busy, Storage, Tx, open_storage
-from aisle.service.times import Clock, moment
-from aisle.service.tokens import authenticate, create_token
-from aisle.service.zones import HOST, Zones
+from aisle.service.auth.tokens import authenticate, create_token
+from aisle.service.db import Busy, Database, Transaction, open_database
+from aisle.service.demo.seed import has_data, seed_demo
+from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
+from aisle.service.errors import Refusal
+from aisle.service.http.json_logging import RequestRecorder
+from aisle.service.limits import KEYS_KEPT_DAYS, RateLimits
 
 if TYPE_CHECKING:
-    from aisle.service.app import App
-    from aisle.service.metrics import Metrics
+    from aisle.service.http.app import App
+    from aisle.service.http.metrics import Metrics
 
 
-_FILLING_S = 60.0
+_SEED_TIMEOUT_S = 60.0
 
 
 class Service:
@@ -36,42 +35,42 @@ class Service:
 
     def __init__(
         self,
-        storage: Storage,
+        database: Database,
         clock: Clock,
-        rates: Rates | None = None,
-        access: Access | None = None,
+        rate_limits: RateLimits | None = None,
+        record_request: RequestRecorder | None = None,
         metrics: Metrics | None = None,
-        zones: Zones = HOST,
+        time_zones: TimeZones = HOST_TIME_ZONE,
         *,
         lenient: bool = False,
         keys_days: int = KEYS_KEPT_DAYS,
     ) -> None:
-        self.storage = storage
+        self.database = database
         self.clock = clock
-        self.rates = rates or Rates()
-        self.access = access
+        self.rate_limits = rate_limits or RateLimits()
+        self.record_request = record_request
         self.metrics = metrics
-        self.zones = zones
+        self.time_zones = time_zones
         self.lenient = lenient
         self.keys_days = keys_days
 
     @cached_property
     def app(self) -> App:
         """The app; what it needs is imported when it is asked for."""
-        from aisle.service.app import App
+        from aisle.service.http.app import App
 
         return App(
-            self.storage,
+            self.database,
             clock=self.clock,
-            rates=self.rates,
-            access=self.access,
+            rate_limits=self.rate_limits,
+            record_request=self.record_request,
             metrics=self.metrics,
-            zones=self.zones,
+            time_zones=self.time_zones,
             lenient=self.lenient,
             keys_days=self.keys_days,
         )
 
-    def admin_token(self, file: Path) -> str:
+    def ensure_admin_token(self, file: Path) -> str:
         """A token with every right, kept in `file` (0600) for the programs of this account.
 
         Made once, also when several processes ask at the same moment; made anew when the one in the file is no longer
@@ -79,42 +78,42 @@ class Service:
         """
         with _locked(file):
             secret = _read_private(file)
-            if secret is None or not self._good(secret):
-                secret = self._new_token()
+            if secret is None or not self._is_valid(secret):
+                secret = self._create_admin_token()
                 _write_private(file, secret)
             return secret
 
     def close(self) -> None:
         """Finish what runs and close the database."""
-        self.storage.close()
+        self.database.close()
 
-    def _good(self, secret: str) -> bool:
-        async def work(tx: Tx) -> bool:
-            principal = await authenticate(tx, secret, moment(self.clock()))
+    def _is_valid(self, secret: str) -> bool:
+        async def work(tx: Transaction) -> bool:
+            principal = await authenticate(tx, secret, format_timestamp(self.clock()))
             return principal.role == "admin" and principal.all_stores
 
         try:
-            return self.storage.read_now(work)
+            return self.database.read_now(work)
         except Refusal:
             return False
 
-    def _new_token(self) -> str:
-        now = moment(self.clock())
+    def _create_admin_token(self) -> str:
+        now = format_timestamp(self.clock())
         try:
-            return create_token(self.storage, name="embedded", role="admin", store_numbers=None, now=now).secret
+            return create_token(self.database, name="embedded", role="admin", store_numbers=None, now=now).secret
         except UsageError:  # the one before is in force, and its file is gone
             name = f"embedded-{secrets.token_hex(4)}"
-            return create_token(self.storage, name=name, role="admin", store_numbers=None, now=now).secret
+            return create_token(self.database, name=name, role="admin", store_numbers=None, now=now).secret
 
 
 def open_service(
-    database: Path | str,
+    database_address: Path | str,
     *,
     demo: bool = False,
     clock: Clock = time,
-    rates: Rates | None = None,
-    access: Access | None = None,
-    zones: Zones = HOST,
+    rate_limits: RateLimits | None = None,
+    record_request: RequestRecorder | None = None,
+    time_zones: TimeZones = HOST_TIME_ZONE,
     keys_days: int = KEYS_KEPT_DAYS,
 ) -> Service:
     """The service over a database, its tables made when there are none; with `demo`, a new one holds the demo store.
@@ -124,29 +123,29 @@ def open_service(
     when it cannot be used (Busy where another process does not come to an end with it), UsageError when the driver is
     not installed.
     """
-    storage = open_storage(database)
+    storage = open_database(database_address)
     try:
         if demo:
-            _fill(storage, clock)
+            _seed_demo(storage, clock)
     except BaseException:
         storage.close()
         raise
-    return Service(storage, clock, rates, access, zones=zones, keys_days=keys_days)
+    return Service(storage, clock, rate_limits, record_request, time_zones=time_zones, keys_days=keys_days)
 
 
-def _fill(storage: Storage, clock: Clock) -> None:
+def _seed_demo(database: Database, clock: Clock) -> None:
     """The demo store is there then, or what somebody else has put there: whoever fills it at the moment is waited for.
 
     Raises Busy when that takes too long.
     """
-    until = monotonic() + _FILLING_S
-    while not storage.read_now(is_filled):
+    until = monotonic() + _SEED_TIMEOUT_S
+    while not database.read_now(has_data):
         try:
-            storage.write_now(lambda tx: seed(tx, clock()))
+            database.write_now(lambda tx: seed_demo(tx, clock()))
         except Busy as problem:
             if monotonic() > until:
                 raise Busy(
-                    f"Another process has been filling the database for {_FILLING_S:.0f} seconds;"
+                    f"Another process has been filling the database for {_SEED_TIMEOUT_S:.0f} seconds;"
                     " start again when it is done."
                 ) from problem
 

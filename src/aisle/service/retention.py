@@ -17,37 +17,37 @@ from itertools import accumulate, takewhile
 from typing import Any
 
 from aisle.errors import UsageError
-from aisle.service.amounts import ONE, number
 from aisle.service.context import CHAIN, CHANGES_FORGOTTEN
-from aisle.service.encode import compact, fragment, joined, loaded, quoted
-from aisle.service.gate import HISTORY_DAYS
+from aisle.service.db import Database, Row, Transaction
+from aisle.service.db.statements import retention as sql
+from aisle.service.db.statements.access import COUNTER_SET, COUNTER_VALUE
+from aisle.service.db.statements.logs import LOG_ADD, LOG_FIRST
+from aisle.service.db.statements.stock import LEG_ADD
+from aisle.service.db.statements.stores import STORE_NUMBERS
+from aisle.service.domain.json_text import join_members, object_members, parse_json_object, quoted, to_json
+from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity
+from aisle.service.domain.states import NOTHING_TO_REVIEW
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.logs import HISTORIC_DAYS
+from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
 from aisle.service.limits import KEYS_KEPT_DAYS
-from aisle.service.sql import retention as sql
-from aisle.service.sql.core import COUNTER_SET, COUNTER_VALUE
-from aisle.service.sql.logs import LOG_ADD, LOG_FIRST
-from aisle.service.sql.stock import LEG_ADD
-from aisle.service.sql.stores import STORES_ALL
-from aisle.service.states import NOTHING
-from aisle.service.storage import Row, Storage, Tx
-from aisle.service.times import moment
 from aisle.tuples import NamedTuple
 
-LEAST_DAYS = max(HISTORY_DAYS, HISTORIC_DAYS + 31)
+MIN_AGE_DAYS = max(WRITE_HISTORY_DAYS, HISTORIC_DAYS + 31)
 """Nothing younger goes: hosts that were away for so long still ask what the ledger knows of their writes, and lists of
 the log hold whole months of it."""
-_LEAST = {"changes": HISTORY_DAYS, "answers": KEYS_KEPT_DAYS}
+_LEAST = {"changes": WRITE_HISTORY_DAYS, "answers": KEYS_KEPT_DAYS}
 """Parts of which younger ones go: who was away for longer reads all lists; hosts are told how long keys are kept."""
 
-_PRODUCTS, _ROWS, _ORDERS = 20, 1000, 100
+_PRODUCTS_PER_BATCH, _ROWS_PER_BATCH, _ORDERS = 20, 1000, 100
 _PAUSE_S = 0.01
 _DAY = 86400.0
-_KIND = "opening"
+_OPENING_KIND = "opening"
 _OPENINGS = "log_opening"
 """The counter whose value is the number of a store's last opening balance: those before the first entry."""
 
 
-class Purged(NamedTuple):
+class PurgedRows(NamedTuple):
     """Rows that are gone; of ledger and log, less those that took their place."""
 
     ledger: int = 0
@@ -59,7 +59,7 @@ class Purged(NamedTuple):
     audit: int = 0
 
 
-PARTS = Purged._fields
+PARTS = PurgedRows._fields
 
 
 class _Batch(NamedTuple):
@@ -69,16 +69,16 @@ class _Batch(NamedTuple):
     more: bool
 
 
-_Step = Callable[[Storage, str, str], Coroutine[Any, Any, int]]
+_Step = Callable[[Database, str, str], Coroutine[Any, Any, int]]
 """What purges one part of a store, of what is older than a moment."""
 
 
 def least_days(part: str) -> int:
     """Nothing of a part that is younger than so many days goes."""
-    return _LEAST.get(part, LEAST_DAYS)
+    return _LEAST.get(part, MIN_AGE_DAYS)
 
 
-async def purge(storage: Storage, before: float, now: float, parts: Sequence[str] = PARTS) -> Purged:
+async def purge(database: Database, before: float, now: float, parts: Sequence[str] = PARTS) -> PurgedRows:
     """Drop what is older than `before` (seconds since 1970).
 
     It may be ended at any moment and begun anew. Raises UsageError for a moment that is too near.
@@ -86,16 +86,18 @@ async def purge(storage: Storage, before: float, now: float, parts: Sequence[str
     least = max(map(least_days, parts))
     if before > now - least * _DAY:
         raise UsageError(f"Nothing that is younger than {least} days is purged.")
-    until, gone = moment(before), dict.fromkeys(PARTS, 0)
-    stores = [str(row[0]) for row in await storage.read(lambda tx: tx.all(STORES_ALL))]
+    until, gone = format_timestamp(before), dict.fromkeys(PARTS, 0)
+    stores = [str(row[0]) for row in await database.read(lambda tx: tx.all(STORE_NUMBERS))]
     for store in (*stores, CHAIN):
         for part in parts:
             if store != CHAIN or part in _OF_CHAIN:
-                gone[part] += await _STEPS[part](storage, store, until)
-    return Purged(**gone)
+                gone[part] += await _STEPS[part](database, store, until)
+    return PurgedRows(**gone)
 
 
-async def _in_batches(storage: Storage, store: str, batch: Callable[[Tx], Coroutine[Any, Any, _Batch]]) -> int:
+async def _in_batches(
+    storage: Database, store: str, batch: Callable[[Transaction], Coroutine[Any, Any, _Batch]]
+) -> int:
     """Batch after batch, until one was the last; how many rows are gone. Between two of them others come in."""
     gone, more = 0, True
     while more:
@@ -105,24 +107,24 @@ async def _in_batches(storage: Storage, store: str, batch: Callable[[Tx], Corout
     return gone
 
 
-async def _ledger(storage: Storage, store: str, until: str) -> int:
+async def _purge_ledger(database: Database, store: str, until: str) -> int:
     """A few products at a time; one that has many legs by itself, and a part of them at a time."""
     gone, last = 0, ""
-    while found := await storage.read(_query(sql.LEDGER_PRODUCTS, store, last, until, _PRODUCTS)):
-        several = [str(product) for product, count in found if count <= _ROWS // _PRODUCTS]
+    while found := await database.read(_run_query(sql.LEDGER_PRODUCTS, store, last, until, _PRODUCTS_PER_BATCH)):
+        several = [str(product) for product, count in found if count <= _ROWS_PER_BATCH // _PRODUCTS_PER_BATCH]
         if several:
-            gone += await _sum_up(storage, store, several, until, until)
+            gone += await _sum_up(database, store, several, until, until)
         for product in (str(row[0]) for row in found if row[0] not in several):
-            gone += await _ledger_of(storage, store, product, until)
+            gone += await _ledger_of(database, store, product, until)
         last = str(found[-1][0])
     return gone
 
 
-async def _ledger_of(storage: Storage, store: str, product: str, until: str) -> int:
+async def _ledger_of(storage: Database, store: str, product: str, until: str) -> int:
     """From the oldest leg on. What was summed up so far is among the oldest the next time."""
     gone, before = 0, ""
     while True:
-        row = await storage.read(_query(sql.LEDGER_STEP, store, product, until, _ROWS))
+        row = await storage.read(_run_query(sql.LEDGER_STEP, store, product, until, _ROWS_PER_BATCH))
         step = str(row[0][0]) if row else until
         if step == before:  # so many sums are left that no further leg was among the oldest
             step = until
@@ -132,24 +134,24 @@ async def _ledger_of(storage: Storage, store: str, product: str, until: str) -> 
         before = step
 
 
-async def _sum_up(storage: Storage, store: str, products: list[str], step: str, until: str) -> int:
-    gone: int = await storage.write(_summed(store, products, step, until), stores=[store])
+async def _sum_up(storage: Database, store: str, products: list[str], step: str, until: str) -> int:
+    gone: int = await storage.write(_sum_up_products(store, products, step, until), stores=[store])
     await asyncio.sleep(_PAUSE_S)
     return gone
 
 
-def _query(statement: str, *args: object) -> Any:
-    async def work(tx: Tx) -> Any:
+def _run_query(statement: str, *args: object) -> Any:
+    async def work(tx: Transaction) -> Any:
         return await tx.all(statement, *args)
 
     return work
 
 
-def _summed(store: str, products: list[str], step: str, until: str) -> Any:
+def _sum_up_products(store: str, products: list[str], step: str, until: str) -> Any:
     """Sums the old legs of some products up, those that happened by `step`; those of a product that were summed up
     before, and no more, stay."""
 
-    async def work(tx: Tx) -> int:
+    async def work(tx: Transaction) -> int:
         by_product: defaultdict[str, list[Any]] = defaultdict(list)
         for row in await tx.all(sql.LEDGER_SUMS, store, products, step, until):
             by_product[row[0]].append(row)
@@ -158,16 +160,16 @@ def _summed(store: str, products: list[str], step: str, until: str) -> Any:
             return 0
         op_id, sums = f"{until}-{secrets.token_hex(6)}", [row for each in rows.values() for row in each]
         kept = [row for row in sums if row[5]]
-        await tx.run(sql.LEDGER_DROP, store, list(rows), step, until)
-        legs = [(store, op_id, n, _KIND, *row[:5], row[5], row[7], row[8]) for n, row in enumerate(kept)]
-        await tx.many(LEG_ADD, legs)
+        await tx.run(sql.LEDGER_DELETE, store, list(rows), step, until)
+        legs = [(store, op_id, n, _OPENING_KIND, *row[:5], row[5], row[7], row[8]) for n, row in enumerate(kept)]
+        await tx.run_many(LEG_ADD, legs)
         return sum(int(row[6]) for row in sums) - len(kept)
 
     return work
 
 
-async def _log(storage: Storage, store: str, until: str) -> int:
-    return await _in_batches(storage, store, _opened(store, until))
+async def _purge_log(database: Database, store: str, until: str) -> int:
+    return await _in_batches(database, store, _opened(store, until))
 
 
 class _Opening(NamedTuple):
@@ -184,10 +186,10 @@ def _opened(store: str, until: str) -> Any:
     behind the other before the first entry. What they need room for comes from the entries that go.
     """
 
-    async def work(tx: Tx) -> _Batch:
+    async def work(tx: Transaction) -> _Batch:
         row = await tx.one(COUNTER_VALUE, store, _OPENINGS)
         opened = int(row[0]) if row else 0
-        oldest = await tx.all(sql.LOG_OLDEST, store, opened, _ROWS)
+        oldest = await tx.all(sql.LOG_OLDEST, store, opened, _ROWS_PER_BATCH)
         old = list(takewhile(lambda row: row[3] < until, oldest))
         if not old:
             return _Batch(0, False)
@@ -197,12 +199,12 @@ def _opened(store: str, until: str) -> Any:
         summed = [int(row[0]) for row in (*known, *old)]
         start = int(first[0][0]) + len(summed) - len(kept)
         moved = [row for row in await tx.all(sql.LOG_BEGINNING, store, start) if row[0] not in set(summed)]
-        await tx.run(sql.LOG_DROP, store, summed + [int(row[0]) for row in moved])
+        await tx.run(sql.LOG_DELETE, store, summed + [int(row[0]) for row in moved])
         rows = [(row[1], row[2], row[3], row[4]) for row in moved] + [_opening(store, one) for one in kept]
         free = (seq for seq in summed if seq >= start)
-        await tx.many(LOG_ADD, [_entry(store, seq, *row) for seq, row in zip(free, rows, strict=True)])
+        await tx.run_many(LOG_ADD, [_entry(store, seq, *row) for seq, row in zip(free, rows, strict=True)])
         await tx.run(COUNTER_SET, store, _OPENINGS, end)
-        return _Batch(len(summed) - len(kept), len(old) == _ROWS)
+        return _Batch(len(summed) - len(kept), len(old) == _ROWS_PER_BATCH)
 
     return work
 
@@ -214,20 +216,20 @@ def _summed_entries(rows: list[Row]) -> list[_Opening]:
         item = json.loads(row[4], parse_float=Decimal)
         key = str(row[2]), item.get("location_code", "")
         before = sums[key].quantity if key in sums else 0
-        sums[key] = _Opening(before + int(Decimal(item.get("quantity", 0)) * ONE), row)
+        sums[key] = _Opening(before + int(Decimal(item.get("quantity", 0)) * THOUSANDTHS_PER_UNIT), row)
     return [one for one in sums.values() if one.quantity]
 
 
 def _opening(store: str, opening: _Opening) -> tuple[int, str, str, str]:
     """Its store's ordinal, product, moment, and the entry as JSON text; the place as the last entry had it."""
     _seq, ordinal, product, created_on, text = opening.last
-    last, quantity = loaded(text), number(opening.quantity)
+    last, quantity = parse_json_object(text), format_quantity(opening.quantity)
     place = {name: last[name] for name in ("barcode", "location", "location_code") if name in last}
-    item = joined(
+    item = join_members(
         (
             f'"product_number":{quoted(product)},"store_number":{quoted(store)}',
-            fragment(compact(place)),
-            f'"created_on":"{created_on}","moved_on":"{created_on}","quantity":{quantity},"source":"{_KIND}"',
+            object_members(to_json(place)),
+            f'"created_on":"{created_on}","moved_on":"{created_on}","quantity":{quantity},"source":"{_OPENING_KIND}"',
         )
     )
     return ordinal, product, created_on, item
@@ -235,19 +237,19 @@ def _opening(store: str, opening: _Opening) -> tuple[int, str, str, str]:
 
 def _entry(store: str, seq: int, ordinal: int, product: str, created_on: str, item: str) -> tuple[object, ...]:
     """A row of `stock_log`, in the order of `LOG_ADD`."""
-    return store, seq, ordinal, _KIND, product, "", None, NOTHING, created_on, created_on, item, "{}"
+    return store, seq, ordinal, _OPENING_KIND, product, "", None, NOTHING_TO_REVIEW, created_on, created_on, item, "{}"
 
 
-async def _changes(storage: Storage, store: str, until: str) -> int:
+async def _changes(storage: Database, store: str, until: str) -> int:
     """Changes go from the first on; how far is kept, so that who has read less is told to read all lists."""
 
-    async def work(tx: Tx) -> _Batch:
-        rows = await tx.all(sql.CHANGES_OLDEST, store, _ROWS)
+    async def work(tx: Transaction) -> _Batch:
+        rows = await tx.all(sql.CHANGES_OLDEST, store, _ROWS_PER_BATCH)
         old = list(takewhile(lambda row: row[1] < until, rows))
         if old:
             await tx.run(sql.CHANGES_DROP, store, old[-1][0])
             await tx.run(COUNTER_SET, store, CHANGES_FORGOTTEN, old[-1][0])
-        return _Batch(len(old), len(old) == _ROWS)
+        return _Batch(len(old), len(old) == _ROWS_PER_BATCH)
 
     return await _in_batches(storage, store, work)
 
@@ -255,11 +257,15 @@ async def _changes(storage: Storage, store: str, until: str) -> int:
 def _removed(old: str, removals: tuple[str, ...]) -> _Step:
     """Rows that are over, with all that belongs to them: no more of them at once than have few lines together."""
 
-    async def step(storage: Storage, store: str, until: str) -> int:
-        async def work(tx: Tx) -> _Batch:
+    async def step(storage: Database, store: str, until: str) -> int:
+        async def work(tx: Transaction) -> _Batch:
             found = await tx.all(old, store, until, _ORDERS)
             lines = accumulate(int(row[1]) for row in found)
-            numbers = [row[0] for n, (row, upto) in enumerate(zip(found, lines, strict=True)) if not n or upto <= _ROWS]
+            numbers = [
+                row[0]
+                for n, (row, upto) in enumerate(zip(found, lines, strict=True))
+                if not n or upto <= _ROWS_PER_BATCH
+            ]
             for statement in removals if numbers else ():
                 await tx.run(statement, store, numbers)
             return _Batch(len(numbers), len(numbers) < len(found) or len(found) == _ORDERS)
@@ -272,10 +278,10 @@ def _removed(old: str, removals: tuple[str, ...]) -> _Step:
 def _dropped(old: str, drop: str) -> _Step:
     """Rows that nothing belongs to. They are looked for without the store's lock."""
 
-    async def step(storage: Storage, store: str, until: str) -> int:
+    async def step(storage: Database, store: str, until: str) -> int:
         gone = 0
-        while found := await storage.read(_query(old, store, until, _ROWS)):
-            await storage.write(_query(drop, store, [row[0] for row in found]), stores=[store])
+        while found := await storage.read(_run_query(old, store, until, _ROWS_PER_BATCH)):
+            await storage.write(_run_query(drop, store, [row[0] for row in found]), stores=[store])
             gone += len(found)
             await asyncio.sleep(_PAUSE_S)
         return gone
@@ -286,15 +292,15 @@ def _dropped(old: str, drop: str) -> _Step:
 def _each(*steps: _Step) -> _Step:
     """One after the other."""
 
-    async def step(storage: Storage, store: str, until: str) -> int:
+    async def step(storage: Database, store: str, until: str) -> int:
         return sum([await one(storage, store, until) for one in steps])
 
     return step
 
 
 _STEPS: dict[str, _Step] = {
-    "ledger": _ledger,
-    "log": _each(_log, _dropped(sql.RECOUNTS_OLD, sql.RECOUNTS_DROP)),
+    "ledger": _purge_ledger,
+    "log": _each(_purge_log, _dropped(sql.RECOUNTS_OLD, sql.RECOUNTS_DROP)),
     "changes": _changes,
     "orders": _each(
         _removed(sql.ORDERS_OLD, sql.ORDER_REMOVALS),
@@ -303,7 +309,7 @@ _STEPS: dict[str, _Step] = {
     ),
     "deliveries": _removed(sql.DELIVERIES_OLD, sql.DELIVERY_REMOVALS),
     "answers": _dropped(sql.ANSWERS_OLD, sql.ANSWERS_DROP),
-    "audit": _dropped(sql.AUDIT_OLD, sql.AUDIT_DROP),
+    "audit": _dropped(sql.AUDIT_OLD, sql.AUDIT_DELETE),
 }
 _OF_CHAIN = frozenset({"changes", "answers", "audit"})
 """Parts that the chain has, too."""

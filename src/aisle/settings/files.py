@@ -15,40 +15,52 @@ Nobody guesses: what is not known is an error that names the file, the section a
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from aisle.errors import SettingsError
-from aisle.own import what_to_do, why_not_own
-from aisle.settings import COMMAND_LINE, DEMO_STORE, GONE, Settings, fitting, stamp_of, terminal_name
+from aisle.file_ownership import ownership_advice, ownership_error
+from aisle.settings import (
+    COMMAND_LINE_ONLY,
+    DEMO_STORE,
+    MISSING_FILE,
+    LoadedSettings,
+    Settings,
+    file_stamps,
+    terminal_name,
+    validate_setting,
+)
 from aisle.tuples import NamedTuple
 
-NUMBER = "number"
+STORE_NUMBER_KEY = "number"
 """The store itself, as a key of the table `[store]`."""
 
 _TABLES = ("store", "device", "terminals")
 
-_OF_THE_HOST = (
+_HOST_KEYS = (
     *("base_url", "token_file", "token_header", "ca_file", "allow_plain_http", "time_zone"),
     *(name for name in Settings._fields if name.startswith("keep_")),
 )
 """What one courier goes by for all terminals of a host."""
 
-_NOT_IN = {"store": ("store", "terminal"), "device": ("terminal", *_OF_THE_HOST)}
+_FORBIDDEN_KEYS = {"store": ("store", "terminal"), "device": ("terminal", *_HOST_KEYS)}
 """Keys that a section must not have: those that say which section it is, and those that are not its to say."""
 
-_MARK = "\ufeff"
+_BYTE_ORDER_MARK = "\ufeff"
 """What some editors put before a text."""
 
-_MEND = "Mend the file or move it away."
-_LET_IN = "Let this account read it, and look into the folders above it."
+_REPAIR_ADVICE = "Mend the file or move it away."
+_ACCESS_ADVICE = "Let this account read it, and look into the folders above it."
 
 
-class File(NamedTuple):
+class SettingsFile(NamedTuple):
     """One settings file, read and checked. Sections by the name in their heads, in the order of the file."""
 
     path: Path
@@ -60,39 +72,42 @@ class File(NamedTuple):
     """What is wrong with it, each a sentence or two; what is right is kept all the same."""
 
 
-def read(path: Path, *, linked: bool = True) -> File:
+def read_settings_file(path: Path, *, linked: bool = True) -> SettingsFile:
     """One settings file; one that cannot be read, or that others may change, is empty and has a problem. With `linked`
     it may be a link to a file that is this account's, or root's."""
     try:
-        if why := why_not_own(path.stat() if linked else path.lstat(), or_root=True):
-            return File(path, problems=(f"{path} cannot be trusted: {why}. {what_to_do(path, why)}",))
+        if why := ownership_error(path.stat() if linked else path.lstat(), or_root=True):
+            return SettingsFile(path, problems=(f"{path} cannot be trusted: {why}. {ownership_advice(path, why)}",))
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        return File(path, problems=(f"{path} cannot be read: it is not in UTF-8 (at line {line}). Save it in UTF-8.",))
+        return SettingsFile(
+            path, problems=(f"{path} cannot be read: it is not in UTF-8 (at line {line}). Save it in UTF-8.",)
+        )
     except OSError as error:
-        advice = _LET_IN if isinstance(error, PermissionError) else _MEND
-        return File(path, problems=(f"{path} cannot be read: {error.strerror}. {advice}",))
-    return _parsed(path, text)
+        advice = _ACCESS_ADVICE if isinstance(error, PermissionError) else _REPAIR_ADVICE
+        return SettingsFile(path, problems=(f"{path} cannot be read: {error.strerror}. {advice}",))
+    return _parse_file(path, text)
 
 
-def right(paths: tuple[Path, ...], root: Path, *, strict: bool) -> tuple[list[File], tuple[str, ...]]:
+def read_valid_files(
+    paths: tuple[Path, ...], root: Path, *, strict: bool
+) -> tuple[list[SettingsFile], tuple[str, ...]]:
     """The files that are there, each with an error as it was when it had none; and what is wrong.
 
     Where nobody knows how it was, raises SettingsError with the first thing that is wrong; not strict, they are as they
     are, without what is wrong, and nothing is told.
     """
-    found = zip(paths, stamp_of(paths), strict=True)
-    files = [read(path, linked=path.parent != root) for path, stamp in found if stamp != GONE]
+    found = zip(paths, file_stamps(paths), strict=True)
+    files = [read_settings_file(path, linked=path.parent != root) for path, stamp in found if stamp != MISSING_FILE]
     problems = tuple(problem for file in files for problem in file.problems)
     if not problems:
         return files, ()
-    from aisle.settings.kept import kept
 
-    texts = kept(root)
+    texts = load_last_valid(root)
     if texts is not None:
-        known = {file.path: file for file in (_parsed(Path(path), text) for path, text in texts.items())}
-        before = [known.get(file.path, File(file.path)) if file.problems else file for file in files]
+        known = {file.path: file for file in (_parse_file(Path(path), text) for path, text in texts.items())}
+        before = [known.get(file.path, SettingsFile(file.path)) if file.problems else file for file in files]
         if not any(file.problems for file in before):
             return before, problems
     if strict:
@@ -101,56 +116,61 @@ def right(paths: tuple[Path, ...], root: Path, *, strict: bool) -> tuple[list[Fi
     return files, ()
 
 
-def _parsed(path: Path, text: str) -> File:
+def _parse_file(path: Path, text: str) -> SettingsFile:
     try:
-        return _checked(path, tomllib.loads(text.removeprefix(_MARK)))
+        return _check_file(path, tomllib.loads(text.removeprefix(_BYTE_ORDER_MARK)))
     except tomllib.TOMLDecodeError as error:
-        advice = _both_stores(text) or _doubled(text, str(error)) or _MEND
+        advice = _store_key_advice(text) or _repeated_key_advice(text, str(error)) or _REPAIR_ADVICE
         why = str(error).replace("at end of document", f"at line {len(text.splitlines())}, the last")
-        return File(path, problems=(f"{path} cannot be read: {why}. {advice}",))
+        return SettingsFile(path, problems=(f"{path} cannot be read: {why}. {advice}",))
 
 
-def _both_stores(text: str) -> str:
+def _store_key_advice(text: str) -> str:
     lines = [line.strip() for line in text.splitlines()]
     key = any(line.partition("=")[0].strip() == "store" and "=" in line for line in lines)
     if key and any(line.startswith(("[store]", "[store.")) for line in lines):
-        return f'TOML has no room for store = "…" beside [store."…"]: write {NUMBER} = "…" under [store] instead.'
+        return (
+            f'TOML has no room for store = "…" beside [store."…"]:'
+            f' write {STORE_NUMBER_KEY} = "…" under [store] instead.'
+        )
     return ""
 
 
-def _doubled(text: str, error: str) -> str:
+def _repeated_key_advice(text: str, error: str) -> str:
     """The key that stands in one table twice, for which TOML has but the number of a line."""
     found = re.search(r"overwrite a value \(at line (\d+)", error)
     line = text.splitlines()[int(found[1]) - 1] if found else ""
     return f"The key {line.partition('=')[0].strip()} is there twice: keep one of them." if "=" in line else ""
 
 
-def levels_of(
-    files: Sequence[File], above: Mapping[str, Any], environ: Mapping[str, str]
+def setting_levels(
+    files: Sequence[SettingsFile], stronger: Mapping[str, Any], environ: Mapping[str, str]
 ) -> dict[str, Mapping[str, Any]]:
     """What the files say for this store and device, by where it stands, weakest first; `above` is what beats them."""
     top: dict[str, Any] = {key: value for file in files for key, value in file.top.items()}
-    named = _named(files, environ)
-    terminal = above.get("terminal") or top.get("terminal") or next(iter(named.values()), {}).get("terminal", "")
-    devices = _devices(files, str(terminal), environ)
+    named = _terminal_levels(files, environ)
+    terminal = stronger.get("terminal") or top.get("terminal") or next(iter(named.values()), {}).get("terminal", "")
+    devices = _device_levels(files, str(terminal), environ)
     of_devices = {key: value for level in devices.values() for key, value in level.items()}
-    store = above.get("store") or of_devices.get("store") or top.get("store") or DEMO_STORE
+    store = stronger.get("store") or of_devices.get("store") or top.get("store") or DEMO_STORE
     return {
         **named,
         **{str(file.path): file.top for file in files},
-        **{_at(file.path, "store", store): file.stores[store] for file in files if store in file.stores},
+        **{_section_name(file.path, "store", store): file.stores[store] for file in files if store in file.stores},
         **devices,
     }
 
 
-def _named(files: Iterable[File], environ: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
+def _terminal_levels(files: Iterable[SettingsFile], environ: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
     """The name that a file gives to the address of the SSH client."""
     client = environ.get("SSH_CLIENT", "").split(" ")[0]
     found = [file for file in files if client in file.terminals]
     return {f"{file.path} [terminals]": {"terminal": file.terminals[client]} for file in found[-1:]}
 
 
-def _devices(files: Iterable[File], terminal: str, environ: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
+def _device_levels(
+    files: Iterable[SettingsFile], terminal: str, environ: Mapping[str, str]
+) -> dict[str, Mapping[str, Any]]:
     """The sections of this device, weakest first; the exact name of each file after its patterns."""
     levels: dict[str, Mapping[str, Any]] = {}
     for file in files:
@@ -160,36 +180,36 @@ def _devices(files: Iterable[File], terminal: str, environ: Mapping[str, str]) -
         fit = [pattern for pattern in file.devices if pattern != name and fnmatchcase(name, pattern)]
         if name in file.devices:
             fit.append(name)
-        levels |= {_at(file.path, "device", pattern): file.devices[pattern] for pattern in fit}
+        levels |= {_section_name(file.path, "device", pattern): file.devices[pattern] for pattern in fit}
     return levels
 
 
-def _at(path: Path, table: str, name: str) -> str:
+def _section_name(path: Path, table: str, name: str) -> str:
     return f'{path} [{table}."{name}"]'
 
 
 # What is right and what is wrong in one file
 
 
-def _checked(path: Path, table: Mapping[str, Any]) -> File:
+def _check_file(path: Path, table: Mapping[str, Any]) -> SettingsFile:
     problems: list[str] = []
     plain = {key: value for key, value in table.items() if not (key in _TABLES and isinstance(value, dict))}
     stores, devices, terminals = (table.get(name) for name in _TABLES)
-    top = _keys(plain, str(path), (), problems)
-    if isinstance(stores, dict) and NUMBER in stores:
-        top |= _keys({"store": stores[NUMBER]}, f"{path} [store] {NUMBER}", (), problems)
-        stores = {name: section for name, section in stores.items() if name != NUMBER}
-    return File(
+    top = _check_keys(plain, str(path), (), problems)
+    if isinstance(stores, dict) and STORE_NUMBER_KEY in stores:
+        top |= _check_keys({"store": stores[STORE_NUMBER_KEY]}, f"{path} [store] {STORE_NUMBER_KEY}", (), problems)
+        stores = {name: section for name, section in stores.items() if name != STORE_NUMBER_KEY}
+    return SettingsFile(
         path,
         top,
-        _sections(path, "store", stores, problems),
-        _sections(path, "device", devices, problems),
-        _terminals(path, terminals, problems),
+        _check_sections(path, "store", stores, problems),
+        _check_sections(path, "device", devices, problems),
+        _check_terminals(path, terminals, problems),
         tuple(problems),
     )
 
 
-def _sections(path: Path, table: str, sections: Any, problems: list[str]) -> dict[str, Mapping[str, Any]]:
+def _check_sections(path: Path, table: str, sections: Any, problems: list[str]) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     for name, section in (sections if isinstance(sections, dict) else {}).items():
         if not isinstance(section, dict):
@@ -198,11 +218,11 @@ def _sections(path: Path, table: str, sections: Any, problems: list[str]) -> dic
                 f'[{table}."{"0042" if table == "store" else "handheld-7"}"].'
             )
             continue
-        found[name] = _keys(section, _at(path, table, name), _NOT_IN[table], problems)
+        found[name] = _check_keys(section, _section_name(path, table, name), _FORBIDDEN_KEYS[table], problems)
     return found
 
 
-def _terminals(path: Path, names: Any, problems: list[str]) -> dict[str, str]:
+def _check_terminals(path: Path, names: Any, problems: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for address, name in (names if isinstance(names, dict) else {}).items():
         if isinstance(name, str) and name:
@@ -212,38 +232,84 @@ def _terminals(path: Path, names: Any, problems: list[str]) -> dict[str, str]:
     return found
 
 
-def _keys(table: Mapping[str, Any], where: str, barred: tuple[str, ...], problems: list[str]) -> dict[str, Any]:
+def _check_keys(
+    table: Mapping[str, Any], where: str, forbidden: tuple[str, ...], problems: list[str]
+) -> dict[str, Any]:
     """The known keys of a table with values that fit; for the others a problem each."""
     found: dict[str, Any] = {}
     for key, value in table.items():
-        if key in COMMAND_LINE:
+        if key in COMMAND_LINE_ONLY:
             problems.append(f"{key} cannot be set in {where}; it is said on the command line: aisle --{key}")
-        elif key in barred:
+        elif key in forbidden:
             problems.append(f"{key} cannot be set in {where}; it belongs at the top of the file.")
         elif key not in Settings._fields and not (key in _TABLES and key != "store"):
-            problems.append(f"{where} has the unknown {_kind(value)} {key!r}; {_nearest(key, barred)}")
+            problems.append(f"{where} has the unknown {_value_kind(value)} {key!r}; {_nearest(key, forbidden)}")
         else:
             try:
-                found[key] = _value(key, value, where)
+                found[key] = _check_value(key, value, where)
             except SettingsError as error:
                 problems.append(str(error))
     return found
 
 
-def _value(key: str, value: Any, where: str) -> Any:
+def _check_value(key: str, value: Any, where: str) -> Any:
     if key not in Settings._fields:
         raise SettingsError(f"{key} in {where} is {value!r}; it is a table: [{key}].")
-    return fitting(key, value, where)
+    return validate_setting(key, value, where)
 
 
-def _kind(value: Any) -> str:
+def _value_kind(value: Any) -> str:
     return "section" if isinstance(value, dict) else "key"
 
 
-def _nearest(key: str, barred: tuple[str, ...]) -> str:
+def _nearest(key: str, forbidden: tuple[str, ...]) -> str:
     from difflib import get_close_matches
 
-    known = [field for field in Settings._fields if field not in (*barred, *COMMAND_LINE)]
-    known += () if barred else _TABLES[1:]
+    known = [field for field in Settings._fields if field not in (*forbidden, *COMMAND_LINE_ONLY)]
+    known += () if forbidden else _TABLES[1:]
     near = get_close_matches(key, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
+
+
+LAST_VALID_FILE = "settings.kept"
+"""A file among this host's data, for this account alone: the text of each settings file by its path."""
+
+
+def load_last_valid(root: Path) -> Mapping[str, str] | None:
+    """The texts of the files that there were; None where no session has begun yet, or nobody can read it."""
+    file = root / LAST_VALID_FILE
+    try:
+        if not file.is_file():  # a pipe would be waited for
+            return None
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return None
+    is_ours = isinstance(found, dict) and all(isinstance(text, str) for text in found.values())
+    return found if is_ours else None
+
+
+def save_last_valid(loaded: LoadedSettings) -> None:
+    """Keeps what these settings were read from; not when that has an error, or has changed since.
+
+    As well as it can be done: a disk that takes nothing is told of by what has to be kept.
+    """
+    if loaded.problems:
+        return
+    try:
+        texts = {str(path): path.read_text(encoding="utf-8") for path in loaded.files if path.is_file()}
+    except (OSError, UnicodeDecodeError):
+        return
+    if file_stamps(loaded.files) == loaded.stamps and load_last_valid(loaded.data_folder) != texts:
+        with suppress(OSError):
+            _write_private(loaded.data_folder / LAST_VALID_FILE, json.dumps(texts))
+
+
+def _write_private(path: Path, text: str) -> None:
+    mine = path.with_name(f".{path.name}.{os.getpid()}")
+    handle = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        with open(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        mine.replace(path)
+    finally:
+        mine.unlink(missing_ok=True)

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 _VARIABLE = "TZ"
 _LOCALTIME = "/etc/localtime"
-_USUAL_CHANGES = ",M3.2.0,M11.1.0"
+_DEFAULT_RULE = ",M3.2.0,M11.1.0"
 """When clocks change by a rule that does not say it, as the C library takes it."""
-_host: list[str | None] = []
+_host_variable: list[str | None] = []
 """The zone of the host as this process found it, once it works in another one."""
 
 
-def zone_of(name: str) -> ZoneInfo | None:
+def parse_zone(name: str) -> ZoneInfo | None:
     """A zone by its name (IANA), such as Europe/Amsterdam; None for the host's. Raises SettingsError for none."""
     if not name:
         return None
@@ -38,18 +38,18 @@ def zone_of(name: str) -> ZoneInfo | None:
         raise SettingsError(f"time_zone is {name!r}; it takes the name of a zone such as Europe/Amsterdam.") from None
 
 
-def enter(name: str) -> None:
+def set_process_zone(name: str) -> None:
     """Works in this zone from now on; with no name in that of the host. Raises SettingsError where it cannot."""
-    if not name and not _host:
+    if not name and not _host_variable:
         return
-    zone = zone_of(name)
-    if not _host:
-        _host.append(os.environ.get(_VARIABLE))
+    zone = parse_zone(name)
+    if not _host_variable:
+        _host_variable.append(os.environ.get(_VARIABLE))
     before = os.environ.get(_VARIABLE)
-    _set(name or _host[0])
+    _set_variable(name or _host_variable[0])
     now = datetime.now(tz=zone)
     if zone is not None and now.utcoffset() != datetime.fromtimestamp(now.timestamp()).astimezone().utcoffset():
-        _set(before)
+        _set_variable(before)
         raise SettingsError(f"time_zone is {name!r}, and this host has no data of time zones; install tzdata.")
 
 
@@ -58,20 +58,20 @@ def host_zone() -> ZoneInfo:
     /etc/localtime; UTC where neither says one."""
     from zoneinfo import ZoneInfo
 
-    said = _host[0] if _host else os.environ.get(_VARIABLE)
+    said = _host_variable[0] if _host_variable else os.environ.get(_VARIABLE)
     if said is None:
-        return _zone_in(_LOCALTIME) or ZoneInfo("UTC")
+        return _read_zone_file(_LOCALTIME) or ZoneInfo("UTC")
     name = said.removeprefix(":")
     if name.startswith("/"):
-        return _zone_in(name) or ZoneInfo("UTC")
+        return _read_zone_file(name) or ZoneInfo("UTC")
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, KeyError):
-        return _zone_of_rule(name) or _zone_of_rule(name + _USUAL_CHANGES) or ZoneInfo("UTC")
+        return _parse_zone_rule(name) or _parse_zone_rule(name + _DEFAULT_RULE) or ZoneInfo("UTC")
 
 
 @cache
-def _file_zone() -> type[ZoneInfo]:
+def _file_zone_class() -> type[ZoneInfo]:
     """Return the class of zones that are read from a file or a rule, and can be sent to another process."""
     from zoneinfo import ZoneInfo
 
@@ -79,28 +79,28 @@ def _file_zone() -> type[ZoneInfo]:
         """A zone whose key is the path of its file, or its rule."""
 
         def __reduce__(self) -> tuple[Any, ...]:
-            return _zone_again, (self.key,)
+            return _unpickle_zone, (self.key,)
 
     return FileZone
 
 
-def _zone_again(key: str) -> ZoneInfo | None:
+def _unpickle_zone(key: str) -> ZoneInfo | None:
     """Read a zone of `_file_zone` in another process; UTC where its file is gone."""
     from zoneinfo import ZoneInfo
 
-    return (_zone_in(key) if key.startswith("/") else _zone_of_rule(key)) or ZoneInfo("UTC")
+    return (_read_zone_file(key) if key.startswith("/") else _parse_zone_rule(key)) or ZoneInfo("UTC")
 
 
-def _zone_in(path: str) -> ZoneInfo | None:
+def _read_zone_file(path: str) -> ZoneInfo | None:
     """The zone that a file holds (RFC 9636); None where it holds none."""
     try:
         with open(path, "rb") as stream:
-            return _file_zone().from_file(stream, key=path)
+            return _file_zone_class().from_file(stream, key=path)
     except (ValueError, OSError):
         return None
 
 
-def _zone_of_rule(rule: str) -> ZoneInfo | None:
+def _parse_zone_rule(rule: str) -> ZoneInfo | None:
     """The zone of a rule (POSIX), such as `CET-1CEST,M3.5.0,M10.5.0/3`: read as the end of a file that holds no times
     but these."""
     from io import BytesIO
@@ -108,12 +108,12 @@ def _zone_of_rule(rule: str) -> ZoneInfo | None:
     head = b"TZif2" + bytes(15)
     empty = head + (0).to_bytes(4, "big") * 4 + (1).to_bytes(4, "big") * 2 + bytes(6) + bytes(1)
     try:
-        return _file_zone().from_file(BytesIO(empty * 2 + b"\n" + rule.encode() + b"\n"), key=rule)
+        return _file_zone_class().from_file(BytesIO(empty * 2 + b"\n" + rule.encode() + b"\n"), key=rule)
     except (ValueError, OSError):
         return None
 
 
-def zone_in_force() -> str:
+def zone_identity() -> str:
     """What tells the zone in which this process works from others: its name, or a hash of what the host's file says."""
     said = os.environ.get(_VARIABLE)
     if said is not None:
@@ -130,13 +130,13 @@ def zone_in_force() -> str:
 def host_environ() -> dict[str, str]:
     """The environment of this process with the zone of the host, for processes that choose their own."""
     environ: Mapping[str, str] = os.environ
-    if not _host:
+    if not _host_variable:
         return dict(environ)
     others = {name: text for name, text in environ.items() if name != _VARIABLE}
-    return others if _host[0] is None else {**others, _VARIABLE: _host[0]}
+    return others if _host_variable[0] is None else {**others, _VARIABLE: _host_variable[0]}
 
 
-def _set(text: str | None) -> None:
+def _set_variable(text: str | None) -> None:
     if text is None:
         os.environ.pop(_VARIABLE, None)
     else:

@@ -16,16 +16,16 @@ from textual import events
 from textual.app import App
 from textual.geometry import Size
 
-from aisle.packets import PRELUDE, NoPacket, Packets, asked_size, packet
-from aisle.tui.driver import AisleDriver, Outlet
+from aisle.terminal_packets import PRELUDE, InvalidPacket, PacketDecoder, encode_packet, parse_size
+from aisle.tui.driver import AisleDriver, TerminalWriter
 
 
-class _Wrapped(Outlet):
+class _PacketWriter(TerminalWriter):
     """Writes packets; what is queued while the server is slow goes out in one."""
 
     def __init__(self, file: TextIO) -> None:
         super().__init__(file)
-        self._open = file  # for as long as anything may be written
+        self._file = file  # for as long as anything may be written
 
     def run(self) -> None:
         """The line that says so comes first."""
@@ -34,7 +34,7 @@ class _Wrapped(Outlet):
 
     def _send(self, data: bytes) -> None:
         if data:
-            self._put(packet(b"D", data))
+            self._put(encode_packet(b"D", data))
 
 
 class WebDriver(AisleDriver):
@@ -45,32 +45,32 @@ class WebDriver(AisleDriver):
     ) -> None:
         """As Textual calls it."""
         super().__init__(app, debug=debug, mouse=False, size=size or (80, 24))
-        self._packets = Packets()
+        self._packets = PacketDecoder()
 
-    def _open_outlet(self) -> Outlet:
+    def _open_writer(self) -> TerminalWriter:
         """Standard output is the server's alone: what anything else prints from now on goes where errors go."""
         own = os.fdopen(os.dup(1), "w", encoding="utf-8")
         with suppress(OSError):
             os.dup2(2, 1)
         sys.stdout = sys.stderr
-        return _Wrapped(own)
+        return _PacketWriter(own)
 
-    def _resized(self) -> None:
+    def _on_resize(self) -> None:
         """The size of the terminal that this process may have is not that of the browser."""
 
-    def _heard(self, data: bytes, now: float) -> None:
+    def _handle_read(self, data: bytes, now: float) -> None:
         try:
             packets = self._packets.feed(data)
-        except NoPacket:
-            self._on_loop(self._leave)
+        except InvalidPacket:
+            self._call_on_loop(self._leave)
             return
         for kind, content in packets:
             if kind == b"D":
-                super()._heard(content, now)
+                super()._handle_read(content, now)
             else:
-                self._told(content)
+                self._handle_message(content)
 
-    def _told(self, content: bytes) -> None:
+    def _handle_message(self, content: bytes) -> None:
         """The browser has another size, or is gone; or whoever sits there has said his PIN."""
         try:
             said = json.loads(content)
@@ -78,12 +78,12 @@ class WebDriver(AisleDriver):
             return
         match said:
             case {"type": "quit" | "exit"}:
-                self._on_loop(self._leave)
+                self._call_on_loop(self._leave)
             case {"type": "resize"}:
-                if size := asked_size(said):
-                    self._on_loop(lambda: self._resize_to(size))
+                if size := parse_size(said):
+                    self._call_on_loop(lambda: self._resize_to(size))
             case {"type": "pass", "token": str(token), "until": int(until)}:
-                self._on_loop(partial(self._taker.passed, token, until))
+                self._call_on_loop(partial(self._receiver.confirm_pin, token, until))
 
     def _resize_to(self, size: tuple[int, int]) -> None:
         self._size = size

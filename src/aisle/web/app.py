@@ -1,4 +1,4 @@
-"""The web application: who signs in, who gets a screen, and who gets nothing."""
+"""The web application on a socket, until somebody ends it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import json
 import logging
+import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -21,12 +23,62 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from aisle.packets import HIGHEST, WIDEST
+from aisle.server.connections import ConnectionLimits, repeats_filtered
+from aisle.server.http_server import HttpServer, server_config
+from aisle.server.websockets import HEARTBEAT_S, LimitedWebSocket
+from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.tuples import NamedTuple
 from aisle.web import pages
-from aisle.web.address import Network, is_loopback, sender
 from aisle.web.app_process import AppProcess, Start
+from aisle.web.client_address import Network, is_loopback, sender
 from aisle.web.sign_ins import BrowserSession, FailedAttempts, Person, SignIns
+
+GRACE_S: Final = 5
+LONGEST_HEAD: Final = 32 << 10
+MESSAGE_BYTES: Final = 1 << 20
+"""Bytes of a message of the browser at most: a large paste."""
+
+
+def http_server(
+    web: WebApp,
+    limits: ConnectionLimits,
+    ready: Callable[[str], None],
+    certificate: Path | None = None,
+    private_key: Path | None = None,
+) -> HttpServer:
+    """The server of an application; every session has ended when it has."""
+    config = server_config(
+        web.app,
+        limits,
+        longest_head=LONGEST_HEAD,
+        certificate=certificate,
+        private_key=private_key,
+        finish_seconds=GRACE_S,
+        lifespan="on",
+        ws=LimitedWebSocket,
+        ws_max_size=MESSAGE_BYTES,
+        ws_ping_interval=HEARTBEAT_S,
+        ws_ping_timeout=HEARTBEAT_S,
+    )
+    return HttpServer(config, ready, before_end=web.end_screens)
+
+
+def serve(
+    web: WebApp,
+    sock: socket.socket,
+    limits: ConnectionLimits,
+    ready: Callable[[str], None],
+    follow: Callable[[Callable[[], None]], object],
+    certificate: Path | None = None,
+    private_key: Path | None = None,
+) -> None:
+    """Serve until SIGINT, SIGTERM or what `follow` waits for. A certificate is taken anew on SIGHUP, which ends it
+    where there is none."""
+    with repeats_filtered():
+        server = http_server(web, limits, ready, certificate, private_key)
+        follow(server.leave)
+        server.run([sock])
+
 
 log = logging.getLogger("aisle.web")
 
@@ -435,7 +487,7 @@ def _field(form: Mapping[str, str], name: str) -> str:
 def _size(query: Mapping[str, str]) -> tuple[int, int]:
     """Columns and rows that a browser says it has, within reason."""
     sizes = []
-    for name, usual, most in (("width", 80, WIDEST), ("height", 24, HIGHEST)):
+    for name, usual, most in (("width", 80, MAX_COLUMNS), ("height", 24, MAX_ROWS)):
         said = query.get(name, "")
         number = int(said) if said.isascii() and said.isdigit() and len(said) < 6 else usual
         sizes.append(max(1, min(number, most)))

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
-from aisle.packets import HEAD, LARGEST, PRELUDE, packet
+from aisle.terminal_packets import HEADER_BYTES, MAX_PACKET_BYTES, PRELUDE, encode_packet
 from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.web")
@@ -109,7 +109,7 @@ class AppProcess:
 
     async def _send(self, kind: bytes, data: bytes) -> None:
         with contextlib.suppress(ConnectionError, RuntimeError):  # it has ended
-            self._stdin.write(packet(kind, data))
+            self._stdin.write(encode_packet(kind, data))
             await self._stdin.drain()
 
     async def _run(self) -> None:
@@ -131,9 +131,9 @@ class AppProcess:
     async def _hand_on(self) -> None:
         """Packet by packet, until one cannot be read or nobody takes it any more."""
         while True:
-            head = await self._stdout.readexactly(HEAD)
+            head = await self._stdout.readexactly(HEADER_BYTES)
             size = int.from_bytes(head[1:], "big")
-            if size > LARGEST:
+            if size > MAX_PACKET_BYTES:
                 return
             content = await self._stdout.readexactly(size)
             if head[:1] == b"D":

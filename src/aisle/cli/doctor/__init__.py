@@ -7,73 +7,75 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from aisle.cli.doctor.report import WRONG, Finding, printed, wrong
+from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
 from aisle.errors import AisleError, SettingsError
-from aisle.settings import Loaded, Settings, data_root, load, settings_files
+from aisle.settings import LoadedSettings, Settings, find_data_folder, load_settings, settings_files
 
-Check = Callable[[Loaded], Iterable[Finding]]
+Check = Callable[[LoadedSettings], Iterable[Finding]]
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints a verdict a line and a sentence at the end; 1 when something is wrong."""
-    loaded, findings = _settings(arguments)
+    loaded, findings = _settings_from_arguments(arguments)
     if arguments.settings:
-        from aisle.cli.doctor import files
-        from aisle.cli.doctor.in_force import print_settings
+        from aisle.cli.doctor import settings
+        from aisle.cli.doctor.settings import print_settings
 
-        findings += [finding for finding in _looked("settings", files.settings, loaded) if finding.verdict == WRONG]
+        findings += [
+            finding for finding in _run_check("settings", settings.check_settings, loaded) if finding.verdict == WRONG
+        ]
         print_settings(loaded, findings, as_json=arguments.json)
         return int(bool(findings))
     for name, check in checks(_named(arguments.database) if arguments.database else None):
-        findings += _looked(name, check, loaded)
-    printed(findings, as_json=arguments.json)
+        findings += _run_check(name, check, loaded)
+    print_findings(findings, as_json=arguments.json)
     return int(any(finding.verdict == WRONG for finding in findings))
 
 
 def _named(database: str) -> Path | str:
-    from aisle.service.storage.engine import named_database
+    from aisle.service.db import parse_database_url
 
-    return named_database(database)
+    return parse_database_url(database)
 
 
 def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
     """What is looked at, in this order, and what looks at it; of a `database` of a service, how large it is."""
-    from aisle.cli.doctor import files, host, service, sizes, store, terminal
+    from aisle.cli.doctor import host, service, settings, sizes, store
 
     return (
-        ("python", host.python),
-        ("sqlite", host.sqlite),
-        ("home", host.home),
-        ("disk", host.disk),
-        ("settings", files.settings),
-        ("token", files.token),
-        ("service", service.service),
-        ("courier", store.courier),
-        ("link", store.link),
-        ("cache", store.cache),
-        ("outbox", store.outbox),
-        ("journal", store.journal),
+        ("python", host.check_python),
+        ("sqlite", host.check_sqlite),
+        ("home", host.check_home),
+        ("disk", host.check_disk),
+        ("settings", settings.check_settings),
+        ("token", settings.check_token),
+        ("service", service.check_service),
+        ("courier", store.check_courier),
+        ("link", store.check_link),
+        ("cache", store.check_cache),
+        ("outbox", store.check_outbox),
+        ("journal", store.check_journal),
         ("sizes", sizes.sizes),
         *((("sizes", lambda _: sizes.database(database)),) if database else ()),
-        ("sessions", store.sessions),
-        ("terminal", terminal.terminal),
-        ("scanner", terminal.scanner),
+        ("sessions", store.check_sessions),
+        ("terminal", host.check_terminal),
+        ("scanner", host.check_scanner),
     )
 
 
-def _settings(arguments: argparse.Namespace) -> tuple[Loaded, list[Finding]]:
+def _settings_from_arguments(arguments: argparse.Namespace) -> tuple[LoadedSettings, list[Finding]]:
     """The settings in force. Of files that are wrong, what is right in them; a wrong variable is told here."""
     given = {key: value for key, value in vars(arguments).items() if key in Settings._fields}
     try:
-        return load(given, strict=False), []
+        return load_settings(given, strict=False), []
     except SettingsError as error:
         said = {key: value for key, value in given.items() if value is not None}
         sources = dict.fromkeys(said, "the command line")
-        loaded = Loaded(Settings(**said), data_root(os.environ), sources, settings_files(os.environ))
+        loaded = LoadedSettings(Settings(**said), find_data_folder(os.environ), sources, settings_files(os.environ))
         return loaded, [wrong("settings", str(error), "Variables and files are left out of all that follows.")]
 
 
-def _looked(name: str, check: Check, loaded: Loaded) -> list[Finding]:
+def _run_check(name: str, check: Check, loaded: LoadedSettings) -> list[Finding]:
     """What a check finds; one that fails itself is a finding too, so that the others are still made."""
     try:
         return list(check(loaded))

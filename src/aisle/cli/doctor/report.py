@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aisle.text import ascii_fold, clean, speaks_utf8
+from aisle.text import clean, supports_utf8, to_ascii
 from aisle.tuples import NamedTuple
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
 """As it should be; worth knowing; something does not work, or work is in danger."""
 
-_NAMES = 9
-_LONGEST = 300
+_NAME_WIDTH = 9
+_MAX_LINE_LENGTH = 300
 
 
 class Finding(NamedTuple):
@@ -43,22 +43,22 @@ def wrong(name: str, what: str, why: str = "", todo: str = "", **facts: Any) -> 
     return Finding(name, WRONG, what, why, todo, facts)
 
 
-def printed(findings: Sequence[Finding], *, as_json: bool) -> None:
+def print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
     """All findings, and a sentence at the end."""
     if as_json:
         rows = [{**finding._asdict(), "facts": dict(finding.facts)} for finding in findings]
-        print(json.dumps({"findings": rows, "verdict": sentence(findings)}, indent=1, default=str))
+        print(json.dumps({"findings": rows, "verdict": summarize(findings)}, indent=1, default=str))
         return
     for finding in findings:
-        _line(f"{finding.verdict:5} {finding.name:{_NAMES}} {finding.what}")
+        _print_line(f"{finding.verdict:5} {finding.name:{_NAME_WIDTH}} {finding.what}")
         for text in (finding.why, finding.todo):
             if text:
-                _line(f"{'':5} {'':{_NAMES}} {text}")
-    _line("")
-    _line(sentence(findings))
+                _print_line(f"{'':5} {'':{_NAME_WIDTH}} {text}")
+    _print_line("")
+    _print_line(summarize(findings))
 
 
-def sentence(findings: Sequence[Finding]) -> str:
+def summarize(findings: Sequence[Finding]) -> str:
     """What it all comes to."""
     names = list(dict.fromkeys(finding.name for finding in findings if finding.verdict == WRONG))
     notes = len({finding.name for finding in findings if finding.verdict == NOTE})
@@ -68,12 +68,12 @@ def sentence(findings: Sequence[Finding]) -> str:
     return f"Something is wrong with: {', '.join(names)}.{rest}"
 
 
-def _line(text: str) -> None:
-    shown = clean(text, _LONGEST).rstrip()
-    print(shown if speaks_utf8() else ascii_fold(shown))
+def _print_line(text: str) -> None:
+    shown = clean(text, _MAX_LINE_LENGTH).rstrip()
+    print(shown if supports_utf8() else to_ascii(shown))
 
 
-def ago(seconds: float) -> str:
+def format_age(seconds: float) -> str:
     """How long ago, in the unit that people would use."""
     if seconds < 60:
         return f"{max(0, seconds):.0f} s ago"
@@ -83,7 +83,7 @@ def ago(seconds: float) -> str:
     return f"{minutes / 60:.0f} h ago" if minutes < 48 * 60 else f"{minutes / 1440:.0f} days ago"
 
 
-def size(count: float) -> str:
+def format_bytes(count: float) -> str:
     """A number of bytes for people."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if count < 1000:
@@ -92,6 +92,6 @@ def size(count: float) -> str:
     return f"{count:.1f} TB"
 
 
-def plural(count: int, one: str, many: str = "") -> str:
+def format_count(count: int, one: str, many: str = "") -> str:
     """`1 order`, `2 orders`."""
     return f"{count} {one if count == 1 else many or one + 's'}"

@@ -11,106 +11,109 @@ from typing import Any
 
 import apsw
 
-from aisle.cli.compose import home_of
-from aisle.cli.doctor.report import Finding, ago, note, ok, plural, wrong
-from aisle.cli.words import in_words, repeated_rows, unread_lists, unusable_rows
-from aisle.courier.link import BEAT_S
-from aisle.courier.pull.progress import Progress
-from aisle.courier.pull.progress import load as progress_of
-from aisle.local.cache.file import open_cache
-from aisle.local.cache.schema import VERSION
-from aisle.local.cache.writer import Cache
-from aisle.local.db import connect, fetch, fetch_one, refuse_newer, version
-from aisle.local.host.home import Home
-from aisle.local.host.lock import Election, Holder
-from aisle.local.host.pulse import END_S, HUNG_S, is_stopped, silence
-from aisle.local.host.rescue import copies
-from aisle.local.outbox import passes
-from aisle.local.outbox.journal import Journal
-from aisle.local.outbox.outbox import Outbox
-from aisle.local.outbox.probes import Probes
-from aisle.local.outbox.restores import NOTICED, Restore, on_the_way, restores
-from aisle.local.outbox.schema import OUTBOX
-from aisle.local.outbox.state import IN_DOUBT, NEEDS_PERSON, REJECTED
-from aisle.local.told import NO_TOKEN, detail_of
-from aisle.settings import Loaded
+from aisle.cache.cache_file import open_cache
+from aisle.cache.schema import SCHEMA_VERSION
+from aisle.cache.writer import CacheWriter
+from aisle.cli.doctor.report import Finding, format_age, format_count, note, ok, wrong
+from aisle.cli.reason_texts import reason_text, repeated_rows, unread_lists, unusable_rows
+from aisle.cli.service_client import store_folder_of
+from aisle.courier.link_state import HEARTBEAT_S
+from aisle.courier.pull.sync_progress import SyncProgress
+from aisle.courier.pull.sync_progress import load_progress as progress_of
+from aisle.host.courier_monitor import HUNG_AFTER_S, KILL_AFTER_S, heartbeat_age, is_stopped
+from aisle.host.database import check_not_newer, connect, fetch, fetch_one, schema_version
+from aisle.host.file_recovery import list_copies
+from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox import user_tokens
+from aisle.outbox.journal import Journal
+from aisle.outbox.observed_behaviour import ObservedBehaviour
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_state import IN_DOUBT, NEEDS_PERSON, REFUSED
+from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
+from aisle.outbox.outcome_reasons import NO_TOKEN, stored_detail
+from aisle.outbox.service_restore import DETECTED, Restore, list_restores, unfinished_counts
+from aisle.settings import LoadedSettings
 
-LOCKS = Path("/proc/locks")
+LOCKS_FILE = Path("/proc/locks")
 
-STALE_S = 6 * BEAT_S
+STALE_HEARTBEAT_S = 6 * HEARTBEAT_S
 """A sign of life in the cache is late after so long: it is written by the way."""
 
-OLD_S, LATE_S = 3600.0, 900.0
+OLD_CACHE_S, LATE_OPERATION_S = 3600.0, 900.0
 """Ages of the cache, and of the oldest operation that waits, from which on they are worth a word."""
 
-RESTORED_S = 7 * 86400.0
+RESTORE_SHOWN_S = 7 * 86400.0
 """So long a restore of the service is told."""
 
-SHOWN = 5
+MAX_SHOWN = 5
 """Operations of a state that are named."""
 
-_STUCK = (IN_DOUBT, NEEDS_PERSON, REJECTED)
+_STUCK_STATES = (IN_DOUBT, NEEDS_PERSON, REFUSED)
 _TABLES = (("products", "product"), ("stock", "stock"), ("places", "location"), ("orders", "orders"))
 
 
 # The courier
 
 
-def courier(loaded: Loaded) -> Iterable[Finding]:
+def check_courier(loaded: LoadedSettings) -> Iterable[Finding]:
     """Who sends and fetches: the holder of the lock, since when, and its last sign of life."""
-    home = home_of(loaded)
-    holder = Election(home.lock).holder()
-    if holder is None or not is_held(home.lock, holder.pid):
+    home = store_folder_of(loaded)
+    holder = LeaderLock(home.lock).read_leader()
+    if holder is None or not is_lock_held(home.lock, holder.pid):
         yield note("courier", "none is at work", "The app starts one; aisle sync does its work once.", alive=False)
         return
-    beat = _beat(home)
+    beat = _last_heartbeat(home)
     now = time.time()
-    silent = _silent(home, holder, beat, now)
-    told = f"process {holder.pid} of aisle {holder.version}, began {ago(now - holder.started)}"
+    silent = _heartbeat_age(home, holder, beat, now)
+    told = f"process {holder.pid} of aisle {holder.version}, began {format_age(now - holder.started_at)}"
     facts = {"alive": True, **holder._asdict(), "beat": beat, "lock": str(home.lock)}
     if is_stopped(holder, home.lock):
-        stuck = f"It is stopped, and sends and fetches nothing. Its last sign of life came {ago(silent)}."
-        yield wrong("courier", told, stuck, f"Run: kill -CONT {holder.pid}. {_else(home, holder)}", **facts)
-    elif silent > HUNG_S:
-        stuck = f"It does not answer. Its last sign of life came {ago(silent)}."
-        yield wrong("courier", told, stuck, _else(home, holder), **facts)
+        stuck = f"It is stopped, and sends and fetches nothing. Its last sign of life came {format_age(silent)}."
+        yield wrong("courier", told, stuck, f"Run: kill -CONT {holder.pid}. {_courier_advice(home, holder)}", **facts)
+    elif silent > HUNG_AFTER_S:
+        stuck = f"It does not answer. Its last sign of life came {format_age(silent)}."
+        yield wrong("courier", told, stuck, _courier_advice(home, holder), **facts)
     else:
-        yield ok("courier", f"{told}, last sign of life {ago(now - beat)}" if beat else told, **facts)
+        yield ok("courier", f"{told}, last sign of life {format_age(now - beat)}" if beat else told, **facts)
 
 
-def _silent(home: Home, holder: Holder, beat: float, now: float) -> float:
+def _heartbeat_age(store_folder: StoreFolder, holder: Leader, beat: float, now: float) -> float:
     """Seconds since the courier's last sign of life: it touches its lock, and writes into the cache, where it can."""
-    since = now - max(beat, holder.started) if beat else 0.0
-    return max(since if since > STALE_S else 0.0, silence(home.lock, now))
+    since = now - max(beat, holder.started_at) if beat else 0.0
+    return max(since if since > STALE_HEARTBEAT_S else 0.0, heartbeat_age(store_folder.lock, now))
 
 
-def answers(home: Home) -> bool:
+def is_courier_alive(store_folder: StoreFolder) -> bool:
     """Whether nobody is in office, or somebody who works."""
-    holder = Election(home.lock).holder()
-    if holder is None or not is_held(home.lock, holder.pid):
+    holder = LeaderLock(store_folder.lock).read_leader()
+    if holder is None or not is_lock_held(store_folder.lock, holder.pid):
         return True
-    return not is_stopped(holder, home.lock) and _silent(home, holder, _beat(home), time.time()) <= HUNG_S
-
-
-def _else(home: Home, holder: Holder) -> str:
-    """What helps where it does not go on by itself; SIGTERM would wait for it to go on."""
     return (
-        f"The app ends it after {END_S:.0f} s, and another goes on; at once: kill -KILL {holder.pid}. "
-        f"Nothing is lost. {_log(home)}"
+        not is_stopped(holder, store_folder.lock)
+        and _heartbeat_age(store_folder, holder, _last_heartbeat(store_folder), time.time()) <= HUNG_AFTER_S
     )
 
 
-def is_held(lock: Path, pid: int) -> bool:
+def _courier_advice(store_folder: StoreFolder, holder: Leader) -> str:
+    """What helps where it does not go on by itself; SIGTERM would wait for it to go on."""
+    return (
+        f"The app ends it after {KILL_AFTER_S:.0f} s, and another goes on; at once: kill -KILL {holder.pid}. "
+        f"Nothing is lost. {_log_advice(store_folder)}"
+    )
+
+
+def is_lock_held(lock: Path, pid: int) -> bool:
     """Whether somebody holds the lock, asked without taking it: a courier that just comes up must not lose it to us."""
     try:
-        inode, rows = lock.stat().st_ino, LOCKS.read_text(encoding="ascii").splitlines()
+        inode, rows = lock.stat().st_ino, LOCKS_FILE.read_text(encoding="ascii").splitlines()
     except OSError:
-        return _lives(pid)
+        return _is_running(pid)
     fields = [row.split() for row in rows]
     return any(row[1] == "FLOCK" and row[5].rpartition(":")[2] == str(inode) for row in fields if len(row) > 5)
 
 
-def _lives(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -120,40 +123,40 @@ def _lives(pid: int) -> bool:
     return True
 
 
-def _beat(home: Home) -> float:
+def _last_heartbeat(store_folder: StoreFolder) -> float:
     """When the courier last wrote that it lives; 0 where nobody knows."""
-    if not home.cache.exists():
+    if not store_folder.cache.exists():
         return 0.0
-    with closing(open_cache(home.folder, writer=False)) as cache:
-        return float(Cache(cache, home.store).cursor("beat") or 0)
+    with closing(open_cache(store_folder.folder, writer=False)) as cache:
+        return float(CacheWriter(cache, store_folder.store).cursor("beat") or 0)
 
 
-def _log(home: Home) -> str:
-    return f"More is in {home.courier_log}."
+def _log_advice(store_folder: StoreFolder) -> str:
+    return f"More is in {store_folder.courier_log}."
 
 
-def link(loaded: Loaded) -> Iterable[Finding]:
+def check_link(loaded: LoadedSettings) -> Iterable[Finding]:
     """What the courier says of its link to the service."""
-    home = home_of(loaded)
+    home = store_folder_of(loaded)
     if not home.cache.exists():
         yield note("link", "nobody has asked the service yet")
         return
     with closing(open_cache(home.folder, writer=False)) as cache:
         state, last_ok, why = fetch(cache, "SELECT state, last_ok, server FROM link")[0]
-    heard = f"heard of the service {ago(time.time() - last_ok)}" if last_ok else "never heard of the service"
+    heard = f"heard of the service {format_age(time.time() - last_ok)}" if last_ok else "never heard of the service"
     facts = {"state": state, "last_ok": last_ok}
     if state == "refused":
         file = loaded.settings.token_file or "the file that token_file names"
         advice = f"Put a token for store {home.store} into {file}. Work goes on here, and is sent then."
-        if unread := detail_of(str(why), NO_TOKEN):
+        if unread := stored_detail(str(why), NO_TOKEN):
             yield wrong("link", f"not asked; {heard}", unread, "Work goes on here, and is sent then.", **facts)
         else:
-            yield wrong("link", f"refused; {heard}", in_words(str(why)), advice, **facts)
-    elif not answers(home):
+            yield wrong("link", f"refused; {heard}", reason_text(str(why)), advice, **facts)
+    elif not is_courier_alive(home):
         unknown = "The courier does not answer, so nobody knows how it is now."
         yield note("link", f"{state} when it was last looked at; {heard}", unknown, "See courier above.", **facts)
     elif state == "offline":
-        yield note("link", f"offline; {heard}", in_words(str(why)), "Work goes on here and is sent later.", **facts)
+        yield note("link", f"offline; {heard}", reason_text(str(why)), "Work goes on here and is sent later.", **facts)
     else:
         yield ok("link", f"{state if state != 'none' else 'no courier'}; {heard}", **facts)
 
@@ -161,23 +164,23 @@ def link(loaded: Loaded) -> Iterable[Finding]:
 # The cache
 
 
-def cache(loaded: Loaded) -> Iterable[Finding]:
+def check_cache(loaded: LoadedSettings) -> Iterable[Finding]:
     """What is known of the store here: how much, how old, and whether all of it."""
-    home = home_of(loaded)
+    home = store_folder_of(loaded)
     if not home.cache.exists():
         yield note("cache", "there is none yet", "The courier makes it; aisle sync does so at once.")
         return
     with closing(open_cache(home.folder, writer=False)) as found:
         rows = {name: int(fetch(found, f"SELECT count(*) FROM {table}")[0][0]) for name, table in _TABLES}  # noqa: S608 - names of our own tables
-        progress = progress_of(Cache(found, home.store))
+        progress = progress_of(CacheWriter(found, home.store))
         last_ok = fetch(found, "SELECT last_ok FROM link")[0][0]
     age = time.time() - last_ok if last_ok else None
     told = ", ".join(f"{count} {name}" for name, count in rows.items())
-    what = f"{told}; confirmed {ago(age) if age is not None else 'never'}; schema {VERSION}"
+    what = f"{told}; confirmed {format_age(age) if age is not None else 'never'}; schema {SCHEMA_VERSION}"
     facts = {
         "rows": rows,
         "age_s": age,
-        "schema": VERSION,
+        "schema": SCHEMA_VERSION,
         "complete": bool(progress.completed and not progress.missing),
     }
     if not progress.completed:
@@ -185,88 +188,107 @@ def cache(loaded: Loaded) -> Iterable[Finding]:
     elif progress.missing:
         why = f"Not all of {', '.join(progress.missing)} could be read."
         yield note("cache", what, why, "Run: aisle sync", **facts)
-    elif age is not None and age > OLD_S:
+    elif age is not None and age > OLD_CACHE_S:
         yield note("cache", what, "What is shown may be out of date.", "Run: aisle sync", **facts)
     else:
         yield ok("cache", f"{what}; complete", **facts)
-    yield from _lists(home, progress)
+    yield from _list_findings(home, progress)
 
 
-def _lists(home: Home, progress: Progress) -> Iterable[Finding]:
+def _list_findings(store_folder: StoreFolder, progress: SyncProgress) -> Iterable[Finding]:
     """The lists that the courier could not read when it last asked for them, and rows of them that make no sense."""
     for name, why in unread_lists(progress):
-        yield wrong("lists", f"{name} could not be read", why, _ASKED_AGAIN, list=name)
+        yield wrong("lists", f"{name} could not be read", why, _RETRY_ADVICE, list=name)
     for name, count, why in unusable_rows(progress):
         told = f"{why} makes no sense in them; what they say is shown nowhere."
-        yield note("lists", f"{plural(count, 'row')} of {name} cannot be used", told, _log(home), list=name, rows=count)
+        yield note(
+            "lists",
+            f"{format_count(count, 'row')} of {name} cannot be used",
+            told,
+            _log_advice(store_folder),
+            list=name,
+            rows=count,
+        )
     for name, count in repeated_rows(progress):
         told = "The last one counts, and is what is shown. Whoever runs the service can mend it."
-        yield note("lists", f"{plural(count, 'row')} of {name} there twice", told, _log(home), list=name, rows=count)
+        yield note(
+            "lists",
+            f"{format_count(count, 'row')} of {name} there twice",
+            told,
+            _log_advice(store_folder),
+            list=name,
+            rows=count,
+        )
     if progress.completed and not progress.missing and not progress.left_out:
         yield ok("lists", "all could be read")
 
 
-_ASKED_AGAIN = "The courier asks for it again by itself; all others are read. Whoever runs the service can mend it."
+_RETRY_ADVICE = "The courier asks for it again by itself; all others are read. Whoever runs the service can mend it."
 
 
 # The precious file
 
 
-def outbox(loaded: Loaded) -> Iterable[Finding]:
+def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
     """What is still to be sent, and what a person has to settle, with why."""
-    home = home_of(loaded)
+    home = store_folder_of(loaded)
     if not home.outbox.exists():
         yield note("outbox", "nobody has worked in this store on this host yet")
         return
-    with _precious(home) as found:
+    with _open_outbox(home) as found:
         counts = dict(fetch(found, "SELECT state, count(*) FROM operation WHERE live = 1 GROUP BY state"))
-        if version(found) != len(OUTBOX):
+        if schema_version(found) != len(OUTBOX_MIGRATIONS):
             older = "The next start brings it up to date."
-            yield note("outbox", f"{_counted(counts)}; schema {version(found)} of {len(OUTBOX)}", older, states=counts)
+            yield note(
+                "outbox",
+                f"{_format_states(counts)}; schema {schema_version(found)} of {len(OUTBOX_MIGRATIONS)}",
+                older,
+                states=counts,
+            )
             return
-        rows = Outbox(found).unsettled()
-        seen = Probes(found).all()
-        pins = passes.waiting(found, time.time())
-        restored = restores(found, time.time() - RESTORED_S)
-        open_, stuck_after = on_the_way(found)
+        rows = OperationQueue(found).live_operations()
+        seen = ObservedBehaviour(found).all()
+        pins = user_tokens.operations_waiting_for_tokens(found, time.time())
+        restored = list_restores(found, time.time() - RESTORE_SHOWN_S)
+        open_, stuck_after = unfinished_counts(found)
     waiting = [row for row in rows if row.state in ("queued", "sending")]
     oldest = min((row.created_at for row in waiting), default=0.0)
-    late = bool(oldest) and time.time() - oldest > LATE_S
-    what = f"{_counted(counts)}; schema {len(OUTBOX)}"
-    told = f"; the oldest that waits was noted {ago(time.time() - oldest)}" if oldest else ""
-    facts = {"states": counts, "oldest_waiting": oldest or None, "schema": len(OUTBOX)}
-    stuck = [row for row in rows if row.state in _STUCK]
+    late = bool(oldest) and time.time() - oldest > LATE_OPERATION_S
+    what = f"{_format_states(counts)}; schema {len(OUTBOX_MIGRATIONS)}"
+    told = f"; the oldest that waits was noted {format_age(time.time() - oldest)}" if oldest else ""
+    facts = {"states": counts, "oldest_waiting": oldest or None, "schema": len(OUTBOX_MIGRATIONS)}
+    stuck = [row for row in rows if row.state in _STUCK_STATES]
     if any(row.state != IN_DOUBT for row in stuck):
         yield wrong("outbox", what + told, "", "Settle them in the app; aisle outbox lists them.", **facts)
     elif late or stuck:
         yield note("outbox", what + told, "", "Nothing is lost. Look at link and service above.", **facts)
     else:
         yield ok("outbox", what + told, **facts)
-    for copy in copies(home.folder):
+    for copy in list_copies(home.folder):
         what, why = f"{copy.name} is beside it", "It has what was noted until another outbox.db was put in its place."
         yield wrong(
             "outbox", what, why, "Settle it by hand; or, when nobody works here, put it in place.", file=str(copy)
         )
-    for row in stuck[:SHOWN]:
+    for row in stuck[:MAX_SHOWN]:
         what = f"{row.state.replace('_', ' ')}: {row.operation} {row.op_id}"
-        yield note("outbox", what, in_words(row.last_error), op_id=row.op_id)
-    if len(stuck) > SHOWN:
-        yield note("outbox", f"and {len(stuck) - SHOWN} more of that kind")
+        yield note("outbox", what, reason_text(row.last_error), op_id=row.op_id)
+    if len(stuck) > MAX_SHOWN:
+        yield note("outbox", f"and {len(stuck) - MAX_SHOWN} more of that kind")
     for user, count in pins:
         what, how = f"{count} queued for the PIN of {user}", "It is given in the app: . and then PIN."
         yield note("outbox", what, "", how, user=user)
-    yield from _restored(restored, open_, stuck_after)
+    yield from _restore_findings(restored, open_, stuck_after)
     if seen:
         told = ", ".join(f"{probe.name} {probe.value}" for probe in seen)
         yield ok("outbox", f"seen of the service: {told}", probes={probe.name: probe.value for probe in seen})
 
 
-def _restored(found: list[Restore], waiting: int, stuck: int) -> Iterable[Finding]:
+def _restore_findings(found: list[Restore], waiting: int, stuck: int) -> Iterable[Finding]:
     """Restores of the service in the last days, and what of the work that it lost is not there again."""
     for one in found:
-        known = "was found to be" if one.how == NOTICED else "was said to be"
-        what = f"the service {known} put back from an earlier copy {ago(time.time() - one.noticed_at)}"
-        done = f"{plural(one.again, 'operation')} sent again"
+        known = "was found to be" if one.how == DETECTED else "was said to be"
+        what = f"the service {known} put back from an earlier copy {format_age(time.time() - one.noticed_at)}"
+        done = f"{format_count(one.again, 'operation')} sent again"
         done += f", {one.looked_for} looked for" if one.looked_for else ""
         yield note("outbox", what, f"{done}.", noticed_at=one.noticed_at, again=one.again, looked_for=one.looked_for)
     if found and (waiting or stuck):
@@ -274,17 +296,17 @@ def _restored(found: list[Restore], waiting: int, stuck: int) -> Iterable[Findin
         yield note("outbox", what, "", "aisle outbox lists them.", waiting=waiting, stuck=stuck)
 
 
-def _counted(states: dict[str, int]) -> str:
+def _format_states(states: dict[str, int]) -> str:
     return ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in sorted(states.items())) or "nothing waits"
 
 
-def journal(loaded: Loaded) -> Iterable[Finding]:
+def check_journal(loaded: LoadedSettings) -> Iterable[Finding]:
     """Whether the file of people's work is whole, and what in it is not finished."""
-    home = home_of(loaded)
+    home = store_folder_of(loaded)
     if not home.outbox.exists():
         yield note("journal", "there is none yet")
         return
-    with _precious(home) as found:
+    with _open_outbox(home) as found:
         broken = str(fetch(found, "PRAGMA quick_check(1)")[0][0])
         if broken != "ok":
             advice = f"Keep a copy of {home.outbox} and its -wal file before anything else is done with it."
@@ -293,21 +315,23 @@ def journal(loaded: Loaded) -> Iterable[Finding]:
         events = fetch_one(found, "SELECT ifnull(max(seq), 0) FROM event")
         jobs = fetch(found, "SELECT name, user, opened FROM job WHERE closed IS NULL ORDER BY opened")
     now = time.time()
-    told = ", ".join(f"{name} of {user or 'nobody'}, {ago(now - opened)}" for name, user, opened in jobs[:SHOWN])
-    more = f" and {len(jobs) - SHOWN} more" if len(jobs) > SHOWN else ""
+    told = ", ".join(
+        f"{name} of {user or 'nobody'}, {format_age(now - opened)}" for name, user, opened in jobs[:MAX_SHOWN]
+    )
+    more = f" and {len(jobs) - MAX_SHOWN} more" if len(jobs) > MAX_SHOWN else ""
     count = int(events[0]) if events else 0
-    what = f"{plural(count, 'event')}, {plural(len(jobs), 'open job')}{': ' if jobs else ''}{told}{more}"
+    what = f"{format_count(count, 'event')}, {format_count(len(jobs), 'open job')}{': ' if jobs else ''}{told}{more}"
     yield ok("journal", what, events=count, open_jobs=len(jobs))
 
 
-def sessions(loaded: Loaded) -> Iterable[Finding]:
+def check_sessions(loaded: LoadedSettings) -> Iterable[Finding]:
     """Who works here now, and where."""
-    home = home_of(loaded)
+    home = store_folder_of(loaded)
     if not home.outbox.exists():
         return
-    with _precious(home) as found:
-        running = Journal(found).running()
-        stays = {row.terminal: Journal(found).stay(row.terminal) for row in running}
+    with _open_outbox(home) as found:
+        running = Journal(found).running_sessions()
+        stays = {row.terminal: Journal(found).signed_in(row.terminal) for row in running}
     now = time.time()
     if not running:
         yield ok("sessions", "none")
@@ -315,12 +339,14 @@ def sessions(loaded: Loaded) -> Iterable[Finding]:
         stay = stays[row.terminal]
         user = stay.user if stay else row.user
         facts: dict[str, Any] = {"terminal": row.terminal, "user": user, "since": row.started, "pid": row.pid}
-        yield ok("sessions", f"{row.terminal}: {user or 'nobody signed in'}, began {ago(now - row.started)}", **facts)
+        yield ok(
+            "sessions", f"{row.terminal}: {user or 'nobody signed in'}, began {format_age(now - row.started)}", **facts
+        )
 
 
 @contextmanager
-def _precious(home: Home) -> Iterator[apsw.Connection]:
+def _open_outbox(store_folder: StoreFolder) -> Iterator[apsw.Connection]:
     """outbox.db as it is, only to be read. Raises StorageError."""
-    with closing(connect(home.outbox, precious=True, read_only=True)) as found:
-        refuse_newer(found, len(OUTBOX))
+    with closing(connect(store_folder.outbox, guarded=True, read_only=True)) as found:
+        check_not_newer(found, len(OUTBOX_MIGRATIONS))
         yield found

@@ -14,18 +14,18 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from aisle.client.load import cells
-from aisle.client.load.notation import Notation
-from aisle.contract.models.customer_orders import CustomerOrderCreate, CustomerOrderLineCreate
+from aisle.client.load import cell_cleaning
+from aisle.client.load.value_notation import Notation
 from aisle.contract.models.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
-from aisle.contract.models.product_writes import (
+from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate
+from aisle.contract.models.products import (
     ProductAttributes,
     ProductDiscountPrice,
     ProductFreeFieldCreate,
     ProductPrice,
     ProductWrite,
 )
-from aisle.contract.models.store_products import StoreProductCreate
+from aisle.contract.models.stock import StoreProductCreate
 from aisle.contract.models.stores import StoreCreate
 from aisle.tuples import NamedTuple
 
@@ -44,20 +44,20 @@ class Column(NamedTuple):
     name: str
     parse: Parser
     required: bool = False
-    kind: str = cells.TEXT
+    kind: str = cell_cleaning.TEXT
 
-    def nothing(self, cell: str) -> Any:
+    def empty_value(self, cell: str) -> Any:
         """The value that takes away the one that is there. Raises ValueError where the interface has none."""
         if self.required:
             raise ValueError(f"is {cell}, but every row needs it")
-        if self.kind in (cells.LIST, cells.NUMBERS, cells.JSON):
+        if self.kind in (cell_cleaning.LIST, cell_cleaning.NUMBERS, cell_cleaning.JSON):
             return []
-        if self.kind in (cells.NUMBER, cells.POOL, cells.FLAG):
+        if self.kind in (cell_cleaning.NUMBER, cell_cleaning.POOL, cell_cleaning.FLAG):
             raise ValueError(f"is {cell}, but the interface cannot take this value away; write another one")
         return ""
 
 
-class Layout(NamedTuple):
+class FileLayout(NamedTuple):
     """A file that a load reads: its columns.
 
     Rows with the same `key` become one record. Where they are the lines of it, `lines` says which column is which field
@@ -68,39 +68,41 @@ class Layout(NamedTuple):
     file: str
     columns: Mapping[str, Column]
     key: tuple[str, ...] = ()
-    lines: Mapping[str, str] = MappingProxyType({})
-    array: str = ""
+    line_fields: Mapping[str, str] = MappingProxyType({})
+    lines_field: str = ""
     unique: tuple[str, ...] = ()
 
     @property
-    def named_by(self) -> tuple[str, ...]:
+    def key_columns(self) -> tuple[str, ...]:
         """The columns that name a record, of one row or of several."""
         return self.key or self.unique
 
     @property
-    def is_creating(self) -> bool:
+    def creates_records(self) -> bool:
         """Whether a row may make something that was not there, under the last of the columns that name it."""
-        return self.file in _CREATING
+        return self.file in _CREATING_FILES
 
 
-_CREATING = frozenset({"stores.csv", "products.csv", "locations.csv", "people.csv", "orders.csv", "deliveries.csv"})
+_CREATING_FILES = frozenset(
+    {"stores.csv", "products.csv", "locations.csv", "people.csv", "orders.csv", "deliveries.csv"}
+)
 
 
-def text(cell: str) -> str:
+def parse_text(cell: str) -> str:
     """Any text. Bytes that were no UTF-8 arrive as lone surrogates and are refused here."""
     if not cell.isascii() and any("\ud800" <= letter <= "\udfff" for letter in cell):
         raise ValueError("is not UTF-8; save the file in that encoding")
     return cell
 
 
-def number(cell: str) -> int | Decimal:
+def parse_number(cell: str) -> int | Decimal:
     """An integer or an exact decimal, written with a point."""
     if _NUMBER.fullmatch(cell) is None:
         raise ValueError(f"{cell!r} is no number; write digits and, where needed, a point")
     return Decimal(cell) if "." in cell else int(cell)
 
 
-def boolean(cell: str) -> bool:
+def parse_boolean(cell: str) -> bool:
     """true, false, 1 or 0, and yes and no in the languages that the files come in."""
     try:
         return _FLAGS[cell.lower()]
@@ -108,20 +110,20 @@ def boolean(cell: str) -> bool:
         raise ValueError(f"{cell!r} is neither true nor false; write true, false, 1 or 0") from None
 
 
-def array(cell: str) -> list[str]:
+def parse_list(cell: str) -> list[str]:
     """Several texts with bars between them: `a|b`."""
-    return [text(part) for part in cell.split("|") if part]
+    return [parse_text(part) for part in cell.split("|") if part]
 
 
-def numbers(cell: str) -> list[int | Decimal]:
+def parse_numbers(cell: str) -> list[int | Decimal]:
     """Several numbers with bars between them: `1|2.5`."""
-    return [number(part) for part in cell.split("|") if part]
+    return [parse_number(part) for part in cell.split("|") if part]
 
 
-def objects(cell: str) -> list[dict[str, Any]]:
+def parse_objects(cell: str) -> list[dict[str, Any]]:
     """JSON: an array of objects."""
     try:
-        found = json.loads(text(cell), parse_float=Decimal)
+        found = json.loads(parse_text(cell), parse_float=Decimal)
     except (ValueError, RecursionError) as problem:
         raise ValueError(f"is no JSON ({problem}); write an array of objects") from None
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -129,9 +131,9 @@ def objects(cell: str) -> list[dict[str, Any]]:
     return found
 
 
-def free_fields(cell: str) -> list[dict[str, Any]]:
+def parse_free_fields(cell: str) -> list[dict[str, Any]]:
     """JSON: an array of objects, each with another key."""
-    found = objects(cell)
+    found = parse_objects(cell)
     keys = [one.get("key") for one in found]
     for at, key in enumerate(keys):
         if key in keys[:at]:
@@ -139,23 +141,23 @@ def free_fields(cell: str) -> list[dict[str, Any]]:
     return found
 
 
-def units(cell: str) -> list[dict[str, Any]]:
+def parse_units(cell: str) -> list[dict[str, Any]]:
     """JSON: an array of objects, whose barcodes nothing has shortened or taken for a number."""
-    found = objects(cell)
+    found = parse_objects(cell)
     for unit in found:
         if isinstance(code := unit.get("unit_barcode"), str) and code:
-            cells.CLEANERS[cells.BARCODE](code, Notation())
+            cell_cleaning.CLEANERS[cell_cleaning.BARCODE](code, Notation())
     return found
 
 
-def pool(cell: str) -> int:
+def parse_pool(cell: str) -> int:
     """A stock pool, 1 to 10."""
     if cell.isascii() and cell.isdigit() and 1 <= int(cell) <= 10:
         return int(cell)
     raise ValueError(f"{cell!r} is no stock pool; write 1 to 10")
 
 
-def role(cell: str) -> str:
+def parse_role(cell: str) -> str:
     """What a person is: staff or supervisor, in any case."""
     if cell.casefold() in _ROLES:
         return cell.casefold()
@@ -165,186 +167,197 @@ def role(cell: str) -> str:
 _ROLES = ("staff", "supervisor")
 
 
-def pin(cell: str) -> str:
+def parse_pin(cell: str) -> str:
     """A PIN, which no message repeats."""
     if cell.isascii() and cell.isdigit() and 4 <= len(cell) <= 12:
         return cell
     raise ValueError("this is no PIN; write 4 to 12 digits, as text where it begins with a zero")
 
 
-def _pool_text(cell: str) -> str:
-    return str(pool(cell))
+def _parse_pool_text(cell: str) -> str:
+    return str(parse_pool(cell))
 
 
-def _parser_of(annotation: Any) -> Parser:
+def _parser_for(annotation: Any) -> Parser:
     """What reads a field of this type from a cell."""
-    kinds = set(_kinds(annotation))
+    kinds = set(_value_kinds(annotation))
     for kind, parse in _PARSERS.items():
         if kind in kinds:
             return parse
-    return text
+    return parse_text
 
 
-_PARSERS: dict[Any, Parser] = {"texts": array, "numbers": numbers, "objects": objects, bool: boolean, Decimal: number}
+_PARSERS: dict[Any, Parser] = {
+    "texts": parse_list,
+    "numbers": parse_numbers,
+    "objects": parse_objects,
+    bool: parse_boolean,
+    Decimal: parse_number,
+}
 
 
-def _kind_of(name: str, parse: Parser) -> str:
+def _cell_kind(name: str, parse: Parser) -> str:
     """How the cells of a column are cleaned: by what they hold, and texts by the name of the field."""
-    if parse is not text:
+    if parse is not parse_text:
         return _KINDS[parse]
     if name == "barcodes_array":
-        return cells.BARCODES
+        return cell_cleaning.BARCODES
     if name == "container_barcode":
-        return cells.CONTAINER
+        return cell_cleaning.CONTAINER
     if name.endswith("barcode"):
-        return cells.BARCODE
-    if name.endswith("number") or name in _NUMBERED:
-        return cells.CODE
-    if name.endswith("_code") or name in _NAMED:
-        return cells.DOTTED
-    return cells.DATE if "date" in name else cells.TEXT
+        return cell_cleaning.BARCODE
+    if name.endswith("number") or name in _CODE_FIELDS:
+        return cell_cleaning.CODE
+    if name.endswith("_code") or name in _DOTTED_CODE_FIELDS:
+        return cell_cleaning.DOTTED_CODE
+    return cell_cleaning.DATE if "date" in name else cell_cleaning.TEXT
 
 
 _KINDS: dict[Parser, str] = {
-    array: cells.LIST,
-    numbers: cells.NUMBERS,
-    objects: cells.JSON,
-    boolean: cells.FLAG,
-    number: cells.NUMBER,
-    pool: cells.POOL,
-    role: cells.CODE,
-    pin: cells.CODE,
-    _pool_text: cells.POOL,
+    parse_list: cell_cleaning.LIST,
+    parse_numbers: cell_cleaning.NUMBERS,
+    parse_objects: cell_cleaning.JSON,
+    parse_boolean: cell_cleaning.FLAG,
+    parse_number: cell_cleaning.NUMBER,
+    parse_pool: cell_cleaning.POOL,
+    parse_role: cell_cleaning.CODE,
+    parse_pin: cell_cleaning.CODE,
+    _parse_pool_text: cell_cleaning.POOL,
 }
-_NUMBERED = frozenset(
+_CODE_FIELDS = frozenset(
     {
         *("store_gln", "supplier_id", "referral_product_id", "sales_order_id", "reference", "area_id"),
         *("badge", "user", "postal_code", "customer_zipcode", "delivery_zipcode", "customer_phone"),
     }
 )
-_NAMED = frozenset({"key"})
+_DOTTED_CODE_FIELDS = frozenset({"key"})
 
 
-def _kinds(annotation: Any) -> Iterable[Any]:
+def _value_kinds(annotation: Any) -> Iterable[Any]:
     if get_origin(annotation) is list:
         (item,) = get_args(annotation)
-        inner = set(_kinds(item))
+        inner = set(_value_kinds(item))
         yield "texts" if item is str else "numbers" if Decimal in inner else "objects"
         return
     parts = get_args(annotation)
     if not parts:
         yield annotation
     for part in parts:
-        yield from _kinds(part)
+        yield from _value_kinds(part)
 
 
-def _column(name: str, parse: Parser, required: bool = False) -> Column:
-    kind = _kind_of(name, parse)
-    return Column(name, _OF_OBJECTS.get(name, parse) if parse is objects else parse, required, kind)
+def _create_column(name: str, parse: Parser, required: bool = False) -> Column:
+    kind = _cell_kind(name, parse)
+    return Column(name, _OBJECT_PARSERS.get(name, parse) if parse is parse_objects else parse, required, kind)
 
 
-_OF_OBJECTS: dict[str, Parser] = {"free_fields": free_fields, "units": units}
+_OBJECT_PARSERS: dict[str, Parser] = {"free_fields": parse_free_fields, "units": parse_units}
 
 
-def _columns(model: type[BaseModel], required: Iterable[str], *more: Column) -> dict[str, Column]:
+def _model_columns(model: type[BaseModel], required: Iterable[str], *more: Column) -> dict[str, Column]:
     needed = set(required)
     columns = {
-        name: _column(name, _parser_of(field.annotation), name in needed) for name, field in model.model_fields.items()
+        name: _create_column(name, _parser_for(field.annotation), name in needed)
+        for name, field in model.model_fields.items()
     }
     return columns | {column.name: column for column in more}
 
 
-def _with_lines(
+def _layout_with_lines(
     file: str, array: str, head: dict[str, Column], line: type[BaseModel], required: Iterable[str], *key: str
-) -> Layout:
+) -> FileLayout:
     """Fields of the head and fields of its lines in one row; where both have a name, it is the head's."""
     columns = {name: column for name, column in head.items() if name != array}
-    of_line = _columns(line, required)
+    of_line = _model_columns(line, required)
     names = {f"{array}.{field}" if field in columns else field: field for field in of_line}
     lines = {name: of_line[field]._replace(name=name) for name, field in names.items()}
-    return Layout(file, columns | lines, key, names, array)
+    return FileLayout(file, columns | lines, key, names, array)
 
 
-_STORE = _column("store_number", text, True)
-_PRODUCT = ("product_number",)
-_OF_STORE = ("store_number", "product_number")
+_STORE_COLUMN = _create_column("store_number", parse_text, True)
+_PRODUCT_KEY = ("product_number",)
+_STORE_PRODUCT_KEY = ("store_number", "product_number")
 
-STORES = Layout(
-    "stores.csv", _columns(StoreCreate, ("store_number", "store_name", "is_warehouse")), unique=("store_number",)
+STORES = FileLayout(
+    "stores.csv", _model_columns(StoreCreate, ("store_number", "store_name", "is_warehouse")), unique=("store_number",)
 )
-PRODUCTS = Layout("products.csv", _columns(ProductWrite, ("product_number",)), unique=_PRODUCT)
-ATTRIBUTES = Layout("attributes.csv", _columns(ProductAttributes, ("product_number",)), unique=_PRODUCT)
-FREE_FIELDS = _with_lines(
+PRODUCTS = FileLayout("products.csv", _model_columns(ProductWrite, ("product_number",)), unique=_PRODUCT_KEY)
+ATTRIBUTES = FileLayout("attributes.csv", _model_columns(ProductAttributes, ("product_number",)), unique=_PRODUCT_KEY)
+FREE_FIELDS = _layout_with_lines(
     "free_fields.csv",
     "free_fields",
-    {"product_number": _column("product_number", text, True)},
+    {"product_number": _create_column("product_number", parse_text, True)},
     ProductFreeFieldCreate,
     ("sort_order", "key"),
     "product_number",
 )
-PRICES = Layout("prices.csv", _columns(ProductPrice, ("product_number", "price")), unique=_OF_STORE)
-DISCOUNT_PRICES = Layout(
-    "discount_prices.csv", _columns(ProductDiscountPrice, ("product_number", "discount_price")), unique=_OF_STORE
+PRICES = FileLayout("prices.csv", _model_columns(ProductPrice, ("product_number", "price")), unique=_STORE_PRODUCT_KEY)
+DISCOUNT_PRICES = FileLayout(
+    "discount_prices.csv",
+    _model_columns(ProductDiscountPrice, ("product_number", "discount_price")),
+    unique=_STORE_PRODUCT_KEY,
 )
-LOCATIONS = Layout(
+LOCATIONS = FileLayout(
     "locations.csv",
     {
         column.name: column
         for column in (
-            _STORE,
-            _column("location_code", text, True),
-            _column("location_order", number),
-            _column("default_stock_pool", _pool_text),
-            _column("tags", array),
+            _STORE_COLUMN,
+            _create_column("location_code", parse_text, True),
+            _create_column("location_order", parse_number),
+            _create_column("default_stock_pool", _parse_pool_text),
+            _create_column("tags", parse_list),
         )
     },
     unique=("store_number", "location_code"),
 )
-PEOPLE = Layout(
+PEOPLE = FileLayout(
     "people.csv",
     {
         column.name: column
         for column in (
-            _STORE,
-            _column("badge", text, True),
-            _column("user", text, True),
-            _column("name", text, True),
-            _column("role", role),
-            _column("pin", pin),
+            _STORE_COLUMN,
+            _create_column("badge", parse_text, True),
+            _create_column("user", parse_text, True),
+            _create_column("name", parse_text, True),
+            _create_column("role", parse_role),
+            _create_column("pin", parse_pin),
         )
     },
     unique=("store_number", "badge"),
 )
-STORE_PRODUCTS = Layout(
-    "store_products.csv", _columns(StoreProductCreate, ("product_number",), _STORE), unique=_OF_STORE
+STORE_PRODUCTS = FileLayout(
+    "store_products.csv",
+    _model_columns(StoreProductCreate, ("product_number",), _STORE_COLUMN),
+    unique=_STORE_PRODUCT_KEY,
 )
-STOCK = Layout(
+STOCK = FileLayout(
     "stock.csv",
     {
         column.name: column
         for column in (
-            _STORE,
-            _column("product_number", text, True),
-            _column("location_code", text),
-            _column("stock_pool", pool),
-            _column("quantity", number, True),
+            _STORE_COLUMN,
+            _create_column("product_number", parse_text, True),
+            _create_column("location_code", parse_text),
+            _create_column("stock_pool", parse_pool),
+            _create_column("quantity", parse_number, True),
         )
     },
     ("store_number", "product_number", "location_code"),
 )
-ORDERS = _with_lines(
+ORDERS = _layout_with_lines(
     "orders.csv",
     "order_lines",
-    _columns(CustomerOrderCreate, ("order_number",), _STORE),
+    _model_columns(CustomerOrderCreate, ("order_number",), _STORE_COLUMN),
     CustomerOrderLineCreate,
     ("line_number", "product_number", "quantity"),
     "store_number",
     "order_number",
 )
-DELIVERIES = _with_lines(
+DELIVERIES = _layout_with_lines(
     "deliveries.csv",
     "order_lines",
-    _columns(StoreDeliveryCreate, ("order_number", "no_of_containers"), _STORE),
+    _model_columns(StoreDeliveryCreate, ("order_number", "no_of_containers"), _STORE_COLUMN),
     StoreDeliveryLineCreate,
     ("line_number", "product_number", "quantity"),
     "store_number",

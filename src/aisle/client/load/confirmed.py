@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
-from aisle.client.answer import Answer
-from aisle.client.core import Core
-from aisle.client.errors import AnswerError, ClientError, status_error
+from aisle.client.base import BaseClient
+from aisle.client.errors import ClientError, InvalidResponse, status_error
+from aisle.client.response import Response
 from aisle.contract.wire import encode_segment
 
 AT_ONCE = 200
@@ -18,12 +18,12 @@ _FEATURES, _KNOWS_KEYS = "aisle-features", "known-keys"
 class Confirmed:
     """The keys under which batches were carried out, by the store that they are kept for."""
 
-    def __init__(self, client: Core) -> None:
+    def __init__(self, client: BaseClient) -> None:
         self._client = client
         self._keys: dict[str, dict[str, str]] = {}
         """Of each store, '' for the chain: each key with the file that it is for."""
 
-    def keep(self, file: str, store: str, key: str, answer: Answer) -> None:
+    def keep(self, file: str, store: str, key: str, answer: Response) -> None:
         """Keeps the key of a batch that was carried out, where the service can be asked for it."""
         if _KNOWS_KEYS in answer.headers.get(_FEATURES, ""):
             self._keys.setdefault(store, {})[key] = file
@@ -50,7 +50,7 @@ class Confirmed:
 
     async def _unknown(self, store: str, keys: list[str]) -> list[str]:
         path = f"/aisle/v1/stores/{encode_segment(store)}/keys"
-        answer = await self._client.extension("GET", path, query={"keys": ",".join(keys)})
+        answer = await self._client.request_extension("GET", path, query={"keys": ",".join(keys)})
         if answer.status in (403, 404):  # the store itself is gone
             return keys
         if not answer.is_success:
@@ -58,7 +58,7 @@ class Confirmed:
         try:
             unknown = {str(key) for key in answer.json()["unknown"]}
         except (ValueError, TypeError, KeyError) as error:
-            raise AnswerError("The answer to list-unknown-keys holds no keys.") from error
+            raise InvalidResponse("The answer to list-unknown-keys holds no keys.") from error
         return [key for key in keys if key in unknown]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from aisle.client.load.kept_stock import Kept
-from aisle.client.load.read import Record
-from aisle.client.load.table import Table
+from aisle.client.load.csv_table import CsvTable
+from aisle.client.load.existing_stock import ProductStock
+from aisle.client.load.records import Record
 from aisle.tuples import NamedTuple
 
 _NAMED = ("store_number", "product_number", "location_code")
@@ -30,16 +30,16 @@ class _Coming(NamedTuple):
 class Elsewhere:
     """Looks at each count that is to be sent, and at what the service had of its product before the load."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: CsvTable) -> None:
         self._table = table
         self._named: set[int] | None = None
         self._coming: dict[int, _Coming] = {}
         self._come: dict[tuple[str, str], tuple[int, _Coming]] = {}
 
-    def unchanged(self, count: Record, kept: Kept) -> Record | None:
+    def unchanged(self, count: Record, kept: ProductStock) -> Record | None:
         """The part of a count whose goods were not changed by other work, if any; the other rows are noted."""
         changed = set()
-        for name, line in count.at.items():
+        for name, line in count.field_rows.items():
             book, said = _book(count, name, kept), Decimal(str(count.body[name]))
             if book and book != said:
                 changed.add(name)
@@ -48,22 +48,24 @@ class Elsewhere:
                 beside = f"it also lies at {others}, and " if others else ""
                 total = sum(kept.spots.values()) + said - book
                 value = f"{where}: {book:f} in the service, {said:f} in the file; {beside}its total would be {total:f}"
-                self._table.notes.warn(_CHANGED, value, line)
+                self._table.notes.add_warning(_CHANGED, value, line)
         if not changed:
             return count
-        at = {name: line for name, line in count.at.items() if name not in changed}
+        at = {name: line for name, line in count.field_rows.items() if name not in changed}
         body = {name: value for name, value in count.body.items() if name not in changed}
-        return count._replace(body=body, line=min(at.values()), rows=len(at), at=at) if at else None
+        return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at) if at else None
 
-    def expect(self, count: Record, kept: Kept) -> None:
+    def expect(self, count: Record, kept: ProductStock) -> None:
         """Remembers what a count is about to do, where its product lies elsewhere, too."""
         code, product = count.body.get("location_code", ""), count.body["product_number"]
-        change = sum((Decimal(str(count.body[name])) - _book(count, name, kept) for name in count.at), Decimal(0))
+        change = sum(
+            (Decimal(str(count.body[name])) - _book(count, name, kept) for name in count.field_rows), Decimal(0)
+        )
         if code or count.is_beside:
             others = _others(kept, code)
             unnamed = {place: quantity for place, quantity in others.items() if not self._names(count, product, place)}
         else:
-            rests = (Decimal(str(count.body[name])) - kept.at_places(_pool(name)) for name in count.at)
+            rests = (Decimal(str(count.body[name])) - kept.at_places(_pool(name)) for name in count.field_rows)
             rest = sum((rest for rest in rests if rest < 0), Decimal(0))
             unnamed = _others(kept, "") | {"": rest} if rest else {}
         if unnamed:
@@ -82,16 +84,16 @@ class Elsewhere:
         for (_, product), (line, coming) in self._come.items():
             total = coming.total + coming.change
             value = f"{product} also lies at {coming.elsewhere}; its total is now {total:f}"
-            self._table.notes.warn(_BESIDE, value, line)
+            self._table.notes.add_warning(_BESIDE, value, line)
 
     def _names(self, count: Record, product: str, place: str) -> bool:
         """Whether the file has a row for the product at a place."""
         if self._named is None:
-            self._named = {hash(where) for _, where in self._table.picked(_NAMED)}
+            self._named = {hash(where) for _, where in self._table.select_cells(_NAMED)}
         return hash((count.store, product, place)) in self._named
 
 
-def _book(count: Record, name: str, kept: Kept) -> Decimal:
+def _book(count: Record, name: str, kept: ProductStock) -> Decimal:
     """What the service had where a field of a count counts."""
     code = count.body.get("location_code", "")
     if code and name == _BARE:
@@ -105,7 +107,7 @@ def _pool(name: str) -> str:
     return _FIRST_POOL if name == _BARE else name
 
 
-def _others(kept: Kept, code: str) -> dict[str, Decimal]:
+def _others(kept: ProductStock, code: str) -> dict[str, Decimal]:
     """What lies at other places, or at none, by place."""
     found: dict[str, Decimal] = {}
     for (place, _), quantity in kept.spots.items():

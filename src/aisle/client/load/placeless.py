@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
-from aisle.client.load.table import Row, Table
+from aisle.client.load.csv_table import CsvTable, TableRow
 from aisle.tuples import NamedTuple
 
 _NAMED = ("store_number", "product_number", "location_code", "stock_pool", "quantity")
@@ -22,7 +22,7 @@ class _Placed(NamedTuple):
 class Placeless:
     """Tells what the rows without a place of a file mean, whatever the order of its rows."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: CsvTable) -> None:
         """Reads the file once, and once more where it has rows without a place."""
         without = {hash((store, product)) for _, store, product, place, _, _ in _rows(table) if not place}
         self._placed: dict[int, _Placed] = {}
@@ -42,7 +42,7 @@ class Placeless:
         placed = self._placed.get(hash((store, product)))
         return placed.last if placed else 0
 
-    def at_places(self, row: Row) -> Decimal | None:
+    def at_places(self, row: TableRow) -> Decimal | None:
         """What the places of the product and pool hold, as the file says; None where it has no such rows."""
         if row.values.get("location_code"):
             return None
@@ -56,8 +56,8 @@ class Placeless:
         return sum(found, Decimal(0)) if found else None
 
 
-def _rows(table: Table) -> Iterator[tuple[int, str, str, str, str, Decimal]]:
-    for line, (store, product, place, pool, quantity) in table.picked(_NAMED):
+def _rows(table: CsvTable) -> Iterator[tuple[int, str, str, str, str, Decimal]]:
+    for line, (store, product, place, pool, quantity) in table.select_cells(_NAMED):
         try:
             yield line, store, product, place, pool, Decimal(quantity)
         except InvalidOperation:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 
 from aisle.client.load.columns import LAYOUTS
 from aisle.errors import AisleError
-from aisle.text import clean, ended
+from aisle.text import clean, end_sentence
 from aisle.tuples import NamedTuple
 
-SHOWN = 20
+MAX_SHOWN = 20
 """Warnings of one kind that are told one by one; of the others the rows are named."""
-MOST_STORES = 10
+MAX_STORES = 10
 """Stores that are named of a load."""
-MOST_RANGES = 30
+MAX_RANGES = 30
 """Rows, or rows in a line, that are named of one kind of change."""
 
 
@@ -37,23 +37,23 @@ class BadRow(NamedTuple):
         return f"{self.file}:{self.line}: {clean(self.reason)}"
 
 
-def _kind_of(row: BadRow) -> str:
+def _reason_kind(row: BadRow) -> str:
     """The reason without what stands in quotes, and without the rows that it names."""
-    return row.kind or _OF_ONE_ROW.sub(_ELSE, row.reason)
+    return row.kind or _ROW_SPECIFIC_TEXT.sub(_ELLIPSIS, row.reason)
 
 
-_OF_ONE_ROW = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|(?<=row )\d+|\b\d[\d.,-]*(?=\W|$)")
-_ELSE = "…"
+_ROW_SPECIFIC_TEXT = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|(?<=row )\d+|\b\d[\d.,-]*(?=\W|$)")
+_ELLIPSIS = "…"
 
 
-def refusals(bad: Iterable[BadRow]) -> Iterator[str]:
+def format_bad_rows(bad: Iterable[BadRow]) -> Iterator[str]:
     """The bad rows as lines: of each file and kind the first ones one by one, of the others the rows."""
     shown: dict[tuple[str, str], int] = {}
     rest: dict[tuple[str, str], list[int]] = {}
     for row in bad:
-        key = row.file, _kind_of(row)
+        key = row.file, _reason_kind(row)
         shown[key] = shown.get(key, 0) + 1
-        if shown[key] <= SHOWN:
+        if shown[key] <= MAX_SHOWN:
             yield str(row)
         else:
             rest.setdefault(key, []).append(row.line)
@@ -61,10 +61,10 @@ def refusals(bad: Iterable[BadRow]) -> Iterator[str]:
         if len(lines) == 1:
             yield f"{file}: {clean(kind)} (in row {lines[0]} too)"
         else:
-            yield f"{file}: {clean(kind)} (in {rows_of(lines).replace(' (', ' too: ').removesuffix(')')})"
+            yield f"{file}: {clean(kind)} (in {format_rows(lines).replace(' (', ' too: ').removesuffix(')')})"
 
 
-class Progress(NamedTuple):
+class LoadProgress(NamedTuple):
     """How far the load has come in one file: rows dealt with, and bytes read of all its bytes."""
 
     file: str
@@ -73,49 +73,49 @@ class Progress(NamedTuple):
     bytes_total: int
 
 
-class Notes:
+class FileNotes:
     """What was assumed of a file, what was changed in its cells, and what may be wrong in rows that were loaded."""
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._assumed: list[str] = []
-        self._changed: dict[str, list[int]] = {}
-        self._warned: dict[str, list[tuple[int, str]]] = {}
-        self._doubts: list[str] = []
+        self._assumptions: list[str] = []
+        self._changes: dict[str, list[int]] = {}
+        self._warnings: dict[str, list[tuple[int, str]]] = {}
+        self._file_warnings: list[str] = []
 
-    def assume(self, what: str) -> None:
+    def add_assumption(self, text: str) -> None:
         """Notes by what the whole file was read."""
-        self._assumed.append(what)
+        self._assumptions.append(text)
 
-    def change(self, what: str, line: int) -> None:
+    def add_change(self, text: str, line: int) -> None:
         """Notes what was changed in a row."""
-        self._changed.setdefault(what, []).append(line)
+        self._changes.setdefault(text, []).append(line)
 
-    def warn(self, what: str, value: str, line: int) -> None:
+    def add_warning(self, text: str, value: str, line: int) -> None:
         """Notes what may be wrong in a row, with the value that shows it."""
-        self._warned.setdefault(what, []).append((line, value))
+        self._warnings.setdefault(text, []).append((line, value))
 
-    def doubt(self, what: str) -> None:
+    def add_file_warning(self, text: str) -> None:
         """Notes what could not be looked at in the whole file."""
-        self._doubts.append(what)
+        self._file_warnings.append(text)
 
     def lines(self) -> Iterator[str]:
         """The notes as plain lines: what was assumed, what was changed, then the warnings."""
-        if self._assumed:
-            yield f"{self.file}: read with {', '.join(map(clean, self._assumed))}."
-        for what in self._doubts:
-            yield f"{self.file}: warning: {ended(clean(what))}"
-        for what, lines in self._changed.items():
-            yield f"{self.file}: changed in {rows_of(lines)}: {clean(what)}."
-        for what, found in self._warned.items():
+        if self._assumptions:
+            yield f"{self.file}: read with {', '.join(map(clean, self._assumptions))}."
+        for what in self._file_warnings:
+            yield f"{self.file}: warning: {end_sentence(clean(what))}"
+        for what, lines in self._changes.items():
+            yield f"{self.file}: changed in {format_rows(lines)}: {clean(what)}."
+        for what, found in self._warnings.items():
             ordered = sorted(found)
-            for line, value in ordered[:SHOWN]:
+            for line, value in ordered[:MAX_SHOWN]:
                 yield f"{self.file}:{line}: warning: {clean(what)}: {clean(value)}."
-            if rest := [line for line, _ in ordered[SHOWN:]]:
-                yield f"{self.file}: warning: {clean(what)} in {rows_of(rest)} too."
+            if rest := [line for line, _ in ordered[MAX_SHOWN:]]:
+                yield f"{self.file}: warning: {clean(what)} in {format_rows(rest)} too."
 
 
-def rows_of(lines: Iterable[int]) -> str:
+def format_rows(lines: Iterable[int]) -> str:
     """Rows as people write them: `row 3`, `4 rows: 3, 7-9`."""
     ordered = sorted(set(lines))
     spans: list[list[int]] = []
@@ -126,8 +126,8 @@ def rows_of(lines: Iterable[int]) -> str:
             spans.append([line, line])
     if len(ordered) == 1:
         return f"row {ordered[0]}"
-    told = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans[:MOST_RANGES])
-    more = " and more" if len(spans) > MOST_RANGES else ""
+    told = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans[:MAX_RANGES])
+    more = " and more" if len(spans) > MAX_RANGES else ""
     return f"{len(ordered)} rows ({told}{more})"
 
 
@@ -142,7 +142,7 @@ class FileReport(NamedTuple):
     rows: int
     loaded_rows: int
     records: int
-    left_rows: tuple[int, ...] = ()
+    already_loaded_rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     stores: tuple[str, ...] = ()
     """Those that loaded rows are for."""
@@ -160,7 +160,7 @@ class LoadReport(NamedTuple):
     unknown_files: tuple[str, ...] = ()
     stopped: bool = False
     resumed: bool = False
-    where: str = ""
+    service_name: str = ""
     """The service, in words."""
     lost: tuple[str, ...] = ()
     """Files of which the service has lost again what it had taken: it was put back from an earlier copy meanwhile."""
@@ -168,18 +168,18 @@ class LoadReport(NamedTuple):
     """Why it could not be asked whether it has."""
 
     @property
-    def ok(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every row of every file was loaded, and is still there."""
         return not self.bad and not self.lost
 
     def lines(self) -> list[str]:
         """The report as plain lines for a person: the files with their notes, then the bad rows, then what to do."""
-        lines = [self._where_line()] if self.where else []
+        lines = [self._service_line()] if self.service_name else []
         lines += ["The last load of these files was cut off; this one went on with it."] if self.resumed else []
         for file in self.files:
-            lines += [_file_line(file), *_left_lines(file), *file.notes]
-        lines += [not_read(name) for name in self.unknown_files]
-        lines += refusals(self.bad)
+            lines += [_file_line(file), *_already_loaded_lines(file), *file.notes]
+        lines += [not_read_reason(name) for name in self.unknown_files]
+        lines += format_bad_rows(self.bad)
         if self.stopped:
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
         if self.bad:
@@ -191,16 +191,18 @@ class LoadReport(NamedTuple):
                 " stock is counted twice."
             )
         if self.unasked:
-            lines.append(f"Whether the service still has what it took could not be asked: {ended(clean(self.unasked))}")
+            lines.append(
+                f"Whether the service still has what it took could not be asked: {end_sentence(clean(self.unasked))}"
+            )
         return lines
 
-    def _where_line(self) -> str:
+    def _service_line(self) -> str:
         stores = sorted({store for file in self.files for store in file.stores})
-        more = f" and {len(stores) - MOST_STORES} more" if len(stores) > MOST_STORES else ""
+        more = f" and {len(stores) - MAX_STORES} more" if len(stores) > MAX_STORES else ""
         word = "store" if len(stores) == 1 else "stores"
-        of = f", {word} {', '.join(map(clean, stores[:MOST_STORES]))}{more}" if stores else ""
+        of = f", {word} {', '.join(map(clean, stores[:MAX_STORES]))}{more}" if stores else ""
         begin = "Loaded" if any(file.loaded_rows for file in self.files) else "Nothing was loaded"
-        return f"{begin} into {clean(self.where)}{of}."
+        return f"{begin} into {clean(self.service_name)}{of}."
 
 
 def _file_line(file: FileReport) -> str:
@@ -208,16 +210,16 @@ def _file_line(file: FileReport) -> str:
     return f"{file.file}: {file.loaded_rows} of {file.rows} rows loaded{records}."
 
 
-def _left_lines(file: FileReport) -> Iterator[str]:
-    if file.left_rows:
+def _already_loaded_lines(file: FileReport) -> Iterator[str]:
+    if file.already_loaded_rows:
         yield (
-            f"{file.file}: the stock of {rows_of(file.left_rows)} was loaded before and is left as it is."
+            f"{file.file}: the stock of {format_rows(file.already_loaded_rows)} was loaded before and is left as it is."
             " To count a row again, put only that row in a stock.csv in a folder of its own, and load that folder with"
             " --recount."
         )
 
 
-def not_read(name: str) -> str:
+def not_read_reason(name: str) -> str:
     """Why a file of the directory is not read, and what to do."""
     if not name.casefold().endswith(".csv"):
         return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."

@@ -12,15 +12,15 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from aisle.contract.models._base import AnswerModel, Exact, Flag, RequestModel
-from aisle.contract.operation import Operation
+from aisle.contract.models.base import ExactNumber, RequestModel, ResponseModel, StrictBool
+from aisle.contract.operations import Operation
 from aisle.errors import ContractError
 
 __all__ = [
-    "AnswerModel",
-    "Exact",
-    "Flag",
+    "ExactNumber",
     "RequestModel",
+    "ResponseModel",
+    "StrictBool",
     "body_adapter",
     "body_model",
     "result_adapter",
@@ -29,28 +29,28 @@ __all__ = [
 
 # Where the models of an area of the document live; what several areas share comes last.
 _MODULES = {
-    "Customer orders": ("customer_orders", "common"),
-    "Store products": ("store_products", "common"),
-    "Deliveries": ("deliveries", "common"),
-    "Receipts": ("receipts",),
-    "Locations": ("locations",),
-    "Store product logs": ("logs",),
-    "Stores": ("stores", "common"),
-    "Products": ("products", "product_writes", "common"),
-    "Movement": ("movement", "common"),
+    "Customer orders": ("orders", "base"),
+    "Store products": ("stock", "base"),
+    "Deliveries": ("deliveries", "base"),
+    "Receipts": ("deliveries",),
+    "Locations": ("stock",),
+    "Store product logs": ("stock",),
+    "Stores": ("stores", "base"),
+    "Products": ("products", "base"),
+    "Movement": ("stock", "base"),
 }
 
 
 def result_model(op: Operation) -> type[BaseModel]:
     """The model of the operation's result, or of each of its items when the result is a bare array."""
-    return _model(op.area, op.result)
+    return _find_model(op.area, op.result)
 
 
 def body_model(op: Operation) -> type[BaseModel]:
     """The model of the operation's body, or of each of its items. Raises ContractError when it has no body."""
     if op.body is None:
         raise ContractError(f"{op.name} has no body.")
-    return _model(op.area, op.body)
+    return _find_model(op.area, op.body)
 
 
 @cache
@@ -69,7 +69,7 @@ def _adapter(model: Any, array: bool) -> TypeAdapter[Any]:
     return TypeAdapter(list[model] if array else model)
 
 
-def _model(area: str, name: str) -> type[BaseModel]:
+def _find_model(area: str, name: str) -> type[BaseModel]:
     for module in _MODULES[area]:
         found = getattr(import_module(f"{__name__}.{module}"), name, None)
         if isinstance(found, type) and issubclass(found, BaseModel):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from aisle.contract.models._base import AnswerModel, Exact, Number, RequestModel
-from aisle.contract.models.common import PageEnvelope
+from aisle.contract.models.base import ExactNumber, Number, PageCounts, PageEnvelope, RequestModel, ResponseModel
 
 
-class DeliveryLine(AnswerModel):
+class DeliveryLine(ResponseModel):
     """One line of a delivery, as listed (interface: Delivery order)."""
 
     barcode: str | None = None
@@ -30,7 +29,7 @@ class DeliveryLine(AnswerModel):
     target_stock_pool: Number | None = None
 
 
-class Delivery(AnswerModel):
+class Delivery(ResponseModel):
     """One delivery order, as listed (interface: Delivery order)."""
 
     datetime_created: str | None = None
@@ -62,33 +61,33 @@ class StoreDeliveryLineCreate(RequestModel):
     """A line of a delivery to create for one store (interface: Create store deliveries)."""
 
     product_number: str
-    quantity: Exact
+    quantity: ExactNumber
     barcode: str | None = None
     container_barcode: str | None = None
-    customer_order_line_number: Exact | None = None
+    customer_order_line_number: ExactNumber | None = None
     customer_order_number: str | None = None
     customer_order_shipment_number: str | None = None
-    customer_order_shipment_number_line_number: Exact | None = None
+    customer_order_shipment_number_line_number: ExactNumber | None = None
     description: str | None = None
-    line_number: Exact | None = None
-    purchase_price: Exact | None = None
-    secondary_order_line_number: Exact | None = None
+    line_number: ExactNumber | None = None
+    purchase_price: ExactNumber | None = None
+    secondary_order_line_number: ExactNumber | None = None
     secondary_order_number: str | None = None
-    target_stock_pool: Exact | None = None
+    target_stock_pool: ExactNumber | None = None
 
 
 class StoreDeliveryCreate(RequestModel):
     """A delivery to create for one store (interface: Create store deliveries)."""
 
-    no_of_containers: Exact
+    no_of_containers: ExactNumber
     order_number: str
     datetime_created: str | None = None
     datetime_expected: str | None = None
     description: str | None = None
     order_lines: list[StoreDeliveryLineCreate] | None = None
-    order_type: Exact | None = None
-    reason_code: Exact | None = None
-    store_origin: Exact | None = None
+    order_type: ExactNumber | None = None
+    reason_code: ExactNumber | None = None
+    store_origin: ExactNumber | None = None
     supplier_code: str | None = None
     supplier_name: str | None = None
     tracing_url: str | None = None
@@ -103,25 +102,25 @@ class StoreDeliveriesRequest(RequestModel):
 class MultiStoreDeliveryLineCreate(RequestModel):
     """A line of a delivery to create for any store (interface: Create multi store deliveries)."""
 
-    quantity: Exact
+    quantity: ExactNumber
     barcode: str | None = None
     container_barcode: str | None = None
-    customer_order_line_number: Exact | None = None
+    customer_order_line_number: ExactNumber | None = None
     customer_order_number: str | None = None
     customer_order_shipment_number: str | None = None
-    customer_order_shipment_number_line_number: Exact | None = None
+    customer_order_shipment_number_line_number: ExactNumber | None = None
     description: str | None = None
-    line_number: Exact | None = None
+    line_number: ExactNumber | None = None
     product_number: str | None = None
-    secondary_order_line_number: Exact | None = None
+    secondary_order_line_number: ExactNumber | None = None
     secondary_order_number: str | None = None
-    target_stock_pool: Exact | None = None
+    target_stock_pool: ExactNumber | None = None
 
 
 class MultiStoreDeliveryCreate(RequestModel):
     """A delivery that names its own store (interface: Create multi store deliveries)."""
 
-    no_of_containers: Exact
+    no_of_containers: ExactNumber
     order_number: str
     store_number: str
     supplier_name: str
@@ -129,8 +128,8 @@ class MultiStoreDeliveryCreate(RequestModel):
     datetime_expected: str | None = None
     description: str | None = None
     order_lines: list[MultiStoreDeliveryLineCreate] | None = None
-    order_type: Exact | None = None
-    reason_code: Exact | None = None
+    order_type: ExactNumber | None = None
+    reason_code: ExactNumber | None = None
     supplier_code: str | None = None
     tracing_url: str | None = None
 
@@ -139,3 +138,41 @@ class MultiStoreDeliveriesRequest(RequestModel):
     """The body that creates deliveries for several stores."""
 
     orders: list[MultiStoreDeliveryCreate] | None = None
+
+
+class ReceiptLine(ResponseModel):
+    """One line of a receipt (interface: Receipt order)."""
+
+    id: Number | None = None
+    barcode: str | None = None
+    category_code: str | None = None
+    container_barcode: str | None = None
+    description: str | None = None
+    group_code: str | None = None
+    line_number: Number | None = None
+    product_number: str | None = None
+    received_quantity: Number | None = None
+    shipped_quantity: Number | None = None
+    updated_on: str | None = None
+
+
+class Receipt(ResponseModel):
+    """One receipt order with its lines (interface: Receipt order)."""
+
+    order_number: str
+    store_number: str
+    datetime_created: str | None = None
+    datetime_expected: str | None = None
+    import_id: Number | None = None
+    order_type_id: Number | None = None
+    receipt_lines: list[ReceiptLine] | None = None
+    status: str | None = None
+    store_gln: str | None = None
+    supplier_code: str | None = None
+    supplier_name: str | None = None
+
+
+class ReceiptList(PageCounts):
+    """A page of receipts, in the reduced envelope."""
+
+    rows: list[Receipt] = Field(alias="list")

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from aisle.contract.models._base import AnswerModel, DateTime, Double, Int32, Int64
+from aisle.contract.models.base import (
+    DateTime,
+    Double,
+    ExactNumber,
+    Int32,
+    Int64,
+    RequestModel,
+    ResponseModel,
+    StrictBool,
+)
 
 
-class ProductFreeField(AnswerModel):
+class ProductFreeField(ResponseModel):
     """A free key and value of a product."""
 
     sort_order: Int32
@@ -13,14 +22,14 @@ class ProductFreeField(AnswerModel):
     value: str | None = None
 
 
-class SetProduct(AnswerModel):
+class SetProduct(ResponseModel):
     """A component of a set."""
 
     set_item_quantity: str | None = None
     set_product_number: str | None = None
 
 
-class ProductUnit(AnswerModel):
+class ProductUnit(ResponseModel):
     """A handling unit of a product."""
 
     unit_quantity: Double
@@ -28,7 +37,7 @@ class ProductUnit(AnswerModel):
     unit_name: str | None = None
 
 
-class Product(AnswerModel):
+class Product(ResponseModel):
     """One product of the catalogue (interface: Product)."""
 
     barcode: str
@@ -110,7 +119,7 @@ class Product(AnswerModel):
     volume: str | None = None
 
 
-class ProductList(AnswerModel):
+class ProductList(ResponseModel):
     """A page of the catalogue, in its own envelope (interface: Product)."""
 
     page_number: Int64
@@ -119,10 +128,205 @@ class ProductList(AnswerModel):
     records: list[Product] | None = None
 
 
-class AttributeResult(AnswerModel):
+class AttributeResult(ResponseModel):
     """The answer to a product attribute update (interface: Product)."""
 
     data: bool
     code: Int32 | None = None
     message: str | None = None
     status: str | None = None
+
+
+class ProductFreeFieldCreate(RequestModel):
+    """A free key and value of a product to write."""
+
+    sort_order: ExactNumber
+    key: str | None = None
+    value: str | None = None
+
+
+class SetProductCreate(RequestModel):
+    """A component of a set to write."""
+
+    set_item_quantity: str | None = None
+    set_product_number: str | None = None
+
+
+class ProductUnitCreate(RequestModel):
+    """A handling unit to write."""
+
+    unit_quantity: ExactNumber
+    unit_barcode: str | None = None
+    unit_name: str | None = None
+
+
+class ProductWrite(RequestModel):
+    """A product to create or update: the catalogue's fields, of which only the number is needed for an update."""
+
+    product_number: str
+    barcode: str | None = None
+    carrier_item_quantity: ExactNumber | None = None
+    edit_min_max_percentage: ExactNumber | None = None
+    price_compare_multiplier: ExactNumber | None = None
+    product_name: str | None = None
+    shelf_label_quantity: ExactNumber | None = None
+    allow_decimal: StrictBool | None = None
+    attention_code: str | None = None
+    average_weight: ExactNumber | None = None
+    barcodes_array: str | None = None
+    base_unit_name: str | None = None
+    brand_code: str | None = None
+    brand_description: str | None = None
+    category_code: str | None = None
+    color: str | None = None
+    color_code: str | None = None
+    size: str | None = None
+    size_code: str | None = None
+    variant_code: str | None = None
+    variant_family: str | None = None
+    variant_factor: ExactNumber | None = None
+    countries_allowed: list[str] | None = None
+    countries_not_allowed: list[str] | None = None
+    country_code: str | None = None
+    deprecation_date: str | None = None
+    expiration_min_range: ExactNumber | None = None
+    free_fields: list[ProductFreeFieldCreate] | None = None
+    general_ledger: str | None = None
+    image_url: str | None = None
+    product_url: str | None = None
+    is_active: StrictBool | None = None
+    is_counted: StrictBool | None = None
+    is_edit_min_max: StrictBool | None = None
+    is_edit_replenishment: StrictBool | None = None
+    is_expiration: StrictBool | None = None
+    is_order_manually: StrictBool | None = None
+    is_promotion: StrictBool | None = None
+    is_set: StrictBool | None = None
+    is_stock: StrictBool | None = None
+    is_store_product: StrictBool | None = None
+    is_template: StrictBool | None = None
+    margin_category: str | None = None
+    moq: ExactNumber | None = None
+    old_price: ExactNumber | None = None
+    price: ExactNumber | None = None
+    special_price: ExactNumber | None = None
+    promotion_price: ExactNumber | None = None
+    purchase_price: ExactNumber | None = None
+    price_compare_unit: str | None = None
+    price_lines: str | None = None
+    product_details: str | None = None
+    product_type: str | None = None
+    promo_stores_allowed: list[str] | None = None
+    promo_stores_not_allowed: list[str] | None = None
+    promotion: str | None = None
+    promotion_week: str | None = None
+    purchase_unit_barcode: str | None = None
+    purchase_unit_name: str | None = None
+    purchase_unit_product_number: str | None = None
+    purchase_unit_quantity: ExactNumber | None = None
+    referral_product_id: str | None = None
+    reset_store_stock: StrictBool | None = None
+    set_product: list[SetProductCreate] | None = None
+    shelf_label: StrictBool | None = None
+    shelf_label_barcode: StrictBool | None = None
+    shelf_label_price: StrictBool | None = None
+    shelf_label_layout: ExactNumber | None = None
+    smallest_product_number: str | None = None
+    smallest_quantity: ExactNumber | None = None
+    stores_allowed: list[str] | None = None
+    stores_not_allowed: list[str] | None = None
+    supplier_id: str | None = None
+    supplier_name: str | None = None
+    supplier_product_number: str | None = None
+    units: list[ProductUnitCreate] | None = None
+    volume: str | None = None
+
+
+class ProductsRequest(RequestModel):
+    """The body that creates or updates products."""
+
+    products: list[ProductWrite] | None = None
+
+
+class DeleteProductsRequest(RequestModel):
+    """The body that names the products to delete."""
+
+    product_numbers: list[str]
+
+
+class ProductAttributes(RequestModel):
+    """The descriptive fields of a product, as the catalogue names them."""
+
+    product_number: str
+    attention_code: str | None = None
+    average_weight: ExactNumber | None = None
+    brand_code: str | None = None
+    brand_description: str | None = None
+    category_code: str | None = None
+    color: str | None = None
+    color_code: str | None = None
+    country_code: str | None = None
+    margin_category: str | None = None
+    product_details: str | None = None
+    product_type: str | None = None
+    size: str | None = None
+    size_code: str | None = None
+    variant_code: str | None = None
+    variant_factor: ExactNumber | None = None
+    variant_family: str | None = None
+    volume: str | None = None
+
+
+class ProductAttributesRequest(RequestModel):
+    """The body that updates attributes of products."""
+
+    products: list[ProductAttributes] | None = None
+
+
+class ProductPrice(RequestModel):
+    """A product's prices; of one store where `store_number` is given, else of all."""
+
+    product_number: str
+    price: ExactNumber
+    store_number: str | None = None
+    old_price: ExactNumber | None = None
+    purchase_price: ExactNumber | None = None
+    special_price: ExactNumber | None = None
+    price_compare_unit: str | None = None
+    price_compare_multiplier: ExactNumber | None = None
+
+
+class PricesRequest(RequestModel):
+    """The body that sets prices."""
+
+    products: list[ProductPrice] | None = None
+
+
+class ProductDiscountPrice(RequestModel):
+    """A product's discount price; of one store where `store_number` is given, else of all."""
+
+    product_number: str
+    discount_price: ExactNumber
+    store_number: str | None = None
+    promotion: str | None = None
+    promotion_week: str | None = None
+    is_promotion: StrictBool | None = None
+
+
+class DiscountPricesRequest(RequestModel):
+    """The body that sets discount prices."""
+
+    products: list[ProductDiscountPrice] | None = None
+
+
+class ProductFreeFields(RequestModel):
+    """The free fields of one product."""
+
+    product_number: str
+    free_fields: list[ProductFreeFieldCreate]
+
+
+class ProductFreeFieldsRequest(RequestModel):
+    """The body that sets free fields."""
+
+    products: list[ProductFreeFields] | None = None

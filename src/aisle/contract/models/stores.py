@@ -5,9 +5,15 @@ from __future__ import annotations
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from aisle.contract.models._base import Exact, Flag, Number, RequestModel
-from aisle.contract.models._pools import PoolNames, PoolNamesRequest
-from aisle.contract.models.common import PageEnvelope
+from aisle.contract.models.base import (
+    ExactNumber,
+    Number,
+    PageEnvelope,
+    PoolNames,
+    PoolNamesRequest,
+    RequestModel,
+    StrictBool,
+)
 
 
 class Store(PoolNames):
@@ -37,44 +43,44 @@ class StoreFreeField(RequestModel):
     """A free key and value of a store, also used for opening hours (interface: Create stores)."""
 
     key: str | None = None
-    sort_order: Exact | None = None
+    sort_order: ExactNumber | None = None
     value: str | None = None
 
 
 class OrderingSchema(RequestModel):
     """When a store orders and is delivered (interface: Create stores)."""
 
-    day: Exact
-    delivery_offset: Exact
+    day: ExactNumber
+    delivery_offset: ExactNumber
     time: str
     category_code: str | None = None
-    ordering_offset: Exact | None = None
+    ordering_offset: ExactNumber | None = None
     week_numbers: str | None = None
 
 
 class StorePrinter(RequestModel):
     """A printer of a store (interface: Create stores)."""
 
-    is_bluetooth: Flag
+    is_bluetooth: StrictBool
     printer_ip: str | None = None
     printer_name: str | None = None
     printer_serial: str | None = None
-    printer_type: Exact | None = None
+    printer_type: ExactNumber | None = None
     vendor: str | None = None
 
 
 class StoreCreate(PoolNamesRequest):
     """A store to create or update (interface: Create stores)."""
 
-    is_active: Flag
-    is_active_data_exchange: Flag
-    is_warehouse: Flag
+    is_active: StrictBool
+    is_active_data_exchange: StrictBool
+    is_warehouse: StrictBool
     store_name: str
     store_number: str
     address: str | None = None
     area_description: str | None = None
     area_id: str | None = None
-    area_manager_user_id: Exact | None = None
+    area_manager_user_id: ExactNumber | None = None
     city: str | None = None
     contact_details: str | None = None
     cost_center: str | None = None
@@ -89,7 +95,7 @@ class StoreCreate(PoolNamesRequest):
     ordering_schema: list[OrderingSchema] | None = None
     phone_number: str | None = None
     postal_code: str | None = None
-    price_line_id: Exact | None = None
+    price_line_id: ExactNumber | None = None
     store_gln: str | None = None
     store_next_delivery_datetime: str | None = None
     store_next_ordering_datetime: str | None = None

@@ -10,13 +10,20 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.base import (
+from aisle.jobs import refusals
+from aisle.jobs.count import count_state, summary
+from aisle.jobs.count import input as count_list
+from aisle.jobs.count import input as count_scan
+from aisle.jobs.count import view as count_view
+from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
+from aisle.jobs.job import (
     Changed,
     Close,
     Closed,
     Context,
     Effect,
     Event,
+    Job,
     Opened,
     Query,
     Resumed,
@@ -24,36 +31,31 @@ from aisle.jobs.base import (
     Start,
     Turn,
 )
-from aisle.jobs.count import asking, counting, not_taken
-from aisle.jobs.count import places as count_list
-from aisle.jobs.count import scan as count_scan
-from aisle.jobs.count import view as count_view
-from aisle.jobs.count.counting import Counting, Item, Next
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, undone
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, undo_verdict
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
+    Accepts,
     Back,
     Choice,
     Command,
-    Move,
-    Open,
+    CursorKey,
     Quantity,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    UnknownCode,
 )
 
-Result = Turn[Counting]
+Result = Turn[CountState]
 
-ASKED = Query("asked", "recounts", {"size": 99}, live=True)
+RECOUNTS_QUERY = Query("asked", "recounts", {"size": 99}, is_live=True)
 """The counts that somebody has ordered; the start of counting says how many there are."""
 
-LETTERS = {"start": "dlu", "list": "dnuw", "count": "dulk", "recount": "dn", "summary": "n", "pool": "n"}
+PHASE_LETTERS = {"start": "dlu", "list": "dnuw", "count": "dulk", "recount": "dn", "summary": "n", "pool": "n"}
 """The commands of each phase; `n` too while a product's places, or a list, are counted."""
 
 
-class CountJob:
+class CountJob(Job[CountState]):
     """From the first place to the last; each is sent by itself."""
 
     name = "count"
@@ -71,347 +73,375 @@ class CountJob:
     version = 10
     journalled = True
 
-    def begin(self) -> Counting:
+    def begin(self) -> CountState:
         """Nothing is counted yet."""
-        return Counting()
+        return CountState()
 
-    def open(self, state: Counting) -> Open:
+    def accepts(self, state: CountState) -> Accepts:
         """A quantity for the product that was scanned last, letters wherever something is asked about it."""
         shown = count_view.choices(state)
-        choices, stand_for = len(shown), shown if state.ways else ()
-        letters = LETTERS.get(state.phase, "")
+        choices, stand_for = len(shown), shown if state.choices else ()
+        letters = PHASE_LETTERS.get(state.phase, "")
         if state.phase == "pool":
             choices = max(pool.number for pool in state.pools)
-        if state.phase == "count" and (state.mode == "product" or state.todo):
+        if state.phase == "count" and (state.mode == "product" or state.plan):
             letters += "n"
-        item = count_view.of_how_many(state)
-        sure = count_scan.is_asked(state) or (not state.ways and state.phase in ("missing", "summary", "leave"))
-        keys = count_view.keys(state)
-        decimals = bool(item and item.decimal)
-        return Open(item is not None, decimals, choices, letters=letters, by_hand=sure, stand_for=stand_for, keys=keys)
+        item = count_view.open_quantity_line(state)
+        sure = count_scan.is_quantity_asked(state) or (
+            not state.choices and state.phase in ("missing", "summary", "leave")
+        )
+        keys = count_view.choice_letters(state)
+        decimals = bool(item and item.allows_decimals)
+        return Accepts(
+            item is not None,
+            decimals,
+            choices,
+            command_letters=letters,
+            typed_only=sure,
+            choice_values=stand_for,
+            choice_letters=keys,
+        )
 
-    def prefers(self, state: Counting) -> tuple[str, ...]:
+    def prefers(self, state: CountState) -> tuple[str, ...]:
         """Places while none is open, products then."""
         return (LOCATION, PRODUCT) if state.phase in ("start", "list") else (PRODUCT, LOCATION)
 
-    def uses(self, state: Counting, product: str) -> bool:
+    def uses_product(self, state: CountState, product: str) -> bool:
         """What the place has by the books or by this count; the one product that is counted."""
-        only = state.items[state.question].product if state.phase == "recount" else state.only or state.product
-        return product == only if only else any(item.product == product for item in state.items)
+        only = (
+            state.lines[state.question_index].product
+            if state.phase == "recount"
+            else state.only_product or state.product
+        )
+        return product == only if only else any(item.product == product for item in state.lines)
 
-    def counted(self, state: Counting) -> tuple[str, str]:
+    def quantity_product(self, state: CountState) -> tuple[str, str]:
         """The product on the screen."""
-        item = count_view.of_how_many(state)
+        item = count_view.open_quantity_line(state)
         return (item.product, item.label) if item else ("", "")
 
-    def at(self, state: Counting) -> str:
+    def step_name(self, state: CountState) -> str:
         """One of `steps`."""
-        return count_view.step(state)
+        return count_view.step_name(state)
 
-    def can_undo(self, state: Counting) -> bool:
+    def can_undo(self, state: CountState) -> bool:
         """Whether the count that was sent last changed something."""
-        return state.gone is not None and bool(state.gone.changes)
+        return state.last_sent is not None and bool(state.last_sent.changes)
 
-    def view(self, state: Counting) -> View:
+    def view(self, state: CountState) -> View:
         """What is to be counted now, or the question that is open."""
         return count_view.view(state)
 
-    def step(self, state: Counting, event: Event, context: Context) -> Result:
+    def handle(self, state: CountState, event: Event, context: Context) -> Result:
         """The next state; see the functions below for each kind of event."""
-        turn = self._step(state, event, context)
-        return turn._replace(state=_on_policy(state, turn.state, event, context))
+        turn = self._handle(state, event, context)
+        return turn._replace(state=_apply_policy(state, turn.state, event, context))
 
-    def _step(self, state: Counting, event: Event, context: Context) -> Result:
+    def _handle(self, state: CountState, event: Event, context: Context) -> Result:
         match event:
             case Opened(args):
-                return _opened(state, args, context)
+                return _handle_opened(state, args, context)
             case Rows(id_, rows, _):
-                return _rows(state, id_, rows, context)
+                return _handle_rows(state, id_, rows, context)
             case Resumed() | Closed():
-                return Turn(asking.refilled(state, context), _look_again(state))
+                return Turn(summary.fill_last_page(state, context), _refresh(state))
             case Changed("product" | "location" | "recount" | "outbox"):
-                return Turn(state, _look_again(state))
-        if isinstance(event, Command) and event.letter == "u" and state.once and state.sent:
-            return asking.take_back(state)
-        if state.pending and state.phase != "list":
-            state = count_scan.looked_up(state, None, context).state
-        asked = count_scan.is_asked(state)
-        if asked and isinstance(event, Thing | Command):
-            return count_scan.unanswered(state, event, context)
-        if not asked and isinstance(event, Thing | Quantity | Command):
-            state = state._replace(ways=())
+                return Turn(state, _refresh(state))
+        if isinstance(event, Command) and event.letter == "u" and state.closes_after_send and state.sent:
+            return summary.undo_sent(state)
+        if state.pending_scan and state.phase != "list":
+            state = count_scan.handle_product(state, None, context).state
+        asked = count_scan.is_quantity_asked(state)
+        if asked and isinstance(event, Scan | Command):
+            return count_scan.repeat_question(state, event, context)
+        if not asked and isinstance(event, Scan | Quantity | Command):
+            state = state._replace(choices=())
         match event:
             case Back():
-                return _back(state)
+                return _go_back(state)
             case Choice(number) if state.phase == "pool":
-                return _pooled(state, number)
+                return _set_pool(state, number)
             case Choice(number) if number <= len(count_view.choices(state)):
-                return _choice(state, number, context)
-            case Thing() if state.phase == "list":
-                return count_list.thing(state, event)
-            case Thing(meanings):
-                return count_scan.thing(state, meanings, context)
+                return _handle_choice(state, number, context)
+            case Scan() if state.phase == "list":
+                return count_list.add_scanned_to_plan(state, event)
+            case Scan(meanings):
+                return count_scan.handle_scan(state, meanings, context)
             case Quantity(value, code):
-                return count_scan.quantity(state, value, code, context)
+                return count_scan.enter_quantity(state, value, code, context)
             case Command(letter):
-                return _command(state, letter, context)
-            case Move(key) if state.phase in ("summary", "pool", "list"):
-                return Turn(asking.scrolled(state, key, context))
-            case Unknown(code) | Text(code):
-                return asking.told(state, WRONG, "count.unknown", code=code)
+                return _handle_command(state, letter, context)
+            case CursorKey(key) if state.phase in ("summary", "pool", "list"):
+                return Turn(summary.scroll(state, key, context))
+            case UnknownCode(code) | Text(code):
+                return summary.reply(state, WRONG, "count.unknown", code=code)
         return Turn(state)
 
 
-def _on_policy(before: Counting, state: Counting, event: Event, context: Context) -> Counting:
+def _apply_policy(before: CountState, state: CountState, event: Event, context: Context) -> CountState:
     """Whether counts are blind, as the settings say now: from the next place on, or from one where nothing is counted
     when the job is taken up again."""
-    same = (before.mode, before.place, before.product) == (state.mode, state.place, state.product)
-    idle = state.phase in ("start", "list") or (isinstance(event, Resumed) and not state.counted)
-    return state if same and not idle else state._replace(blind=context.policy.blind)
+    same = (before.mode, before.location, before.product) == (state.mode, state.location, state.product)
+    idle = state.phase in ("start", "list") or (isinstance(event, Resumed) and not state.counted_lines)
+    return state if same and not idle else state._replace(is_blind=context.policy.blind_counts)
 
 
 # Opening
 
 
-def _opened(state: Counting, args: Mapping[str, Any], context: Context) -> Result:
-    state = Counting(blind=context.policy.blind)
+def _handle_opened(state: CountState, args: Mapping[str, Any], context: Context) -> Result:
+    state = CountState(is_blind=context.policy.blind_counts)
     store = Query("store", "store", {})
     if args.get("location_code") and args.get("product_number") and args.get("empty"):
         number = str(args["product_number"])
-        turn = asking.begin(state._replace(once=True), Next("place", str(args["location_code"])), number)
+        turn = summary.begin_count(
+            state._replace(closes_after_send=True), CountTarget("place", str(args["location_code"])), number
+        )
         turn = turn._replace(state=turn.state._replace(label=str(args.get("label") or number)))
     elif args.get("location_code"):
-        turn = asking.begin(state._replace(once=True), Next("place", str(args["location_code"])))
+        turn = summary.begin_count(
+            state._replace(closes_after_send=True), CountTarget("place", str(args["location_code"]))
+        )
     elif args.get("product_number"):
         number = str(args["product_number"])
-        what = Next("product", number, str(args.get("label") or number))
-        turn = asking.begin(state._replace(once=True), what)
+        what = CountTarget("product", number, str(args.get("label") or number))
+        turn = summary.begin_count(state._replace(closes_after_send=True), what)
     else:
-        return Turn(state, (store, ASKED))
+        return Turn(state, (store, RECOUNTS_QUERY))
     return turn._replace(effects=(store, *turn.effects))
 
 
-def _look_again(state: Counting) -> tuple[Effect, ...]:
+def _refresh(state: CountState) -> tuple[Effect, ...]:
     if state.phase == "start":
-        return (ASKED,)
-    if state.mode == "place" and state.place:
-        if state.only or state.partly:
-            return (counting.at_place("place", state.place, state.only),)
-        return (Query("place", "place", {"location_code": state.place}),)
+        return (RECOUNTS_QUERY,)
+    if state.mode == "place" and state.location:
+        if state.only_product or state.has_unread_lines:
+            return (count_state.query_location("place", state.location, state.only_product),)
+        return (Query("place", "place", {"location_code": state.location}),)
     return (Query("product", "product", {"product_number": state.product}),) if state.mode == "product" else ()
 
 
-def _rows(state: Counting, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _handle_rows(state: CountState, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     row = rows[0] if rows else None
     match id_:
         case "asked":
-            return Turn(state._replace(asked=len(rows)))
+            return Turn(state._replace(ordered_recounts=len(rows)))
         case "store":
-            return Turn(state._replace(pools=counting.pools_of(rows)))
+            return Turn(state._replace(pools=count_state.parse_pools(rows)))
         case "open":
-            return _at_place(state, row)
+            return _open_location(state, row)
         case "tour":
-            return _on_tour(state, row, context)
+            return _open_product(state, row, context)
         case "here":
-            return count_scan.found_here(state, row, context)
-        case asking.ALL:
-            return asking.all_came(state, row, context)
+            return count_scan.handle_product_here(state, row, context)
+        case summary.QUERY_ALL:
+            return summary.handle_all_lines(state, row, context)
         case "scanned":
-            return count_scan.looked_up(state, row, context)
-        case not_taken.NOT_TAKEN:
-            return asking.taken_back(state, rows, context)
+            return count_scan.handle_product(state, row, context)
+        case refusals.REFUSED_QUERY:
+            return summary.send_undo(state, rows, context)
         case "named":
-            return count_scan.named(state, rows, context)
+            return count_scan.handle_records_by_number(state, rows, context)
         case "listed":
-            return count_list.placed(state, row)
+            return count_list.add_location(state, row)
         case "aisle":
-            return count_list.aisle_came(state, rows)
-    return _fresh(state, id_, row, context)
+            return count_list.add_aisle(state, rows)
+    return _update_expected(state, id_, row, context)
 
 
-def _fresh(state: Counting, id_: str, row: Mapping[str, Any] | None, context: Context) -> Result:
+def _update_expected(state: CountState, id_: str, row: Mapping[str, Any] | None, context: Context) -> Result:
     """What the books say of this place or product now."""
     if row is None:
         return Turn(state)
-    fresh = counting.place_items(row) if id_ == "place" else counting.product_items(row)
-    fresh = tuple(item for item in fresh if state.only in ("", item.product))
-    state = counting.refreshed(state, fresh)
-    if state.phase == "missing" and state.question < 0:
-        return asking.advance(state, context)
+    fresh = count_state.parse_location_lines(row) if id_ == "place" else count_state.parse_product_lines(row)
+    fresh = tuple(item for item in fresh if state.only_product in ("", item.product))
+    state = count_state.with_new_expected(state, fresh)
+    if state.phase == "missing" and state.question_index < 0:
+        return summary.next_question(state, context)
     return Turn(state)
 
 
-def _at_place(state: Counting, row: Mapping[str, Any] | None) -> Result:
+def _open_location(state: CountState, row: Mapping[str, Any] | None) -> Result:
     if row is not None:
-        state = counting.opened(state, row)
-    if state.only:
-        return _only(state)
-    products = state.lying
-    id_ = "count.at_place" if products else "place.unnamed_at" if state.unnamed else "count.at_empty_place"
-    return _began(state, msg(id_, place=state.place, count=products))
+        state = count_state.with_location(state, row)
+    if state.only_product:
+        return _open_single_product(state)
+    products = state.product_count
+    id_ = (
+        "count.at_place" if products else "place.unnamed_at" if state.are_locations_unknown else "count.at_empty_place"
+    )
+    return _report_begun(state, msg(id_, place=state.location, count=products))
 
 
-def _only(state: Counting) -> Result:
+def _open_single_product(state: CountState) -> Result:
     """One product of the place: how many of it are there, none too."""
-    items = tuple(item for item in state.items if item.product == state.only)
-    items = items or (counting.new_item(state, state.only, state.label),)
+    items = tuple(item for item in state.lines if item.product == state.only_product)
+    items = items or (count_state.new_line(state, state.only_product, state.label),)
     label = items[0].label
-    return asking.told(state._replace(items=items, at=0), ASK, "count.how_many_at", label=label, place=state.place)
+    return summary.reply(
+        state._replace(lines=items, current_index=0), ASK, "count.how_many_at", label=label, place=state.location
+    )
 
 
-def _began(state: Counting, text: Msg) -> Result:
+def _report_begun(state: CountState, text: Msg) -> Result:
     """A count is open; if another went out just before, that is said too."""
     if state.sent:
-        text = msg("count.sent_and", what=state.sent.what, differing=state.sent.differing, next=text)
+        text = msg("count.sent_and", what=state.sent.label, differing=state.sent.differing_count, next=text)
     return Turn(state, (), Verdict(GOOD, text))
 
 
-def _on_tour(state: Counting, row: Mapping[str, Any] | None, context: Context) -> Result:
+def _open_product(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
     """The places of a product, or, where it has none, one count for the whole store."""
     items = (
-        counting.product_items(row) if row else (Item("", state.product, state.label or state.product, unsaid=True),)
+        count_state.parse_product_lines(row)
+        if row
+        else (CountLine("", state.product, state.label or state.product, is_expected_unknown=True),)
     )
-    meaning, state = state.pending, state._replace(label=items[0].label, pending=None)
-    places = len({item.place for item in items if item.place})
+    meaning, state = state.pending_scan, state._replace(label=items[0].label, pending_scan=None)
+    places = len({item.location for item in items if item.location})
     if places:
-        state = asking.stop(state._replace(items=items), 0)
-        return _began(state, msg("count.tour", label=state.label, count=places, place=state.place))
-    state = state._replace(mode="place", product="", label="", items=items)
+        state = summary.go_to_stop(state._replace(lines=items), 0)
+        return _report_begun(state, msg("count.tour", label=state.label, count=places, place=state.location))
+    state = state._replace(mode="place", product="", label="", lines=items)
     if meaning:
-        return count_scan.product(state, meaning, context)
-    index = max(0, counting.find(state, items[0].product))
-    return _began(state._replace(at=index), msg("count.no_place", label=items[0].label))
+        return count_scan.scan_product(state, meaning, context)
+    index = max(0, count_state.find_line(state, items[0].product))
+    return _report_begun(state._replace(current_index=index), msg("count.no_place", label=items[0].label))
 
 
 # Commands
 
 
-def _command(state: Counting, letter: str, context: Context) -> Result:
+def _handle_command(state: CountState, letter: str, context: Context) -> Result:
     if letter == "l" and state.phase in ("start", "count"):
-        item = state.item
-        args = {"location_code": state.place, "product_number": item.product if item else ""}
+        item = state.current_line
+        args = {"location_code": state.location, "product_number": item.product if item else ""}
         return Turn(state, (Start("loss", args),))
     if state.phase == "start":
-        return asking.take_back(state) if letter == "u" else _back(state)
+        return summary.undo_sent(state) if letter == "u" else _go_back(state)
     if state.phase == "list":
-        return _list_command(state, letter, context)
+        return _handle_plan_command(state, letter, context)
     if state.phase == "recount" and letter in "dn":
-        item = state.items[state.question]
-        return asking.checked(state, state.second if state.second is not None else item.counted or Decimal(0), context)
+        item = state.lines[state.question_index]
+        return summary.answer_recount(
+            state, state.recount_quantity if state.recount_quantity is not None else item.counted or Decimal(0), context
+        )
     if state.phase in ("summary", "pool") and letter == "n":
-        return Turn(asking.scrolled(state, "pagedown", context))
+        return Turn(summary.scroll(state, "pagedown", context))
     if state.phase != "count":
         return Turn(state)
-    state = state._replace(ways=())
+    state = state._replace(choices=())
     match letter:
         case "d":
-            return asking.done(state, context)
+            return summary.finish_counting(state, context)
         case "u":
-            return _undo(state) if state.history or not state.gone else asking.take_back(state)
+            return _undo_step(state) if state.history or not state.last_sent else summary.undo_sent(state)
         case "k":
-            return _choose_pool(state)
+            return _ask_pool(state)
         case "n" if state.mode == "product":
             return _skip(state)
-        case "n" if state.todo:
-            return count_list.later(state, context)
+        case "n" if state.plan:
+            return count_list.next_in_plan(state, context)
     return Turn(state)
 
 
-def _list_command(state: Counting, letter: str, context: Context) -> Result:
+def _handle_plan_command(state: CountState, letter: str, context: Context) -> Result:
     match letter:
         case "d":
-            return count_list.start(state)
+            return count_list.start_plan(state)
         case "w":
-            return count_list.aisle(state)
+            return count_list.query_aisle(state)
         case "u":
-            return count_list.taken_off(state)
-    return Turn(asking.scrolled(state, "pagedown", context))
+            return count_list.remove_from_plan(state)
+    return Turn(summary.scroll(state, "pagedown", context))
 
 
-def _skip(state: Counting) -> Result:
+def _skip(state: CountState) -> Result:
     on = count_scan.next_stop(state)
-    if on == state.at:
-        return asking.told(state, INFO, "count.last_stop")
-    place = state.items[on].place
+    if on == state.current_index:
+        return summary.reply(state, INFO, "count.last_stop")
+    place = state.lines[on].location
     if not place:
-        return asking.told(asking.stop(state, on), INFO, "count.later_nowhere")
-    return asking.told(asking.stop(state, on), INFO, "count.later", place=place)
+        return summary.reply(summary.go_to_stop(state, on), INFO, "count.later_nowhere")
+    return summary.reply(summary.go_to_stop(state, on), INFO, "count.later", place=place)
 
 
-def _undo(state: Counting) -> Result:
-    back, item = counting.undo(state)
+def _undo_step(state: CountState) -> Result:
+    back, item = count_state.undo_entry(state)
     if item is None:
-        return asking.told(back, WRONG, "count.nothing_to_undo")
-    now = back.items[back.at].counted
+        return summary.reply(back, WRONG, "count.nothing_to_undo")
+    now = back.lines[back.current_index].counted
     was = item.counted or Decimal(0)
-    label = _named(state, item)
+    label = _line_label(state, item)
     if now is None:
-        return Turn(back, (), undone(msg("count.undone_all", label=label, was=was)))
-    return Turn(back, (), undone(msg("count.undone", label=label, was=was, now=now)))
+        return Turn(back, (), undo_verdict(msg("count.undone_all", label=label, was=was)))
+    return Turn(back, (), undo_verdict(msg("count.undone", label=label, was=was, now=now)))
 
 
-def _named(state: Counting, item: Item) -> str:
+def _line_label(state: CountState, line: CountLine) -> str:
     """The place of a product that is counted at several, else the product."""
-    return item.place if state.mode == "product" and item.place else item.label
+    return line.location if state.mode == "product" and line.location else line.label
 
 
-def _choose_pool(state: Counting) -> Result:
-    if len(state.pools) < 2 or state.only:
-        return asking.told(state, INFO, "count.one_pool")
-    return asking.told(state._replace(phase="pool"), ASK, "count.which_pool")
+def _ask_pool(state: CountState) -> Result:
+    if len(state.pools) < 2 or state.only_product:
+        return summary.reply(state, INFO, "count.one_pool")
+    return summary.reply(state._replace(phase="pool"), ASK, "count.which_pool")
 
 
-def _pooled(state: Counting, number: int) -> Result:
+def _set_pool(state: CountState, number: int) -> Result:
     pool = next((pool for pool in state.pools if pool.number == number), None)
     if pool is None:
-        return asking.told(state, WRONG, "count.no_pool", number=number)
-    state = state._replace(phase="count", pool=number, first=0)
+        return summary.reply(state, WRONG, "count.no_pool", number=number)
+    state = state._replace(phase="count", chosen_pool=number, first_row=0)
     if state.mode == "product":
-        here = state.items[max(0, state.at)]
-        wanted = here._replace(pool=pool.number, expected=Decimal(0), held=Decimal(0), counted=None, at="", left=False)
-        keys = [counting.key(item) for item in state.items]
-        if counting.key(wanted) not in keys:
-            state = state._replace(items=(*state.items, wanted._replace(again=False, checked=False)))
-            keys.append(counting.key(wanted))
-        state = asking.stop(state, keys.index(counting.key(wanted)))
+        here = state.lines[max(0, state.current_index)]
+        wanted = here._replace(
+            pool=pool.number, expected=Decimal(0), held=Decimal(0), counted=None, counted_at="", is_left_as_is=False
+        )
+        keys = [count_state.line_key(item) for item in state.lines]
+        if count_state.line_key(wanted) not in keys:
+            state = state._replace(lines=(*state.lines, wanted._replace(needs_recount=False, is_recounted=False)))
+            keys.append(count_state.line_key(wanted))
+        state = summary.go_to_stop(state, keys.index(count_state.line_key(wanted)))
     else:
-        state = state._replace(at=-1)
-    return asking.told(state, GOOD, "count.pool_chosen", number=pool.number, name=pool.name)
+        state = state._replace(current_index=-1)
+    return summary.reply(state, GOOD, "count.pool_chosen", number=pool.number, name=pool.name)
 
 
-def _back(state: Counting) -> Result:
-    if state.ways:
-        return count_scan.taken_back(state)
+def _go_back(state: CountState) -> Result:
+    if state.choices:
+        return count_scan.drop_quantity(state)
     if state.phase == "start":
         return Turn(state, (Close(Verdict(INFO, msg("count.closed"))),))
     if state.phase == "list":
-        return asking.told(state._replace(phase="start", first=0), INFO, "count.list_kept", count=len(state.todo))
+        return summary.reply(state._replace(phase="start", first_row=0), INFO, "count.list_kept", count=len(state.plan))
     if state.phase in ("pool", "leave"):
-        return asking.told(state._replace(phase="count", first=0), INFO, "count.go_on")
+        return summary.reply(state._replace(phase="count", first_row=0), INFO, "count.go_on")
     if state.phase != "count":
-        return asking.told(asking.back_to_work(state), INFO, "count.go_on")
-    if state.counted:
-        return asking.told(state._replace(phase="leave"), ASK, "count.leave", count=len(state.counted))
-    return asking.over(asking.put_off(state), Verdict(INFO, msg("count.left")))
+        return summary.reply(summary.resume_counting(state), INFO, "count.go_on")
+    if state.counted_lines:
+        return summary.reply(state._replace(phase="leave"), ASK, "count.leave", count=len(state.counted_lines))
+    return summary.end_count(summary.back_to_plan(state), Verdict(INFO, msg("count.left")))
 
 
-def _choice(state: Counting, number: int, context: Context) -> Result:
-    if state.ways:
-        return count_scan.chosen(state, number, context)
+def _handle_choice(state: CountState, number: int, context: Context) -> Result:
+    if state.choices:
+        return count_scan.handle_choice(state, number, context)
     match state.phase:
         case "start" if number == 3:
-            return asking.told(count_list.made(state), INFO, "count.making_list")
+            return summary.reply(count_list.show_plan(state), INFO, "count.making_list")
         case "start" if number == 4:
             return Turn(state, (Start("exceptions", {"kind": "recounts"}),))
         case "start":
             return Turn(state, (Start("loss", {}) if number == 1 else Start("count_log", {}),))
         case "missing":
-            return asking.answered(state, number, context)
+            return summary.answer_missing(state, number, context)
         case "summary":
-            return asking.decided(state, number, context)
+            return summary.answer_summary(state, number, context)
     if number == 1:
-        return asking.done(state, context)
+        return summary.finish_counting(state, context)
     if number == 2:
-        gone = Verdict(INFO, msg("count.thrown_away", count=len(state.counted)))
-        return asking.over(asking.put_off(state), gone)
-    return asking.told(state._replace(phase="count"), INFO, "count.go_on")
+        gone = Verdict(INFO, msg("count.thrown_away", count=len(state.counted_lines)))
+        return summary.end_count(summary.back_to_plan(state), gone)
+    return summary.reply(state._replace(phase="count"), INFO, "count.go_on")

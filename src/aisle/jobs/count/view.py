@@ -4,36 +4,51 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import numbers
-from aisle.jobs.base import priced
-from aisle.jobs.choice_keys import keys_of
-from aisle.jobs.count import counting
-from aisle.jobs.count.counting import NO_USE, Counting, Item, Next
-from aisle.jobs.numbers import NOT_SO_MANY
-from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg, raw, signed
-from aisle.scan.meaning import Meaning
+from aisle.jobs import quantities
+from aisle.jobs.choice_keys import assign_letters
+from aisle.jobs.count import count_state
+from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
+from aisle.jobs.job import money_message
+from aisle.jobs.quantities import DROP_QUANTITY
+from aisle.jobs.view import (
+    BACK,
+    NEXT_PAGE,
+    KeyHint,
+    LabelledValue,
+    Line,
+    ListView,
+    Msg,
+    Row,
+    Step,
+    UpcomingStop,
+    View,
+    msg,
+    raw,
+    signed_message,
+)
+from aisle.scan.meaning import Match
 
-ANSWERS = {
+ANSWER_KINDS = {
     "missing": ["not_there", "leave_it", "count", "leave_all"],
     "leave": ["finish", "throw_away", "back"],
 }
 """What the answers to the questions of a count are, in their order."""
 
-COMMANDS = "dulkn"
+COMMAND_LETTERS = "dulkn"
 """The letters of the pages on which products are counted."""
 
-COMING = 12
+MAX_UPCOMING = 12
 """Items to come that a view carries."""
 
 
-def step(state: Counting) -> str:
+def step_name(state: CountState) -> str:
     """The name of the step."""
     if state.phase == "count":
         return "count.stop" if state.mode == "product" else "count.product"
     return f"count.{state.phase}"
 
 
-def view(state: Counting) -> View:
+def view(state: CountState) -> View:
     """The view of the step that the state stands at."""
     match state.phase:
         case "start":
@@ -43,9 +58,9 @@ def view(state: Counting) -> View:
         case "count":
             return _count(state)
         case "missing":
-            return _missing(state, state.question)
+            return _missing(state, state.question_index)
         case "recount":
-            return _recount(state, state.items[state.question])
+            return _recount(state, state.lines[state.question_index])
         case "summary":
             return _summary(state)
         case "pool":
@@ -53,320 +68,334 @@ def view(state: Counting) -> View:
     return _leave(state)
 
 
-def choices(state: Counting) -> tuple[Msg, ...]:
+def choices(state: CountState) -> tuple[Msg, ...]:
     """The ways on that are asked about, or the numbered ones of a page without quantities."""
-    if state.ways:
-        return tuple(_way(way, state.ways[0].kind == "quantity") for way in state.ways)
+    if state.choices:
+        return tuple(_choice_text(way, state.choices[0].kind == "quantity") for way in state.choices)
     match state.phase:
         case "start":
-            listed = msg("count.to_list_of", count=len(state.todo)) if state.todo else msg("count.to_list")
-            asked = (msg("count.to_recounts", count=state.asked),) if state.asked else ()
+            listed = msg("count.to_list_of", count=len(state.plan)) if state.plan else msg("count.to_list")
+            asked = (msg("count.to_recounts", count=state.ordered_recounts),) if state.ordered_recounts else ()
             return (msg("count.to_loss"), msg("count.to_log"), listed, *asked)
         case "missing":
-            rest = counting.questions(state)
+            rest = count_state.count_missing(state)
             ways = (msg("count.not_there"), msg("count.leave_it"), msg("count.count_now"))
             return (*ways, msg("count.leave_all", count=rest)) if rest > 1 else ways
         case "summary":
             return (msg("count.send"), msg("count.recount"), msg("count.back"))
         case "leave":
-            return (msg("count.finish"), msg("count.throw_away", count=len(state.counted)), msg("count.back"))
+            return (msg("count.finish"), msg("count.throw_away", count=len(state.counted_lines)), msg("count.back"))
     return ()
 
 
-def of_how_many(state: Counting) -> Item | None:
+def open_quantity_line(state: CountState) -> CountLine | None:
     """The product of which a number says how many: the one on the screen, whatever is asked about it."""
     if state.phase in ("missing", "recount"):
-        return state.items[state.question] if state.question >= 0 else None
-    is_next_asked = bool(state.ways) and not waits(state)  # a number would be for what was scanned then
-    return state.item if state.phase == "count" and not is_next_asked else None
+        return state.lines[state.question_index] if state.question_index >= 0 else None
+    is_next_asked = bool(state.choices) and not is_quantity_asked(state)  # a number would be for what was scanned then
+    return state.current_line if state.phase == "count" and not is_next_asked else None
 
 
-def keys(state: Counting) -> str:
+def choice_letters(state: CountState) -> str:
     """The letters of the choices, wherever products are counted; else they are numbered."""
     if state.phase in ("start", "list", "summary", "pool"):
         return ""
-    if state.ways:
-        kinds = [_key_kind(state, way) for way in state.ways]
+    if state.choices:
+        kinds = [_choice_kind(state, way) for way in state.choices]
     else:
-        kinds = ANSWERS.get(state.phase, [])[: len(choices(state))]
-    return keys_of(kinds, COMMANDS if state.phase in ("count", "recount") else "")
+        kinds = ANSWER_KINDS.get(state.phase, [])[: len(choices(state))]
+    return assign_letters(kinds, COMMAND_LETTERS if state.phase in ("count", "recount") else "")
 
 
-def _key_kind(state: Counting, way: Next) -> str:
+def _choice_kind(state: CountState, choice: CountTarget) -> str:
     """What a way on is, as its letter says it: so many, the thing that digits are the number of, what is counted
     next."""
-    if way.kind == "quantity":
+    if choice.kind == "quantity":
         return "quantity"
-    if state.ways[0].kind != "quantity":
+    if state.choices[0].kind != "quantity":
         return "then"
-    return {"place": "is_location", "product": "is_product", NOT_SO_MANY: NOT_SO_MANY}.get(way.kind, "is_order")
+    return {"place": "is_location", "product": "is_product", DROP_QUANTITY: DROP_QUANTITY}.get(choice.kind, "is_order")
 
 
-def waits(state: Counting) -> bool:
+def is_quantity_asked(state: CountState) -> bool:
     """Whether it is asked if so many are meant, or what digits are the number of: they stand nowhere but in the
     question."""
-    return bool(state.ways) and state.ways[0].kind == "quantity"
+    return bool(state.choices) and state.choices[0].kind == "quantity"
 
 
-def _way(way: Next, is_number: bool) -> Msg:
+def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
     """What digits mean, or what is counted when this is sent."""
-    if way.kind == "quantity":
-        return msg("count.way_quantity", quantity=Decimal(way.key))
-    if way.kind == NOT_SO_MANY:
+    if choice.kind == "quantity":
+        return msg("count.way_quantity", quantity=Decimal(choice.key))
+    if choice.kind == DROP_QUANTITY:
         return msg("count.way_not_so_many")
-    label = way.label or way.key
-    if way.kind in NO_USE:
-        return numbers.way_other(Meaning(way.kind, way.key, label))
+    label = choice.label or choice.key
+    if choice.kind in UNCOUNTABLE_KINDS:
+        return quantities.other_choice_text(Match(choice.kind, choice.key, label))
     if not is_number:
         return msg("count.way_on", label=label)
-    return msg("count.way_place", label=label) if way.kind == "place" else msg("count.way_product", label=label)
+    return msg("count.way_place", label=label) if choice.kind == "place" else msg("count.way_product", label=label)
 
 
-def _title(state: Counting) -> Msg:
+def _title(state: CountState) -> Msg:
     if state.mode == "product":
         return msg("count.title_product", label=state.label)
-    if state.place:
-        return msg("count.title_place", place=state.place)
+    if state.location:
+        return msg("count.title_place", place=state.location)
     return msg("count.title") if state.phase in ("start", "list") else msg("count.title_store")
 
 
-def _start(state: Counting) -> Step:
+def _start(state: CountState) -> Step:
     return Step(
-        step(state),
+        step_name(state),
         _title(state),
         msg("count.prompt_start"),
         lines=(Line("note", msg("count.note_start")),),
         choices=choices(state),
-        hints=(Hint("u", msg("hint.undo")), BACK) if state.gone else (BACK,),
+        key_hints=(KeyHint("u", msg("hint.undo")), BACK) if state.last_sent else (BACK,),
     )
 
 
-def _list(state: Counting) -> ListWindow:
+def _list(state: CountState) -> ListView:
     """What is to be counted one after the other, in the order of feet."""
-    rows = tuple(Row(f"{each.kind}/{each.key}", (raw(each.label or each.key),)) for each in state.todo)
-    hints = [Hint("d", msg("hint.start"))] if rows else []
-    if any(each.key == state.place for each in state.todo):
-        hints.append(Hint("w", msg("hint.aisle")))
-    hints += [Hint("u", msg("hint.undo")), BACK] if rows else [BACK]
-    return ListWindow(
-        name=step(state),
+    rows = tuple(Row(f"{each.kind}/{each.key}", (raw(each.label or each.key),)) for each in state.plan)
+    hints = [KeyHint("d", msg("hint.start"))] if rows else []
+    if any(each.key == state.location for each in state.plan):
+        hints.append(KeyHint("w", msg("hint.aisle")))
+    hints += [KeyHint("u", msg("hint.undo")), BACK] if rows else [BACK]
+    return ListView(
+        name=step_name(state),
         title=msg("count.title_list", count=len(rows)),
         prompt=msg("count.prompt_list"),
-        heads=(msg("head.to_count"),),
-        rows=rows[state.first :],
-        first=state.first,
+        column_heads=(msg("head.to_count"),),
+        rows=rows[state.first_row :],
+        first=state.first_row,
         total=len(rows),
         empty=msg("count.list_note"),
-        hints=(*hints, ON) if len(rows) > 1 else tuple(hints),
+        key_hints=(*hints, NEXT_PAGE) if len(rows) > 1 else tuple(hints),
     )
 
 
-def _count(state: Counting) -> Step:
-    item, left = state.item, [item for item in state.items if item.left and item.counted is None]
-    lines = [Line("place", _place(state, item))]
+def _count(state: CountState) -> Step:
+    item, left = state.current_line, [item for item in state.lines if item.is_left_as_is and item.counted is None]
+    lines = [Line("place", _location_text(state, item))]
     if item:
-        lines += [Line("product", counting.named(state, state.at)), Line("quantity", _quantity(state, item))]
-    elif not state.items:
-        lines.append(Line("note", msg("place.unnamed" if state.unnamed else "count.note_empty")))
-    elif state.blind:
+        lines += [
+            Line("product", count_state.label_with_pools(state, state.current_index)),
+            Line("quantity", _quantity_text(state, item)),
+        ]
+    elif not state.lines:
+        lines.append(Line("note", msg("place.unnamed" if state.are_locations_unknown else "count.note_empty")))
+    elif state.is_blind:
         lines.append(Line("note", msg("count.note_blind")))
-    elif not state.partly and not any(item.missing for item in state.items):
+    elif not state.has_unread_lines and not any(item.is_missing for item in state.lines):
         lines.append(Line("note", msg("count.note_left", count=len(left)) if left else msg("count.note_all")))
     return Step(
-        name=step(state),
+        name=step_name(state),
         title=_title(state),
         prompt=_prompt(state, item),
         lines=tuple(lines),
-        facts=_facts(state, item) if item else (),
-        coming=_coming(state),
-        ahead=msg("count.ahead"),
+        labelled_values=_labelled_values(state, item) if item else (),
+        upcoming=_upcoming_lines(state),
+        upcoming_title=msg("count.ahead"),
         choices=choices(state),
-        keys=keys(state),
-        hints=_hints(state),
-        done=Decimal(len(state.counted)),
-        total=Decimal(state.lying if state.partly else sum(_is_due(item) for item in state.items)),
+        choice_letters=choice_letters(state),
+        key_hints=_hints(state),
+        done=Decimal(len(state.counted_lines)),
+        total=Decimal(
+            state.product_count if state.has_unread_lines else sum(_counts_in_total(item) for item in state.lines)
+        ),
     )
 
 
-def _is_due(item: Item) -> bool:
-    return item.counted is not None or item.missing
+def _counts_in_total(line: CountLine) -> bool:
+    return line.counted is not None or line.is_missing
 
 
-def _place(state: Counting, item: Item | None) -> Msg:
-    place = item.place if item and state.mode == "product" else state.place
+def _location_text(state: CountState, line: CountLine | None) -> Msg:
+    place = line.location if line and state.mode == "product" else state.location
     return msg("count.place", place=place) if place else msg("count.nowhere")
 
 
-def _quantity(state: Counting, item: Item) -> Msg:
+def _quantity_text(state: CountState, line: CountLine) -> Msg:
     """Counted, and what is expected where that may be seen."""
-    if item.counted is None:
-        return msg("count.none_yet") if state.blind or item.unsaid else msg("count.expected", expected=item.expected)
-    if state.blind or not item.expected:
-        return msg("count.so_far", counted=item.counted)
-    return msg("count.so_far_of", counted=item.counted, expected=item.expected)
+    if line.counted is None:
+        return (
+            msg("count.none_yet")
+            if state.is_blind or line.is_expected_unknown
+            else msg("count.expected", expected=line.expected)
+        )
+    if state.is_blind or not line.expected:
+        return msg("count.so_far", counted=line.counted)
+    return msg("count.so_far_of", counted=line.counted, expected=line.expected)
 
 
-def _prompt(state: Counting, item: Item | None) -> Msg:
-    if state.ways:
-        asked = numbers.prompt if of_how_many(state) else numbers.prompt_letter
-        return asked(keys(state), scans=not waits(state))
+def _prompt(state: CountState, line: CountLine | None) -> Msg:
+    if state.choices:
+        asked = quantities.quantity_prompt if open_quantity_line(state) else quantities.letter_prompt
+        return asked(choice_letters(state), scans=not is_quantity_asked(state))
     if state.mode == "product":
         return msg("count.prompt_stop")
-    if item is None:
+    if line is None:
         return msg("count.prompt_product")
-    if state.only:
+    if state.only_product:
         return msg("count.prompt_only")
     return msg("count.prompt_quantity")
 
 
-def _facts(state: Counting, item: Item) -> tuple[Fact, ...]:
-    facts = [Fact(msg("fact.product_number"), raw(item.product))]
-    if item.held and not state.blind and (item.place or state.mode == "place"):
-        facts.append(Fact(msg("fact.held"), msg("number", value=item.held)))
-    if item.pool and len(state.pools) > 1:
-        facts.append(Fact(msg("fact.pool"), _pool(state, item.pool)))
-    if item.unit:
-        facts.append(Fact(msg("fact.unit"), raw(item.unit)))
-    if item.price:
-        facts.append(Fact(msg("fact.price"), priced(item.price)))
+def _labelled_values(state: CountState, line: CountLine) -> tuple[LabelledValue, ...]:
+    facts = [LabelledValue(msg("fact.product_number"), raw(line.product))]
+    if line.held and not state.is_blind and (line.location or state.mode == "place"):
+        facts.append(LabelledValue(msg("fact.held"), msg("number", value=line.held)))
+    if line.pool and len(state.pools) > 1:
+        facts.append(LabelledValue(msg("fact.pool"), _pool_text(state, line.pool)))
+    if line.unit:
+        facts.append(LabelledValue(msg("fact.unit"), raw(line.unit)))
+    if line.price:
+        facts.append(LabelledValue(msg("fact.price"), money_message(line.price)))
     return tuple(facts)
 
 
-def _pool(state: Counting, number: int) -> Msg:
+def _pool_text(state: CountState, number: int) -> Msg:
     name = next((pool.name for pool in state.pools if pool.number == number), "")
     return msg("count.pool_of", number=number, name=name) if name else msg("number", value=number)
 
 
-def _coming(state: Counting) -> tuple[Stop, ...]:
+def _upcoming_lines(state: CountState) -> tuple[UpcomingStop, ...]:
     """What is left to be counted; a blind count does not say how much of it."""
-    if state.blind:
+    if state.is_blind:
         return ()
-    left = [index for index, item in enumerate(state.items) if index != state.at and item.missing][:COMING]
-    return tuple(_coming_item(state, index) for index in left)
+    left = [index for index, item in enumerate(state.lines) if index != state.current_index and item.is_missing][
+        :MAX_UPCOMING
+    ]
+    return tuple(_upcoming_line(state, index) for index in left)
 
 
-def _coming_item(state: Counting, index: int) -> Stop:
+def _upcoming_line(state: CountState, index: int) -> UpcomingStop:
     """Where it is, on the way of a product; which product, and which pool of it, at a place."""
-    item = state.items[index]
+    item = state.lines[index]
     if state.mode == "product":
-        pool = dict(counting.named(state, index).args).get("pool", "")
-        return Stop(item.place, str(pool) if item.place else item.label, _expected(item))
-    name = dict(counting.named(state, index).args)
-    return Stop("", f"{item.label} ({name['pool']})" if "pool" in name else item.label, _expected(item))
+        pool = dict(count_state.label_with_pools(state, index).args).get("pool", "")
+        return UpcomingStop(item.location, str(pool) if item.location else item.label, _expected(item))
+    name = dict(count_state.label_with_pools(state, index).args)
+    return UpcomingStop("", f"{item.label} ({name['pool']})" if "pool" in name else item.label, _expected(item))
 
 
-def _expected(item: Item) -> Decimal | None:
-    return None if item.unsaid else item.expected
+def _expected(line: CountLine) -> Decimal | None:
+    return None if line.is_expected_unknown else line.expected
 
 
-def _hints(state: Counting) -> tuple[Hint, ...]:
-    hints = [Hint("d", msg("hint.done"))]
-    if state.mode == "product" or state.todo:
-        hints.append(ON)
-    if state.history or state.gone:
-        hints.append(Hint("u", msg("hint.undo")))
+def _hints(state: CountState) -> tuple[KeyHint, ...]:
+    hints = [KeyHint("d", msg("hint.done"))]
+    if state.mode == "product" or state.plan:
+        hints.append(NEXT_PAGE)
+    if state.history or state.last_sent:
+        hints.append(KeyHint("u", msg("hint.undo")))
     hints.append(BACK)
-    if len(state.pools) > 1 and not state.only:
-        hints.append(Hint("k", msg("hint.pool")))
-    return (*hints, Hint("l", msg("hint.loss")))
+    if len(state.pools) > 1 and not state.only_product:
+        hints.append(KeyHint("k", msg("hint.pool")))
+    return (*hints, KeyHint("l", msg("hint.loss")))
 
 
-def _missing(state: Counting, index: int) -> Step:
-    item, alike = state.items[index], counting.missing_with(state, index)
-    lines = [Line("place", _place(state, item)), Line("product", counting.named(state, *alike))]
-    if not (state.blind or any(state.items[each].unsaid for each in alike)):
-        expected = sum((state.items[each].expected for each in alike), Decimal(0))
+def _missing(state: CountState, index: int) -> Step:
+    item, alike = state.lines[index], count_state.missing_in_pools(state, index)
+    lines = [Line("place", _location_text(state, item)), Line("product", count_state.label_with_pools(state, *alike))]
+    if not (state.is_blind or any(state.lines[each].is_expected_unknown for each in alike)):
+        expected = sum((state.lines[each].expected for each in alike), Decimal(0))
         lines.append(Line("quantity", msg("count.expected", expected=expected)))
     return Step(
-        name=step(state),
+        name=step_name(state),
         title=_title(state),
         prompt=msg("count.prompt_missing"),
         lines=tuple(lines),
-        facts=_facts(state, item),
+        labelled_values=_labelled_values(state, item),
         choices=choices(state),
-        keys=keys(state),
-        hints=(BACK,),
+        choice_letters=choice_letters(state),
+        key_hints=(BACK,),
     )
 
 
-def _recount(state: Counting, item: Item) -> Step:
-    lines = [Line("place", _place(state, item)), Line("product", counting.named(state, state.question))]
-    if state.second is None:
-        lines.append(Line("quantity", msg("count.first_time", counted=item.counted or Decimal(0))))
+def _recount(state: CountState, line: CountLine) -> Step:
+    lines = [
+        Line("place", _location_text(state, line)),
+        Line("product", count_state.label_with_pools(state, state.question_index)),
+    ]
+    if state.recount_quantity is None:
+        lines.append(Line("quantity", msg("count.first_time", counted=line.counted or Decimal(0))))
     else:
-        lines.append(Line("quantity", msg("count.so_far", counted=state.second)))
+        lines.append(Line("quantity", msg("count.so_far", counted=state.recount_quantity)))
     return Step(
-        name=step(state),
+        name=step_name(state),
         title=_title(state),
-        prompt=_prompt(state, item) if state.ways else msg("count.prompt_recount"),
+        prompt=_prompt(state, line) if state.choices else msg("count.prompt_recount"),
         lines=tuple(lines),
-        facts=_facts(state, item),
+        labelled_values=_labelled_values(state, line),
         choices=choices(state),
-        keys=keys(state),
-        hints=(Hint("d", msg("hint.keep") if state.second is None else msg("hint.done")), BACK),
+        choice_letters=choice_letters(state),
+        key_hints=(KeyHint("d", msg("hint.keep") if state.recount_quantity is None else msg("hint.done")), BACK),
     )
 
 
-def _summary(state: Counting) -> ListWindow:
+def _summary(state: CountState) -> ListView:
     """All that differs; the dearest first."""
-    rows = tuple(_row(state, index, item) for index, item in enumerate(state.differing))
-    return ListWindow(
-        name=step(state),
+    rows = tuple(_difference_row(state, index, item) for index, item in enumerate(state.differing_lines))
+    return ListView(
+        name=step_name(state),
         title=_title(state),
         prompt=msg("count.prompt_summary"),
-        heads=(
+        column_heads=(
             msg("head.place" if state.mode == "product" else "head.product"),
             msg("head.difference"),
             msg("head.counted"),
             msg("head.value"),
         ),
-        rows=rows[state.first :],
-        first=state.first,
+        rows=rows[state.first_row :],
+        first=state.first_row,
         total=len(rows),
         choices=choices(state),
-        hints=(ON, BACK) if len(rows) > 1 else (BACK,),
+        key_hints=(NEXT_PAGE, BACK) if len(rows) > 1 else (BACK,),
     )
 
 
-def _row(state: Counting, index: int, item: Item) -> Row:
+def _difference_row(state: CountState, index: int, line: CountLine) -> Row:
     where = state.mode == "product"
-    named = counting.named(state, state.items.index(item))
+    named = count_state.label_with_pools(state, state.lines.index(line))
     name = named
     if where:
-        name = raw(item.place) if item.place else msg("count.nowhere")
+        name = raw(line.location) if line.location else msg("count.nowhere")
         if "pool" in dict(named.args):
             name = msg("count.in_pool", label=name, pool=dict(named.args)["pool"])
-    value = signed(item.value, priced(round(abs(item.value), 2))) if item.price else raw("")
-    counted = msg("count.of_expected", counted=item.counted or Decimal(0), expected=item.expected)
-    if item.unsaid:
-        counted = msg("number", value=item.counted or Decimal(0))
-    difference = signed(item.difference)
+    value = signed_message(line.value, money_message(round(abs(line.value), 2))) if line.price else raw("")
+    counted = msg("count.of_expected", counted=line.counted or Decimal(0), expected=line.expected)
+    if line.is_expected_unknown:
+        counted = msg("number", value=line.counted or Decimal(0))
+    difference = signed_message(line.difference)
     return Row(f"{index}", (name, difference, counted, value))
 
 
-def _pools(state: Counting) -> ListWindow:
+def _pools(state: CountState) -> ListView:
     """The pools of the store by their own numbers, which are what is typed."""
     rows = tuple(Row(str(pool.number), (msg("number", value=pool.number), raw(pool.name))) for pool in state.pools)
-    return ListWindow(
-        name=step(state),
+    return ListView(
+        name=step_name(state),
         title=_title(state),
         prompt=msg("count.prompt_pool"),
-        heads=(msg("head.number"), msg("fact.pool")),
-        rows=rows[state.first :],
-        first=state.first,
+        column_heads=(msg("head.number"), msg("fact.pool")),
+        rows=rows[state.first_row :],
+        first=state.first_row,
         total=len(rows),
-        hints=(*((ON,) if len(rows) > 3 else ()), BACK),
+        key_hints=(*((NEXT_PAGE,) if len(rows) > 3 else ()), BACK),
     )
 
 
-def _leave(state: Counting) -> Step:
+def _leave(state: CountState) -> Step:
     """Whether to leave what was counted."""
     return Step(
-        name=step(state),
+        name=step_name(state),
         title=_title(state),
-        prompt=numbers.prompt_letter(keys(state), scans=False),
-        lines=(Line("note", msg("count.note_leave", count=len(state.counted))),),
+        prompt=quantities.letter_prompt(choice_letters(state), scans=False),
+        lines=(Line("note", msg("count.note_leave", count=len(state.counted_lines))),),
         choices=choices(state),
-        keys=keys(state),
-        hints=(BACK,),
+        choice_letters=choice_letters(state),
+        key_hints=(BACK,),
     )

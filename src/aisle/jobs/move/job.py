@@ -1,8 +1,4 @@
-"""Move goods: where from, what, where to; by hand, by the place, or by the cart. Interface: Create movement.
-
-A place that is scanned with empty hands is where goods are taken from; with goods in hand it is where they go, and the
-movement is written at once. On a cart goods are first loaded at many places, then put away one after the other.
-"""
+"""What the store says while goods are moved: whether it has places, where more of them lies, what was refused."""
 
 from __future__ import annotations
 
@@ -10,45 +6,129 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import numbers
-from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
-from aisle.jobs.move import carrying
-from aisle.jobs.move import news as move_news
-from aisle.jobs.move import put as move_put
-from aisle.jobs.move import shelf as move_shelf
-from aisle.jobs.move import take as move_take
-from aisle.jobs.move import task as move_task
+from aisle.jobs import quantities
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    Opened,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+)
+from aisle.jobs.message import read_message
+from aisle.jobs.move import clearance_tasks as move_task
+from aisle.jobs.move import destination as move_put
+from aisle.jobs.move import goods_in_hand
+from aisle.jobs.move import goods_in_hand as move_shelf
+from aisle.jobs.move import source as move_take
 from aisle.jobs.move import view as move_view
-from aisle.jobs.move.moving import HELD_BY, ZERO, Moving, Part, Pool, Way
-from aisle.jobs.move.told import told
-from aisle.jobs.numbers import what_is
+from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, Pool, reply
+from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
+from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
     PRODUCT,
     REFERENCE,
+    Accepts,
     Back,
     Choice,
     Command,
-    Meaning,
-    Open,
+    Match,
     Quantity,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    UnknownCode,
 )
 
-Result = Turn[Moving]
 
-LIKELY = Decimal(999)
+def with_locations_known(state: MoveState, has_locations: bool) -> MoveState:
+    """A store without places moves between pools and orders: products can be scanned at once."""
+    if has_locations or state.phase not in ("from", "take") or state.location:
+        return state._replace(uses_locations=has_locations or bool(state.location))
+    return state._replace(uses_locations=False, is_started=True, phase="take")
+
+
+def with_suggested_locations(state: MoveState, rows: tuple[Mapping[str, Any], ...]) -> MoveState:
+    """Where more of the goods in hand lies (`rows` in the order of feet); the place that they come from is none of it.
+
+    Two questions have two answers. Where they go is the first place on the way, for feet pass it anyway, and what lies
+    behind in bulk is not what somebody fills up. Where more of it is to be had is the place with the most, for whoever
+    has to go there goes once; of equals the nearest.
+    """
+    hand = []
+    for part in state.in_hand:
+        found = [
+            row
+            for row in rows
+            if row["product_number"] == part.product and row["location_code"].casefold() != part.location.casefold()
+        ]
+        first = found[0] if found else {}
+        most = max(found, key=lambda row: to_decimal(row.get("quantity")), default=first)
+        there = to_decimal(most.get("quantity"))
+        part = part._replace(
+            suggested_location=str(first.get("location_code") or ""),
+            suggested_order=to_decimal(first.get("location_order"), NO_WALK_ORDER),
+        )
+        hand.append(
+            part._replace(largest_stock_at=str(most["location_code"]) if there > 0 else "", largest_stock=there)
+        )
+    return state._replace(in_hand=tuple(hand))
+
+
+def refresh(state: MoveState) -> Turn[MoveState]:
+    """What lies here may have changed; something may have been refused."""
+    refusals = {"operation": "create-movement", "since": state.opened_at}
+    effects: list[Effect] = [Query("refusals", "refusals", refusals)]
+    if state.location and not state.task:
+        effects.append(goods_in_hand.query_location_again(state))
+    elif state.source_stock and not state.pending_scan:
+        state = state._replace(source_stock=())
+    return Turn(state, tuple(effects))
+
+
+def _is_in_movement(refused: list[Any], items: list[Any]) -> bool:
+    """Whether one of these was said in that movement: all of it, or one item of it."""
+    return any(body and all(item in items for item in body) for body in refused)
+
+
+def report_refused(state: MoveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Turn[MoveState]:
+    """What the service refused has not happened: it cannot be undone, nor what was before it. A question that is open
+    stays, or the number that answers it would say how many; only that about an undo is gone."""
+    news = [row for row in rows if row["op_id"] not in state.reported_refusals]
+    if not news:
+        return Turn(state)
+    bodies = [row["body"] for row in news]
+    history = state.history
+    for index, did in enumerate(state.history):
+        if did.items and _is_in_movement(
+            bodies, goods_in_hand.movement_write(did.items, context.store, context.user).body
+        ):
+            history = state.history[index + 1 :]
+    known = (*state.reported_refusals, *(str(row["op_id"]) for row in news))
+    ways = () if state.is_undoing else state.choices
+    state = state._replace(reported_refusals=known[-MAX_UNDO:], history=history, is_undoing=False, choices=ways)
+    return reply(state, WRONG, "move.refused", why=read_message(str(news[-1]["why"])), label=str(news[-1]["label"]))
+
+
+Result = Turn[MoveState]
+
+MAX_LIKELY_QUANTITY = Decimal(999)
 """More than this, and than there is, is the number of an order or a place: nobody moves so many."""
 
-LETTERS = {"from": "cku", "take": "acdkuw", "load": "adknuw", "put": "cnu", "where": "", "pool": "", "leave": ""}
+PHASE_LETTERS = {"from": "cku", "take": "acdkuw", "load": "adknuw", "put": "cnu", "where": "", "pool": "", "leave": ""}
 """The commands of each phase."""
 
 
-class MoveJob:
+class MoveJob(Job[MoveState]):
     """Goods from place to place, from pool to pool, and to and from the lines of orders."""
 
     name = "move"
@@ -64,364 +144,397 @@ class MoveJob:
     version = 12
     journalled = True
 
-    def begin(self) -> Moving:
+    def begin(self) -> MoveState:
         """Nothing in hand."""
-        return Moving()
+        return MoveState()
 
-    def open(self, state: Moving) -> Open:
+    def accepts(self, state: MoveState) -> Accepts:
         """A quantity for the goods on the screen, with letters for what is asked about them; else numbers choose."""
-        part, shown = move_take.of_how_many(state), move_view.choices(state)
-        choices, stand_for = len(shown), shown if state.ways else ()
-        keys = move_view.keys(state)
-        letters = "u" if state.task else LETTERS[state.phase]
-        decimals = bool(part and part.decimal)
+        part, shown = move_take.open_quantity_goods(state), move_view.choices(state)
+        choices, stand_for = len(shown), shown if state.choices else ()
+        keys = move_view.choice_letters(state)
+        letters = "u" if state.task else PHASE_LETTERS[state.phase]
+        decimals = bool(part and part.allows_decimals)
         sure = state.phase == "leave" or move_take.is_number_asked(state)
         is_open = part is not None
-        return Open(is_open, decimals, choices, letters=letters, by_hand=sure, stand_for=stand_for, keys=keys)
+        return Accepts(
+            is_open,
+            decimals,
+            choices,
+            command_letters=letters,
+            typed_only=sure,
+            choice_values=stand_for,
+            choice_letters=keys,
+        )
 
-    def prefers(self, state: Moving) -> tuple[str, ...]:
+    def prefers(self, state: MoveState) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""
-        if state.phase in ("from", "where") or (state.phase == "take" and state.hand):
+        if state.phase in ("from", "where") or (state.phase == "take" and state.in_hand):
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
-    def counted(self, state: Moving) -> tuple[str, str]:
+    def quantity_product(self, state: MoveState) -> tuple[str, str]:
         """The goods on the screen, or asked about."""
-        part = move_take.of_how_many(state)
+        part = move_take.open_quantity_goods(state)
         return (part.product, part.label) if part else ("", "")
 
-    def uses(self, state: Moving, product: str) -> bool:
+    def uses_product(self, state: MoveState, product: str) -> bool:
         """What is in hand, or lies here."""
         if state.task:
             return product == state.task.product
-        lying = () if state.phase == "put" else state.lines if state.order else state.shelf
-        return product in {*(part.product for part in state.hand), *(each.product for each in lying)}
+        lying = () if state.phase == "put" else state.order_lines if state.order else state.source_stock
+        return product in {*(part.product for part in state.in_hand), *(each.product for each in lying)}
 
-    def at(self, state: Moving) -> str:
+    def step_name(self, state: MoveState) -> str:
         """One of `steps`."""
-        return move_view.step(state)
+        return move_view.step_name(state)
 
-    def view(self, state: Moving) -> Step:
+    def view(self, state: MoveState) -> Step:
         """What is to be scanned now."""
         return move_view.view(state)
 
-    def can_undo(self, state: Moving) -> bool:
+    def can_undo(self, state: MoveState) -> bool:
         """Whether the last step was a move; goods that were only taken are in no hand any more."""
-        return not state.task and bool(state.history) and bool(state.history[-1].legs)
+        return not state.task and bool(state.history) and bool(state.history[-1].items)
 
-    def holds(self, state: Moving) -> tuple[str, ...]:
+    def orders_in_work(self, state: MoveState) -> tuple[str, ...]:
         """What it was opened for, so that others see who is at it."""
-        return (f"{HELD_BY}{state.task.id}",) if state.task else ()
+        return (f"{ASSIGNMENT_PREFIX}{state.task.id}",) if state.task else ()
 
-    def step(self, state: Moving, event: Event, context: Context) -> Result:
+    def handle(self, state: MoveState, event: Event, context: Context) -> Result:
         """The next state; see the functions below for each kind of event. What it was opened for ends it."""
-        return move_task.ended(self._step(state, event, context))
+        return move_task.close_when_done(self._handle(state, event, context))
 
-    def _step(self, state: Moving, event: Event, context: Context) -> Result:
+    def _handle(self, state: MoveState, event: Event, context: Context) -> Result:
         match event:
             case Opened(args):
-                return _opened(args, context)
+                return _handle_opened(args, context)
             case Rows(id_, rows, total):
-                return _rows(state, id_, rows, total, context)
-            case Changed("location", _) if not state.places:
+                return _handle_rows(state, id_, rows, total, context)
+            case Changed("location", _) if not state.uses_locations:
                 return Turn(state, (Query("places", "places", {"size": 1}),))
             case Resumed() | Closed() | Changed("product" | "location" | "outbox" | "order"):
-                return move_news.look_again(state)
+                return refresh(state)
             case Back():
-                return _back(state)
+                return _go_back(state)
             case Choice(choice):
-                return _choice(state, choice, context)
-            case Thing(meanings):
-                return _thing(state, meanings, context)
+                return _handle_choice(state, choice, context)
+            case Scan(meanings):
+                return _handle_scan(state, meanings, context)
             case Quantity(value, code):
-                return _quantity(state, value, code)
+                return _enter_quantity(state, value, code)
             case Command(letter):
-                return _command(state, letter, context)
-            case Unknown(code) if numbers.is_no_code(code) and state.phase in ("from", "take", "load", "put"):
-                return told(state, WRONG, "pick.no_quantity", code=code)
-            case Unknown(code) | Text(code):
-                return told(state, WRONG, "move.unknown", code=code)
+                return _handle_command(state, letter, context)
+            case UnknownCode(code) if quantities.is_too_short_for_code(code) and state.phase in (
+                "from",
+                "take",
+                "load",
+                "put",
+            ):
+                return reply(state, WRONG, "pick.no_quantity", code=code)
+            case UnknownCode(code) | Text(code):
+                return reply(state, WRONG, "move.unknown", code=code)
         return Turn(state)
 
 
 # Opening, and what the store's data says
 
 
-def _opened(args: Mapping[str, Any], context: Context) -> Result:
-    state = Moving(since=context.now, limit=context.policy.large_quantity)
+def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+    state = MoveState(opened_at=context.now, large_quantity=context.policy.large_quantity)
     known: tuple[Effect, ...] = (Query("store", "store", {}), Query("places", "places", {"size": 1}))
     if args.get("task"):
-        return Turn(state._replace(task=move_task.of(args["task"])), known)
+        return Turn(state._replace(task=move_task.parse_task(args["task"])), known)
     if args.get("location_code"):
-        turn = move_take.from_place(state, str(args["location_code"]))
+        turn = move_take.take_from_location(state, str(args["location_code"]))
     elif args.get("product_number"):
         product = str(args["product_number"])
-        turn = move_take.product(state, Meaning(PRODUCT, product, str(args.get("label") or product), code=product))
+        turn = move_take.scan_product(state, Match(PRODUCT, product, str(args.get("label") or product), code=product))
     else:
         return Turn(state, known)
     return turn._replace(effects=(*turn.effects, *known))
 
 
-def _rows(state: Moving, id_: str, rows: tuple[Mapping[str, Any], ...], total: int, context: Context) -> Result:
+def _handle_rows(
+    state: MoveState, id_: str, rows: tuple[Mapping[str, Any], ...], total: int, context: Context
+) -> Result:
     row = rows[0] if rows else None
     match id_:
         case "store":
             named = sorted((int(pool), str(name)) for pool, name in ((row or {}).get("pools") or {}).items())
             return Turn(state._replace(pools=tuple(Pool(*pool) for pool in named)))
         case "places":
-            return Turn(move_news.with_places(state, total > 0))
+            return Turn(with_locations_known(state, total > 0))
         case "place":
-            return move_take.at_place(state, row)
+            return move_take.open_location(state, row)
         case "here":
-            return move_take.found_here(state, row)
-        case move_shelf.ALL:
-            return move_take.everything(move_shelf.refreshed(state, row)._replace(partly=False))
+            return move_take.handle_product_here(state, row)
+        case move_shelf.QUERY_ALL:
+            return move_take.take_everything(move_shelf.refresh_stock(state, row)._replace(has_unread_stock=False))
         case "again":
-            return Turn(move_shelf.refreshed(state, row) if row else state)
+            return Turn(move_shelf.refresh_stock(state, row) if row else state)
         case "goods":
-            return move_take.looked_up(state, row)
+            return move_take.handle_product(state, row)
         case "source":
-            return move_take.from_order(state, row)
+            return move_take.take_from_order(state, row)
         case "homes":
-            return Turn(move_news.with_homes(state, rows))
+            return Turn(with_suggested_locations(state, rows))
         case "target":
-            return move_put.to_order(state, row, context)
+            return move_put.give_to_order(state, row, context)
         case "undo_order":
-            return move_put.undo_checked(state, row, context)
-        case _ if id_.startswith(move_put.UNDO):
-            return move_put.undo_checked(state, row, context, id_.removeprefix(move_put.UNDO))
+            return move_put.undo_if_unchanged(state, row, context)
+        case _ if id_.startswith(move_put.UNDO_PREFIX):
+            return move_put.undo_if_unchanged(state, row, context, id_.removeprefix(move_put.UNDO_PREFIX))
         case "refusals":
-            return move_news.refused(state, rows, context)
+            return report_refused(state, rows, context)
         case "named":
-            return _named(state, rows, context)
+            return _handle_records_by_number(state, rows, context)
     return Turn(state)
 
 
 # What a person says
 
 
-def _thing(state: Moving, meanings: tuple[Meaning, ...], context: Context) -> Result:
-    meaning = next((each for each in meanings if each.kind in (PRODUCT, LOCATION, ORDER, REFERENCE)), None)
+def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context) -> Result:
+    meaning = next((each for each in matches if each.kind in (PRODUCT, LOCATION, ORDER, REFERENCE)), None)
     if meaning is None:
-        return told(state, WRONG, "move.not_this", what=what_is(meanings[0]))
-    if move_shelf.is_asked(state) and (state.phase != "put" or meaning.kind != PRODUCT):
-        return move_take.unanswered(state, meaning)
-    if more := move_take.more_asked(state, meaning):
+        return reply(state, WRONG, "move.not_this", what=name_of(matches[0]))
+    if move_shelf.is_goods_question_open(state) and (state.phase != "put" or meaning.kind != PRODUCT):
+        return move_take.repeat_question(state, meaning)
+    if more := move_take.add_to_question(state, meaning):
         return more
     if (
         move_take.is_number_asked(state)
         or state.phase in ("pool", "leave")
         or (state.phase == "where" and meaning.kind != LOCATION)
     ):
-        return told(state, WRONG, "move.answer_first", what=meaning.label or meaning.key)
+        return reply(state, WRONG, "move.answer_first", what=meaning.label or meaning.key)
     if meaning.kind == PRODUCT and move_take.is_place_asked(state):
         return move_take.more_from(state, meaning)
-    waiting = state.pending is not None and not state.started
+    waiting = state.pending_scan is not None and not state.is_started
     portion = state.portion if state.phase in ("put", "where") else ZERO
-    state = state._replace(ways=(), undoing=False, portion=portion)
-    if state.task and not state.hand:
-        return move_task.begun(state, meaning)
+    state = state._replace(choices=(), is_undoing=False, portion=portion)
+    if state.task and not state.in_hand:
+        return move_task.scan_for_task(state, meaning)
     if meaning.kind == PRODUCT:
-        state = state._replace(pending=None, undone=False)
-        return move_put.choose(state, meaning) if state.phase == "put" else move_take.product(state, meaning)
+        state = state._replace(pending_scan=None, is_undone=False)
+        return (
+            move_put.choose_on_cart(state, meaning) if state.phase == "put" else move_take.scan_product(state, meaning)
+        )
     if meaning.kind == LOCATION:
-        state = state._replace(places=True)
-        if state.undone and state.phase == "take" and state.hand:
-            return move_put.after_undo(state, meaning.key)
-        if state.phase == "where" or state.phase == "put" or (state.phase == "take" and state.hand):
-            return move_put.to_place(state, meaning.key, context)
-        return move_take.from_place(state if waiting else state._replace(pending=None), meaning.key)
-    if state.phase == "put" or (state.phase == "take" and state.hand):
+        state = state._replace(uses_locations=True)
+        if state.is_undone and state.phase == "take" and state.in_hand:
+            return move_put.ask_after_undo(state, meaning.key)
+        if state.phase == "where" or state.phase == "put" or (state.phase == "take" and state.in_hand):
+            return move_put.put_at_location(state, meaning.key, context)
+        return move_take.take_from_location(state if waiting else state._replace(pending_scan=None), meaning.key)
+    if state.phase == "put" or (state.phase == "take" and state.in_hand):
         return Turn(state, (Query("target", "order", {"order_number": meaning.key}),))
     return Turn(state, (Query("source", "order", {"order_number": meaning.key}),))
 
 
-def _quantity(state: Moving, value: Decimal, code: str) -> Result:
+def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
     """How many, unless the digits are the number of an order, a place or a product."""
-    part = move_take.of_how_many(state)
+    part = move_take.open_quantity_goods(state)
     if part is None:
         return Turn(state)
-    query = numbers.asked(value, code)
-    return Turn(state._replace(asked=value), (query,)) if query else _so_many(state, part, value)
+    query = quantities.query_by_number(value, code)
+    return Turn(state._replace(looked_up_number=value), (query,)) if query else _set_quantity(state, part, value)
 
 
-def _named(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _handle_records_by_number(state: MoveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     """Digits that nothing has for a number are a quantity; far beyond all books they are the number; else it is
     asked."""
-    value, part, state = state.asked, move_take.of_how_many(state), state._replace(asked=ZERO)
+    value, part, state = (
+        state.looked_up_number,
+        move_take.open_quantity_goods(state),
+        state._replace(looked_up_number=ZERO),
+    )
     if not value or part is None:
         return Turn(state)
-    found = numbers.meant(rows, value, MoveJob().prefers(state))
+    found = quantities.best_match(rows, value, MoveJob().prefers(state))
     if found is None:
-        return _so_many(state, part, value)
-    is_goods = state.ways and state.pending
-    if move_take.is_whose_asked(state):
-        return told(state, WRONG, "move.answer_first", what=found.label or found.key)
-    most = part.quantity if state.phase == "put" else max(part.books, ZERO)
+        return _set_quantity(state, part, value)
+    is_goods = state.choices and state.pending_scan
+    if move_take.is_order_asked(state):
+        return reply(state, WRONG, "move.answer_first", what=found.label or found.key)
+    most = part.quantity if state.phase == "put" else max(part.available, ZERO)
     is_guess = any(row.get("is_guess") for row in rows)
-    if numbers.is_likely(rows, value) or (value > max(most, LIKELY) and not is_guess):
-        return _thing(state, (found,), context)
-    ways = (Way("amount", part.product, value, part.line), Way(f"is_{found.kind}", found.key))
-    pending = state.pending if is_goods else None
-    return told(state._replace(ways=ways, pending=pending), ASK, "move.number_of", quantity=value)
+    if quantities.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_QUANTITY) and not is_guess):
+        return _handle_scan(state, (found,), context)
+    ways = (MoveChoice("amount", part.product, value, part.line), MoveChoice(f"is_{found.kind}", found.key))
+    pending = state.pending_scan if is_goods else None
+    return reply(state._replace(choices=ways, pending_scan=pending), ASK, "move.number_of", quantity=value)
 
 
-def _so_many(state: Moving, part: Part, value: Decimal, *, sure: bool = False) -> Result:
+def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirmed: bool = False) -> Result:
     """`sure`: somebody said that so many are meant."""
-    if move_take.is_whose_asked(state):
-        return move_take.so_many_of(state, value)
-    state = state._replace(ways=(), pending=None, undoing=False)
+    if move_take.is_order_asked(state):
+        return move_take.set_asked_quantity(state, value)
+    state = state._replace(choices=(), pending_scan=None, is_undoing=False)
     if state.phase != "put":
-        return move_take.want(state, part, value, sure=sure)
-    if value > part.quantity:
-        return told(state, WRONG, "move.not_so_many", label=part.label, quantity=value, there=part.quantity)
-    portion = value if value < part.quantity else ZERO
-    return told(
-        state._replace(portion=portion), INFO, "move.portion", label=part.label, quantity=value or part.quantity
+        return move_take.set_quantity(state, goods, value, is_confirmed=is_confirmed)
+    if value > goods.quantity:
+        return reply(state, WRONG, "move.not_so_many", label=goods.label, quantity=value, there=goods.quantity)
+    portion = value if value < goods.quantity else ZERO
+    return reply(
+        state._replace(portion=portion), INFO, "move.portion", label=goods.label, quantity=value or goods.quantity
     )
 
 
-def _command(state: Moving, letter: str, context: Context) -> Result:
+def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
     if letter == "u" and move_take.is_number_asked(state):
-        return _back(state)  # what was asked about is what was said last
+        return _go_back(state)  # what was asked about is what was said last
     if move_take.is_number_asked(state):
-        return move_take.number_first(state)
-    if state.ways and state.pending:
-        return move_take.unsettled(state, state.pending)
-    state = state._replace(ways=(), undoing=False, pending=None)
+        return move_take.repeat_number_question(state)
+    if state.choices and state.pending_scan:
+        return move_take.ask_answer_first(state, state.pending_scan)
+    state = state._replace(choices=(), is_undoing=False, pending_scan=None)
     match letter:
-        case "c" | "w" if not state.places and (letter == "c" or not state.order):
-            return told(state, WRONG, "move.no_places")
+        case "c" | "w" if not state.uses_locations and (letter == "c" or not state.order):
+            return reply(state, WRONG, "move.no_places")
         case "a" if state.phase in ("take", "load"):
-            return move_take.all_of_it(state)
+            return move_take.take_all_of_product(state)
         case "w" if state.phase in ("take", "load"):
-            return move_take.everything(state)
+            return move_take.take_everything(state)
         case "c" if state.phase in ("from", "take"):
-            return _load(state, "move.cart")
+            return _load_cart(state, "move.cart")
         case "c" if state.phase == "put":
-            return _load(state, "move.more")
+            return _load_cart(state, "move.more")
         case "d" if state.phase == "load":
-            return move_put.unload(state)
+            return move_put.start_unloading(state)
         case "d" if state.phase == "take":
-            return move_put.no_place(state, context)
+            return move_put.put_without_location(state, context)
         case "n" if state.phase in ("load", "put"):
-            return _next(state)
+            return _next_on_cart(state)
         case "k" if state.phase in ("from", "take", "load"):
-            back = state._replace(phase="pool", back_to=state.phase, choosing="from")
-            return told(back, ASK, "move.which_from_pool")
+            back = state._replace(phase="pool", return_phase=state.phase, choosing_pool="from")
+            return reply(back, ASK, "move.which_from_pool")
         case "u" if state.phase in ("from", "take", "load", "put"):
-            return move_put.undo(state, context)
+            return move_put.undo_step(state, context)
     return Turn(state)
 
 
-def _load(state: Moving, id_: str) -> Result:
-    return told(state._replace(phase="load", portion=ZERO, pending=None), INFO, id_)
+def _load_cart(state: MoveState, id_: str) -> Result:
+    return reply(state._replace(phase="load", portion=ZERO, pending_scan=None), INFO, id_)
 
 
-def _next(state: Moving) -> Result:
-    if not state.hand:
-        return told(state, WRONG, "move.nothing_on_cart")
-    at = (state.at + 1) % len(state.hand)
-    part = state.hand[at]
-    return told(state._replace(at=at, portion=ZERO), INFO, "move.now", label=part.label, quantity=part.quantity)
+def _next_on_cart(state: MoveState) -> Result:
+    if not state.in_hand:
+        return reply(state, WRONG, "move.nothing_on_cart")
+    at = (state.current_index + 1) % len(state.in_hand)
+    part = state.in_hand[at]
+    return reply(
+        state._replace(current_index=at, portion=ZERO), INFO, "move.now", label=part.label, quantity=part.quantity
+    )
 
 
-def _choice(state: Moving, choice: int, context: Context) -> Result:
+def _handle_choice(state: MoveState, choice: int, context: Context) -> Result:
     if choice > len(move_view.choices(state)):
         return Turn(state)
     if state.phase == "pool":
-        return _pool(state, move_view.pools(state)[choice - 1])
+        return _choose_pool(state, move_view.pool_choices(state)[choice - 1])
     if state.phase == "leave":
         return _leave(state, choice)
     if state.phase == "where":
-        return move_put.to_place(state, "", context)
-    return _way(state, state.ways[choice - 1], context)
+        return move_put.put_at_location(state, "", context)
+    return _follow_choice(state, state.choices[choice - 1], context)
 
 
-def _pool(state: Moving, pool: Pool) -> Result:
+def _choose_pool(state: MoveState, pool: Pool) -> Result:
     """First where from, then where to; goods in hand follow."""
-    if state.choosing == "from":
-        return told(state._replace(choosing="to", from_pool=pool.number), ASK, "move.which_to_pool")
+    if state.choosing_pool == "from":
+        return reply(state._replace(choosing_pool="to", from_pool=pool.number), ASK, "move.which_to_pool")
     if pool.number == state.from_pool:
-        return told(state, WRONG, "move.same_pool", pool=pool.number)
-    state = carrying.repooled(state, state.from_pool)
-    state = state._replace(to_pool=pool.number, phase=state.back_to, back_to="", choosing="")
-    return told(state, GOOD, "move.pools_set", source=state.from_pool, target=pool.number)
+        return reply(state, WRONG, "move.same_pool", pool=pool.number)
+    state = goods_in_hand.change_pool(state, state.from_pool)
+    state = state._replace(to_pool=pool.number, phase=state.return_phase, return_phase="", choosing_pool="")
+    return reply(state, GOOD, "move.pools_set", source=state.from_pool, target=pool.number)
 
 
-def _way(state: Moving, way: Way, context: Context) -> Result:
-    if way.kind in numbers.NUMBER_OF and state.pending:
-        return move_take.ask_again(state, state.pending)
-    asked, state = state, state._replace(ways=())
-    match way.kind:
-        case numbers.NOT_SO_MANY:
-            return move_take.not_so_many(asked)
-        case "amount" if part := move_take.meant(state, way):
-            return _so_many(state, part, way.quantity, sure=True)
+def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Result:
+    if choice.kind in quantities.RECORD_CHOICES and state.pending_scan:
+        return move_take.ask_again(state, state.pending_scan)
+    asked, state = state, state._replace(choices=())
+    match choice.kind:
+        case quantities.DROP_QUANTITY:
+            return move_take.drop_quantity(asked)
+        case "amount" if part := move_take.goods_of_choice(state, choice):
+            return _set_quantity(state, part, choice.quantity, is_confirmed=True)
         case "is_delivery" | "is_person":  # of no use here; the number was meant for another page
-            return told(state, INFO, "session.dropped")
+            return reply(state, INFO, "session.dropped")
         case "is_product" | "is_location" | "is_order" | "is_reference":
-            return _thing(state, (Meaning(way.kind[3:], way.key, way.key, code=way.key),), context)
+            return _handle_scan(state, (Match(choice.kind[3:], choice.key, choice.key, code=choice.key),), context)
         case "put" | "put_all":
-            return move_put.to_place(state._replace(undone=False), way.key, context)
+            return move_put.put_at_location(state._replace(is_undone=False), choice.key, context)
         case "lying":
-            return move_take.from_place(_dropped(state).state, way.key)
+            return move_take.take_from_location(_drop_goods(state).state, choice.key)
         case "from":
-            return move_take.from_place(state, way.key)
+            return move_take.take_from_location(state, choice.key)
         case "nowhere":
-            return move_take.from_nowhere(state)
+            return move_take.take_unlocated(state)
         case "fit" | "over" | "held" | "free":
-            return move_take.chosen(state, way)
+            return move_take.apply_choice(state, choice)
         case "count":
-            return Turn(state._replace(pending=None), (Start("count", {"location_code": way.key}),))
+            return Turn(state._replace(pending_scan=None), (Start("count", {"location_code": choice.key}),))
         case "fit_order":
-            return move_put.fit(state, way, context)
+            return move_put.limit_to_order(state, choice, context)
         case "undo_rest":
-            return move_put.undo_rest(state, way, context)
+            return move_put.undo_rest(state, choice, context)
         case "forget":
-            return move_take.forgotten(state)
+            return move_take.drop_current_goods(state)
         case "drop":
-            return _dropped(state)
+            return _drop_goods(state)
     return Turn(state)
 
 
-def _dropped(state: Moving) -> Result:
+def _drop_goods(state: MoveState) -> Result:
     """Nothing is moved: the goods go back to where they were taken."""
-    state = state._replace(hand=(), at=-1, portion=ZERO, history=(), ways=(), undone=False)
-    return told(state, INFO, "move.dropped")
+    state = state._replace(in_hand=(), current_index=-1, portion=ZERO, history=(), choices=(), is_undone=False)
+    return reply(state, INFO, "move.dropped")
 
 
-def _back(state: Moving) -> Result:
-    if move_take.is_large_asked(state):
-        return move_take.not_so_many(state)
-    if state.pending and move_take.is_number_asked(state):
-        return move_take.ask_again(state, state.pending)
-    if state.ways or state.undoing:
-        return told(state._replace(ways=(), undoing=False, pending=None), INFO, "session.dropped")
+def _go_back(state: MoveState) -> Result:
+    if move_take.is_plausibility_asked(state):
+        return move_take.drop_quantity(state)
+    if state.pending_scan and move_take.is_number_asked(state):
+        return move_take.ask_again(state, state.pending_scan)
+    if state.choices or state.is_undoing:
+        return reply(state._replace(choices=(), is_undoing=False, pending_scan=None), INFO, "session.dropped")
     if state.phase == "pool":
-        state = carrying.repooled(state, 0)
-        state = state._replace(phase=state.back_to, back_to="", choosing="", from_pool=0, to_pool=0)
-        return told(state, INFO, "move.any_pool")
+        state = goods_in_hand.change_pool(state, 0)
+        state = state._replace(phase=state.return_phase, return_phase="", choosing_pool="", from_pool=0, to_pool=0)
+        return reply(state, INFO, "move.any_pool")
     if state.phase == "leave":
         return _leave(state, 1)
     if state.phase == "where":
-        portion = state.portion if state.back_to == "put" else ZERO
-        dropped = state._replace(phase=state.back_to, back_to="", target="", rooms=(), portion=portion)
-        return told(dropped, INFO, "session.dropped")
+        portion = state.portion if state.return_phase == "put" else ZERO
+        dropped = state._replace(phase=state.return_phase, return_phase="", target_order="", needs=(), portion=portion)
+        return reply(dropped, INFO, "session.dropped")
     if state.phase == "put":
-        return _load(state, "move.more")
-    if state.hand:
-        return told(state._replace(phase="leave", back_to=state.phase), ASK, "move.leave", count=len(state.hand))
+        return _load_cart(state, "move.more")
+    if state.in_hand:
+        return reply(
+            state._replace(phase="leave", return_phase=state.phase), ASK, "move.leave", count=len(state.in_hand)
+        )
     if state.phase == "load":
-        return told(state._replace(phase="take" if state.started else "from"), INFO, "move.no_cart")
-    if state.started and (state.places or state.order):
-        fresh = state._replace(phase="from", started=False, place="", order="", lines=(), shelf=(), known=False)
-        return told(move_news.with_places(fresh, state.places), INFO, "move.from_again")
+        return reply(state._replace(phase="take" if state.is_started else "from"), INFO, "move.no_cart")
+    if state.is_started and (state.uses_locations or state.order):
+        fresh = state._replace(
+            phase="from",
+            is_started=False,
+            location="",
+            order="",
+            order_lines=(),
+            source_stock=(),
+            is_source_known=False,
+        )
+        return reply(with_locations_known(fresh, state.uses_locations), INFO, "move.from_again")
     return Turn(state, (Close(),))
 
 
-def _leave(state: Moving, choice: int) -> Result:
+def _leave(state: MoveState, choice: int) -> Result:
     if choice == 2:
-        return told(state._replace(phase=state.back_to, back_to=""), INFO, "session.dropped")
-    verdict = Verdict(INFO, msg("move.left", count=len(state.hand)))
-    return Turn(state._replace(hand=(), at=-1), (Close(verdict),))
+        return reply(state._replace(phase=state.return_phase, return_phase=""), INFO, "session.dropped")
+    verdict = Verdict(INFO, msg("move.left", count=len(state.in_hand)))
+    return Turn(state._replace(in_hand=(), current_index=-1), (Close(verdict),))

@@ -5,22 +5,35 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
-from aisle.jobs import goods, numbers
-from aisle.jobs.base import priced
-from aisle.jobs.house.note import Note
-from aisle.jobs.pick import hands, offers, picking, taken_at
-from aisle.jobs.pick import passed as pick_passed
-from aisle.jobs.pick import pools as pick_pools
-from aisle.jobs.pick.history import LAID, Back
-from aisle.jobs.pick.picking import Picking, Tote, Way
-from aisle.jobs.pick.walk import Take, is_nothing, pieces
-from aisle.jobs.view import BACK, GOOD, INFO, ON, Fact, Hint, Line, Msg, Step, Stop, Verdict, msg, raw
-from aisle.scan.meaning import Meaning
+from aisle.jobs import message, quantities
+from aisle.jobs.job import money_message
+from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state
+from aisle.jobs.pick import goods_in_hand as pick_pools
+from aisle.jobs.pick import take_over as pick_passed
+from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
+from aisle.jobs.pick.stops import PickLine, count_pieces, is_nothing_picked
+from aisle.jobs.shell.note import Note
+from aisle.jobs.view import (
+    BACK,
+    GOOD,
+    INFO,
+    NEXT_PAGE,
+    KeyHint,
+    LabelledValue,
+    Line,
+    Msg,
+    Step,
+    UpcomingStop,
+    Verdict,
+    msg,
+    raw,
+)
+from aisle.scan.meaning import Match
 
-COMING = 12
+MAX_UPCOMING = 12
 """Stops to come that a view carries; a screen shows as many as it has room for."""
 
-WAYS = {
+CHOICE_TEXTS = {
     "take_here": "pick.way_take_here",
     "put_here": "pick.way_put_here",
     "put_others": "pick.way_put_others",
@@ -44,139 +57,139 @@ WAYS = {
 }
 """What the numbered ways on say, where it is not reckoned."""
 
-CAME_BACK = {
+RETURN_NOTES = {
     "rejected": "pick.note_back_rejected",
     "rejected_here": "pick.note_back_rejected_here",
     "rejected_reopened": "pick.note_back_reopened",
     "finished": "pick.note_back_finished",
     "claimed": "pick.note_back_claimed",
     "given": "pick.note_back_given",
-    LAID: "pick.note_back_laid",
+    PUT_DOWN_BY_OTHER: "pick.note_back_laid",
     "empty": "pick.note_back_empty",
     "left_over": "pick.note_back_left_over",
 }
 """What becomes of goods in hand of an order that has left the round, by why it has."""
 
 
-def view(state: Picking) -> Step:
+def view(state: PickState) -> Step:
     """The view of the step that the state stands at."""
-    if state.step == "pick.back":
-        return _back_step(state) if state.back else _all_back(state)
+    if state.step_name == "pick.back":
+        return _return_step(state) if state.to_return else _all_returned_step(state)
     if state.phase == "wait":
-        return _waiting(state)
-    return _done(state) if state.take is None else _stop(state, state.take)
+        return _wait_step(state)
+    return _done_step(state) if state.current_line is None else _stop_step(state, state.current_line)
 
 
-def _title(state: Picking) -> Msg:
-    if state.many:
+def _title(state: PickState) -> Msg:
+    if state.is_batch:
         return msg("pick.title_round", count=len(state.totes))
-    who = state.totes[0].who if state.totes else ""
+    who = state.totes[0].customer if state.totes else ""
     if who:
         return msg("pick.title", order=state.order, who=who)
-    gone = (*state.back, *(back for step in state.history[-1:] for back in step.back))
+    gone = (*state.to_return, *(back for step in state.history[-1:] for back in step.returned))
     return msg("pick.title_plain", order=state.order or next((back.order for back in gone), ""))
 
 
-def _waiting(state: Picking) -> Step:
-    missing = [tote for tote in state.totes if not tote.here]
+def _wait_step(state: PickState) -> Step:
+    missing = [tote for tote in state.totes if not tote.has_lines]
     note = msg("pick.note_wait")
-    if state.ways:
+    if state.choices:
         note = msg("pick.note_answer")
-    elif state.many:
+    elif state.is_batch:
         note = msg("pick.note_wait_round", count=len(missing))
     return Step(
-        state.step,
+        state.step_name,
         _title(state),
-        msg("move.prompt_choice") if state.ways else msg("pick.prompt_wait"),
+        msg("move.prompt_choice") if state.choices else msg("pick.prompt_wait"),
         lines=(Line("note", note),),
-        choices=_choices(state),
-        hints=_back(),
+        choices=_choice_texts(state),
+        key_hints=_back_hints(),
     )
 
 
-def _stop(state: Picking, take: Take) -> Step:
-    stop = picking.stop_of(state)
-    lines = [Line("place", msg("pick.place", place=take.place))] if take.place else []
-    lines.append(Line("product", _named(state, take)))
-    lines.append(Line("quantity", _quantity(state, stop)))
-    tote = picking.tote_of(state, take.order)
-    if state.many and tote:
-        lines.append(Line("tote", _tote(tote)))
-    lines += _beside(state, {each.order for each in stop})
-    if take.barred:
-        here, allowed = (pick_pools.names(state, pools) for pools in (take.barred, take.pools))
+def _stop_step(state: PickState, line: PickLine) -> Step:
+    stop = pick_state.current_stop_lines(state)
+    lines = [Line("place", msg("pick.place", place=line.location))] if line.location else []
+    lines.append(Line("product", _product_name(state, line)))
+    lines.append(Line("quantity", _quantity_text(state, stop)))
+    tote = pick_state.find_tote(state, line.order)
+    if state.is_batch and tote:
+        lines.append(Line("tote", _tote_text(tote)))
+    lines += _other_picker_lines(state, {each.order for each in stop})
+    if line.barred_pools:
+        here, allowed = (pick_pools.format_pool_names(state, pools) for pools in (line.barred_pools, line.pools))
         lines.append(Line("note", msg("pick.note_pool", pool=here, allowed=allowed)))
-    hints = [ON, Hint("s", msg("hint.short"))]
+    hints = [NEXT_PAGE, KeyHint("s", msg("hint.short"))]
     if state.history:
-        hints.append(Hint("u", msg("hint.undo")))
-    if notes(state):
-        hints.append(Hint("i", msg("hint.note")))
-    hints += _aside(state)
-    done, total = pieces(state.takes)
+        hints.append(KeyHint("u", msg("hint.undo")))
+    if customer_notes(state):
+        hints.append(KeyHint("i", msg("hint.note")))
+    hints += _postponed_hints(state)
+    done, total = count_pieces(state.lines)
     return Step(
-        name=state.step,
+        name=state.step_name,
         title=_title(state),
-        prompt=_prompt(state, take, stop),
+        prompt=_prompt(state, line, stop),
         lines=tuple(lines),
-        facts=_facts(state, take, stop),
-        coming=_coming(state),
-        choices=_choices(state),
-        keys=offers.keys(state),
-        hints=(*hints, *_back()),
+        labelled_values=_labelled_values(state, line, stop),
+        upcoming=_upcoming_stops(state),
+        choices=_choice_texts(state),
+        choice_letters=offered_choices.choice_letters(state),
+        key_hints=(*hints, *_back_hints()),
         done=done,
         total=total,
     )
 
 
-def _named(state: Picking, take: Take) -> Msg:
+def _product_name(state: PickState, line: PickLine) -> Msg:
     """The product; with its pool where another stop has it at the same place."""
-    pool = _pool_apart(state, take)
-    return msg("count.in_pool", label=take.label, pool=pool) if pool else raw(take.label)
+    pool = _distinguishing_pool(state, line)
+    return msg("count.in_pool", label=line.label, pool=pool) if pool else raw(line.label)
 
 
-def _pool_apart(state: Picking, take: Take) -> str:
+def _distinguishing_pool(state: PickState, line: PickLine) -> str:
     """The name of the pool that tells a stop from another one of its product at its place; empty where none has to."""
-    alike = (other for other in state.takes if (other.product, other.place) == (take.product, take.place))
-    return pick_pools.names(state, (take.pool,)) if any(other.pool != take.pool for other in alike) else ""
+    alike = (other for other in state.lines if (other.product, other.location) == (line.product, line.location))
+    return pick_pools.format_pool_names(state, (line.pool,)) if any(other.pool != line.pool for other in alike) else ""
 
 
-def _aside(state: Picking) -> tuple[Hint, ...]:
+def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
     """What brings the question back that was put aside."""
-    return (Hint("w", msg("hint.whose")),) if state.aside else ()
+    return (KeyHint("w", msg("hint.whose")),) if state.is_postponed else ()
 
 
-def _beside(state: Picking, orders: Collection[str]) -> list[Line]:
+def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]:
     """Who else has these orders open."""
-    totes = (tote for tote in state.totes if tote.beside and tote.order in orders)
-    id_ = "pick.note_beside_tote" if state.many else "pick.note_beside"
-    return [Line("note", msg(id_, tote=tote.letter, who=", ".join(tote.beside))) for tote in totes]
+    totes = (tote for tote in state.totes if tote.other_pickers and tote.order in orders)
+    id_ = "pick.note_beside_tote" if state.is_batch else "pick.note_beside"
+    return [Line("note", msg(id_, tote=tote.letter, who=", ".join(tote.other_pickers))) for tote in totes]
 
 
-def notes(state: Picking) -> tuple[Note, ...]:
+def customer_notes(state: PickState) -> tuple[Note, ...]:
     """What the customers of the round ask for."""
     return tuple(
-        Note((tote.letter if state.many else "", tote.order, tote.who), tote.comment)
+        Note((tote.letter if state.is_batch else "", tote.order, tote.customer), tote.comment)
         for tote in state.totes
         if tote.comment
     )
 
 
-def _tote(tote: Tote) -> Msg:
+def _tote_text(tote: Tote) -> Msg:
     """Whose tote comes next."""
-    if tote.who:
-        return msg("pick.tote_line", tote=tote.letter, order=tote.order, who=tote.who)
+    if tote.customer:
+        return msg("pick.tote_line", tote=tote.letter, order=tote.order, who=tote.customer)
     return msg("pick.tote_plain", tote=tote.letter, order=tote.order)
 
 
-def _quantity(state: Picking, stop: Sequence[Take]) -> Msg:
+def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
     """What is in the tote of what goes into it; over several orders: what each tote still gets.
 
     Pieces go without saying; what is weighed or measured is said with its unit.
     """
-    done, of, rest = picking.total(stop)
-    unit = stop[0].unit if stop[0].decimal else ""
-    if state.many:
-        totes = picking.parts(state, ((take.order, take.rest) for take in stop if take.open))
+    done, of, rest = pick_state.sum_lines(stop)
+    unit = stop[0].unit if stop[0].allows_decimals else ""
+    if state.is_batch:
+        totes = pick_state.quantities_by_tote(state, ((take.order, take.remaining) for take in stop if take.is_open))
         if unit:
             return msg("pick.measure_totes", rest=rest, totes=totes, unit=unit)
         if done:
@@ -185,146 +198,156 @@ def _quantity(state: Picking, stop: Sequence[Take]) -> Msg:
     return msg("pick.measure", done=done, of=of, unit=unit) if unit else msg("pick.quantity", done=done, of=of)
 
 
-def _prompt(state: Picking, take: Take, stop: Sequence[Take]) -> Msg:
-    if keys := offers.keys(state):
-        return numbers.prompt(keys) if offers.how_many(state) else numbers.prompt_letter(keys)
-    if state.needs_place:
-        return msg("pick.prompt_place", place=take.place)
-    if state.held:
-        return msg("pick.prompt_quantity", rest=picking.total(stop)[2])
+def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
+    if keys := offered_choices.choice_letters(state):
+        return (
+            quantities.quantity_prompt(keys)
+            if offered_choices.is_quantity_open(state)
+            else quantities.letter_prompt(keys)
+        )
+    if state.needs_location:
+        return msg("pick.prompt_place", place=line.location)
+    if state.is_quantity_open:
+        return msg("pick.prompt_quantity", rest=pick_state.sum_lines(stop)[2])
     return msg("pick.prompt_product")
 
 
-def _facts(state: Picking, take: Take, stop: Sequence[Take]) -> tuple[Fact, ...]:
+def _labelled_values(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> tuple[LabelledValue, ...]:
     facts = []
     for tote in state.totes:
         if tote.comment and any(each.order == tote.order for each in stop):
             said = msg("pick.comment", tote=tote.letter, text=tote.comment)
-            facts.append(Fact(msg("fact.comment"), said if state.many else raw(tote.comment)))
-    facts.append(Fact(msg("fact.product_number"), raw(take.product)))
-    if take.price:
-        facts.append(Fact(msg("fact.price"), priced(take.price)))
-    if take.pool:
-        facts.append(Fact(msg("fact.pool"), raw(pick_pools.names(state, (take.pool,)))))
+            facts.append(LabelledValue(msg("fact.comment"), said if state.is_batch else raw(tote.comment)))
+    facts.append(LabelledValue(msg("fact.product_number"), raw(line.product)))
+    if line.price:
+        facts.append(LabelledValue(msg("fact.price"), money_message(line.price)))
+    if line.pool:
+        facts.append(LabelledValue(msg("fact.pool"), raw(pick_pools.format_pool_names(state, (line.pool,)))))
     return tuple(facts)
 
 
-def _coming(state: Picking) -> tuple[Stop, ...]:
+def _upcoming_stops(state: PickState) -> tuple[UpcomingStop, ...]:
     """The open stops after this one, round the end. The lines of each stand in a row: none is looked at behind them."""
-    here = state.take.stop if state.take else None
-    rests: dict[tuple[str, str, int, str], list[Take]] = {}
-    for take in (*state.takes[state.at + 1 :], *state.takes[: max(0, state.at)]):
-        if not take.open or (stop := take.stop) == here:
+    here = state.current_line.stop_key if state.current_line else None
+    rests: dict[tuple[str, str, int, str], list[PickLine]] = {}
+    for take in (*state.lines[state.current_index + 1 :], *state.lines[: max(0, state.current_index)]):
+        if not take.is_open or (stop := take.stop_key) == here:
             continue
-        if stop not in rests and len(rests) == COMING:
+        if stop not in rests and len(rests) == MAX_UPCOMING:
             break
         rests.setdefault(stop, []).append(take)
-    return tuple(_coming_stop(state, takes) for takes in rests.values())
+    return tuple(_upcoming_stop(state, takes) for takes in rests.values())
 
 
-def _coming_stop(state: Picking, takes: Sequence[Take]) -> Stop:
-    first, (_, _, rest) = takes[0], picking.total(takes)
-    pool = _pool_apart(state, first)
+def _upcoming_stop(state: PickState, lines: Sequence[PickLine]) -> UpcomingStop:
+    first, (_, _, rest) = lines[0], pick_state.sum_lines(lines)
+    pool = _distinguishing_pool(state, first)
     label = f"{first.label} ({pool})" if pool else first.label
-    if not state.many:
-        return Stop(first.place, label, rest)
-    letters = " ".join(dict.fromkeys(picking.letter_of(state, take.order) for take in takes))
-    return Stop(first.place, f"{letters}: {label}", rest)
+    if not state.is_batch:
+        return UpcomingStop(first.location, label, rest)
+    letters = " ".join(dict.fromkeys(pick_state.tote_letter(state, take.order) for take in lines))
+    return UpcomingStop(first.location, f"{letters}: {label}", rest)
 
 
-def _choices(state: Picking) -> tuple[Msg, ...]:
-    return tuple(_way(state, way) for way in offers.choices(state))
+def _choice_texts(state: PickState) -> tuple[Msg, ...]:
+    return tuple(_choice_text(state, way) for way in offered_choices.open_choices(state))
 
 
-def _way(state: Picking, way: Way) -> Msg:
+def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     """What a numbered way on says."""
-    if way.kind == "take_rest":
-        rest = sum((state.takes[index].rest for index in picking.fillable(state, way.key)), Decimal(0))
+    if choice.kind == "take_rest":
+        rest = sum((state.lines[index].remaining for index in pick_state.fillable_lines(state, choice.key)), Decimal(0))
         return msg("pick.way_take_rest", rest=rest)
-    if way.kind == "look_up":
-        return msg("pick.way_look_up_this", label=way.label) if way.label else msg("pick.way_look_up")
-    if way.kind == "tote":
-        return msg("pick.way_tote", tote=picking.letter_of(state, way.key), order=way.key)
-    if way.kind == "leave_out":
-        return msg("pick.way_leave_out", tote=picking.letter_of(state, way.key))
-    if way.kind == "put_back" and any(back.passed_on for back in state.back):
+    if choice.kind == "look_up":
+        return msg("pick.way_look_up_this", label=choice.label) if choice.label else msg("pick.way_look_up")
+    if choice.kind == "tote":
+        return msg("pick.way_tote", tote=pick_state.tote_letter(state, choice.key), order=choice.key)
+    if choice.kind == "leave_out":
+        return msg("pick.way_leave_out", tote=pick_state.tote_letter(state, choice.key))
+    if choice.kind == "put_back" and any(back.is_for_other_picker for back in state.to_return):
         return msg("pick.way_is_back")
-    if way.kind == "put_back" and all(back.why == LAID for back in state.back):
+    if choice.kind == "put_back" and all(back.reason == PUT_DOWN_BY_OTHER for back in state.to_return):
         return msg("pick.way_is_laid")
-    if way.kind == "put_back" and len(state.back) > 1:
+    if choice.kind == "put_back" and len(state.to_return) > 1:
         return msg("pick.way_put_back_all")
-    if way.kind == "leave" and state.back:
+    if choice.kind == "leave" and state.to_return:
         return msg("pick.way_leave_hand")
-    if way.kind == "amount":
-        return msg("count.way_quantity", quantity=way.quantity)
-    if way.kind in ("is_order", "is_reference"):
-        return msg("move.way_is_order", order=way.key)
-    if way.kind in ("is_delivery", "is_person"):
-        return numbers.way_other(Meaning(way.kind[3:], way.key, way.label))
-    if way.kind in numbers.NUMBER_OF:
-        return msg("count.way_place" if way.kind == "is_location" else "count.way_product", label=way.label or way.key)
-    if way.kind == taken_at.KIND:
-        return msg("pick.way_taken_at", place=way.key)
-    if way.kind == "set":
-        return msg(WAYS[way.kind], quantity=way.quantity)
-    return msg(WAYS[way.kind], key=way.label or way.key)
+    if choice.kind == "amount":
+        return msg("count.way_quantity", quantity=choice.quantity)
+    if choice.kind in ("is_order", "is_reference"):
+        return msg("move.way_is_order", order=choice.key)
+    if choice.kind in ("is_delivery", "is_person"):
+        return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
+    if choice.kind in quantities.RECORD_CHOICES:
+        return msg(
+            "count.way_place" if choice.kind == "is_location" else "count.way_product", label=choice.label or choice.key
+        )
+    if choice.kind == offered_choices.PICKED_FROM:
+        return msg("pick.way_taken_at", place=choice.key)
+    if choice.kind == "set":
+        return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity)
+    return msg(CHOICE_TEXTS[choice.kind], key=choice.label or choice.key)
 
 
-def _done(state: Picking) -> Step:
-    quantity, total = pieces(state.takes)
+def _done_step(state: PickState) -> Step:
+    quantity, total = count_pieces(state.lines)
     return Step(
-        name=state.step,
+        name=state.step_name,
         title=_title(state),
-        prompt=_done_prompt(state, hands.in_hand(state)),
+        prompt=_done_prompt(state, goods_in_hand.has_goods_to_put_down(state)),
         lines=tuple(_done_lines(state)),
-        choices=_choices(state),
-        hints=(*((Hint("u", msg("hint.undo")),) if state.history else ()), *_aside(state), *_back()),
+        choices=_choice_texts(state),
+        key_hints=(
+            *((KeyHint("u", msg("hint.undo")),) if state.history else ()),
+            *_postponed_hints(state),
+            *_back_hints(),
+        ),
         done=quantity,
         total=total,
     )
 
 
-def _done_lines(state: Picking) -> list[Line]:
+def _done_lines(state: PickState) -> list[Line]:
     """What came of it, and where the goods are, if there are any."""
-    if is_nothing(state.takes):
-        return [Line("note", _nothing(state))]
-    quantity, total = pieces(state.takes)
-    in_hand = hands.in_hand(state)
-    notes = msg("pick.note_done", lines=len(state.takes), quantity=quantity)
-    full = sum(not take.closed for take in state.takes)
-    if full < len(state.takes):
-        notes = msg("pick.note_done_short", full=full, lines=len(state.takes), quantity=quantity, total=total)
-    elif state.many:
+    if is_nothing_picked(state.lines):
+        return [Line("note", _nothing_picked(state))]
+    quantity, total = count_pieces(state.lines)
+    in_hand = goods_in_hand.has_goods_to_put_down(state)
+    notes = msg("pick.note_done", lines=len(state.lines), quantity=quantity)
+    full = sum(not take.is_closed for take in state.lines)
+    if full < len(state.lines):
+        notes = msg("pick.note_done_short", full=full, lines=len(state.lines), quantity=quantity, total=total)
+    elif state.is_batch:
         notes = msg("pick.note_round_done", count=len(state.totes), quantity=quantity)
-    lying = [tote for tote in state.totes if hands.in_hand(state, tote.order)]
-    lines = [Line("note", notes), Line("note", _where(state, in_hand))]
-    lines += _beside(state, {tote.order for tote in state.totes})
-    if state.many and in_hand:
-        letters = " ".join(tote.letter for tote in lying if state.only in ("", tote.order))
+    lying = [tote for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order)]
+    lines = [Line("note", notes), Line("note", _goods_location_note(state, in_hand))]
+    lines += _other_picker_lines(state, {tote.order for tote in state.totes})
+    if state.is_batch and in_hand:
+        letters = " ".join(tote.letter for tote in lying if state.only_order in ("", tote.order))
         lines.insert(0, Line("tote", msg("pick.totes_in_hand", totes=letters)))
     return lines
 
 
-def _where(state: Picking, in_hand: bool) -> Msg:
+def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
     """What becomes of the goods, or where they are."""
-    others = hands.held(state)
+    others = goods_in_hand.pieces_in_hand(state)
     if in_hand:
         return msg("pick.note_put_down")
     if others:
         return msg("pick.note_others", count=others)
-    if not picking.lies_at(state):
+    if not pick_state.put_down_locations(state):
         return msg("pick.note_moved")
-    if not state.many:
-        return msg("pick.note_lies", place=goods.places(picking.lies_at(state)))
-    return _totes_lie(state)
+    if not state.is_batch:
+        return msg("pick.note_lies", place=message.list_locations(pick_state.put_down_locations(state)))
+    return _tote_locations(state)
 
 
-def _totes_lie(state: Picking) -> Msg:
+def _tote_locations(state: PickState) -> Msg:
     """Which tote lies where."""
     each = [
-        msg("pick.tote_lies", tote=tote.letter, place=goods.places(places))
+        msg("pick.tote_lies", tote=tote.letter, place=message.list_locations(places))
         for tote in state.totes
-        if (places := picking.lies_at(state, tote.order))
+        if (places := pick_state.put_down_locations(state, tote.order))
     ]
     whole = each[-1]
     for one in reversed(each[:-1]):
@@ -332,38 +355,40 @@ def _totes_lie(state: Picking) -> Msg:
     return whole
 
 
-def _nothing(state: Picking) -> Msg:
-    return msg("pick.nothing_picked", lines=len(state.takes))
+def _nothing_picked(state: PickState) -> Msg:
+    return msg("pick.nothing_picked", lines=len(state.lines))
 
 
-def left(state: Picking) -> Verdict:
+def leave_verdict(state: PickState) -> Verdict:
     """What leaving the orders comes to."""
-    if state.back:
-        id_ = "pick.left_hand_nowhere" if any(back.free for back in state.back) else "pick.left_hand"
-        return Verdict(INFO, msg(id_, count=hands.to_be_back(state)))
-    if state.phase == "wait" and not state.many:
+    if state.to_return:
+        id_ = "pick.left_hand_nowhere" if any(back.is_unassigned for back in state.to_return) else "pick.left_hand"
+        return Verdict(INFO, msg(id_, count=goods_in_hand.quantity_to_return(state)))
+    if state.phase == "wait" and not state.is_batch:
         return Verdict(INFO, msg("pick.left_unopened", order=state.order))
     if state.phase != "done":
-        return Verdict(INFO, msg("pick.left_round") if state.many else msg("pick.left", order=state.order))
-    if is_nothing(state.takes):
-        return Verdict(INFO, _nothing(state))
-    placed = any(take.place for take in state.takes)  # else nobody here keeps places
-    lying = hands.all_to_lay(state) if placed else Decimal(0)
-    if lying and state.many:
-        totes = " ".join(tote.letter for tote in state.totes if hands.in_hand(state, tote.order))
+        return Verdict(INFO, msg("pick.left_round") if state.is_batch else msg("pick.left", order=state.order))
+    if is_nothing_picked(state.lines):
+        return Verdict(INFO, _nothing_picked(state))
+    placed = any(take.location for take in state.lines)  # else nobody here keeps places
+    lying = goods_in_hand.pieces_to_put_down(state) if placed else Decimal(0)
+    if lying and state.is_batch:
+        totes = " ".join(tote.letter for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order))
         return Verdict(INFO, msg("pick.left_lying_round", count=lying, totes=totes))
     if lying:
         return Verdict(INFO, msg("pick.left_lying", count=lying, order=state.order))
-    if state.many:
+    if state.is_batch:
         return Verdict(GOOD, msg("pick.left_round_done", count=len(state.totes)))
-    return _left_done(state)
+    return _leave_done_verdict(state)
 
 
-def _left_done(state: Picking) -> Verdict:
+def _leave_done_verdict(state: PickState) -> Verdict:
     """Where the goods of an order wait that is left; that it is picked is said only of what was picked just now."""
-    did = any(step.before or step.laid for step in state.history)
-    if (places := picking.lies_at(state)) and not hands.held(state):
-        return Verdict(GOOD if did else INFO, msg("pick.left_waits", order=state.order, place=goods.places(places)))
+    did = any(step.lines_before or step.put_down for step in state.history)
+    if (places := pick_state.put_down_locations(state)) and not goods_in_hand.pieces_in_hand(state):
+        return Verdict(
+            GOOD if did else INFO, msg("pick.left_waits", order=state.order, place=message.list_locations(places))
+        )
     return (
         Verdict(GOOD, msg("pick.left_done", order=state.order))
         if did
@@ -371,74 +396,80 @@ def _left_done(state: Picking) -> Verdict:
     )
 
 
-def _done_prompt(state: Picking, in_hand: bool) -> Msg:
-    if state.ways or (state.over and not state.aside):
+def _done_prompt(state: PickState, in_hand: bool) -> Msg:
+    if state.choices or (state.take_over_choices and not state.is_postponed):
         return msg("pick.prompt_choice")
-    if state.only:
-        return msg("pick.prompt_tote", tote=picking.letter_of(state, state.only))
+    if state.only_order:
+        return msg("pick.prompt_tote", tote=pick_state.tote_letter(state, state.only_order))
     return msg("pick.prompt_done") if in_hand else msg("pick.prompt_done_moved")
 
 
-def _back_prompt(state: Picking) -> Msg:
+def _return_prompt(state: PickState) -> Msg:
     """Scans go on where an order is left to be picked."""
-    if len(offers.choices(state)) < 2:
-        if state.back[0].why != LAID:
+    if len(offered_choices.open_choices(state)) < 2:
+        if state.to_return[0].reason != PUT_DOWN_BY_OTHER:
             return msg("pick.prompt_back")
-        place = state.back[0].place
+        place = state.to_return[0].location
         return msg("pick.prompt_laid", place=place) if place else msg("pick.prompt_laid_unsaid")
-    return numbers.prompt_letter(offers.keys(state), scans=bool(state.totes and state.phase != "wait"))
-
-
-def _back_step(state: Picking) -> Step:
-    """Goods of orders that have left the round, to be put back where they were: one as a stop, several as a list."""
-    first, listed = state.back[0], state.back[:COMING] if len(state.back) > 1 else ()
-    lines = [Line("product", raw(first.label))] if not listed else []
-    if lines and first.place:
-        lines.insert(0, Line("place", msg("pick.place", place=first.place)))
-    quantity = hands.to_be_back(state)
-    totes = " ".join(dict.fromkeys(back.letter for back in state.back))
-    label = "{0}: {1}" if state.many else "{1}"
-    return Step(
-        name=state.step,
-        title=_title(state),
-        prompt=_back_prompt(state),
-        lines=(
-            Line("tote", msg("pick.totes_in_hand", totes=totes) if state.many else msg(_left_why(state))),
-            *lines,
-            *((Line("quantity", msg("number", value=first.quantity)),) if lines else ()),
-            Line("note", msg(_came_back(first), count=quantity)),
-        ),
-        coming=tuple(Stop(back.place, label.format(back.letter, back.label), back.quantity) for back in listed),
-        choices=_choices(state),
-        keys=offers.keys(state),
-        hints=_back(),
-        ahead=msg("pick.ahead_hand" if any(map(_is_for_others, state.back)) else "pick.ahead_back"),
+    return quantities.letter_prompt(
+        offered_choices.choice_letters(state), scans=bool(state.totes and state.phase != "wait")
     )
 
 
-def _came_back(back: Back) -> str:
-    if back.why == LAID and not back.place:
+def _return_step(state: PickState) -> Step:
+    """Goods of orders that have left the round, to be put back where they were: one as a stop, several as a list."""
+    first, listed = state.to_return[0], state.to_return[:MAX_UPCOMING] if len(state.to_return) > 1 else ()
+    lines = [Line("product", raw(first.label))] if not listed else []
+    if lines and first.location:
+        lines.insert(0, Line("place", msg("pick.place", place=first.location)))
+    quantity = goods_in_hand.quantity_to_return(state)
+    totes = " ".join(dict.fromkeys(back.letter for back in state.to_return))
+    label = "{0}: {1}" if state.is_batch else "{1}"
+    return Step(
+        name=state.step_name,
+        title=_title(state),
+        prompt=_return_prompt(state),
+        lines=(
+            Line("tote", msg("pick.totes_in_hand", totes=totes) if state.is_batch else msg(_leave_reason(state))),
+            *lines,
+            *((Line("quantity", msg("number", value=first.quantity)),) if lines else ()),
+            Line("note", msg(_return_note(first), count=quantity)),
+        ),
+        upcoming=tuple(
+            UpcomingStop(back.location, label.format(back.letter, back.label), back.quantity) for back in listed
+        ),
+        choices=_choice_texts(state),
+        choice_letters=offered_choices.choice_letters(state),
+        key_hints=_back_hints(),
+        upcoming_title=msg("pick.ahead_hand" if any(map(_is_for_others, state.to_return)) else "pick.ahead_back"),
+    )
+
+
+def _return_note(goods: GoodsToReturn) -> str:
+    if goods.reason == PUT_DOWN_BY_OTHER and not goods.location:
         return "pick.note_back_laid_unsaid"
-    return CAME_BACK[back.why]
+    return RETURN_NOTES[goods.reason]
 
 
-def _all_back(state: Picking) -> Step:
+def _all_returned_step(state: PickState) -> Step:
     """Everything is where it was, and no order is left."""
-    undo = (Hint("u", msg("hint.undo")),) if state.history else ()
-    note = Line("note", pick_passed.settled(state))
-    return Step(state.step, _title(state), msg("pick.prompt_back_done"), lines=(note,), hints=(*undo, *_back()))
+    undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
+    note = Line("note", pick_passed.returned_message(state))
+    return Step(
+        state.step_name, _title(state), msg("pick.prompt_back_done"), lines=(note,), key_hints=(*undo, *_back_hints())
+    )
 
 
-def _is_for_others(back: Back) -> bool:
+def _is_for_others(goods: GoodsToReturn) -> bool:
     """Whether it is of an order that somebody else picks."""
-    return back.passed_on or back.why == LAID
+    return goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
 
 
-def _left_why(state: Picking) -> str:
-    if _is_for_others(state.back[0]):
+def _leave_reason(state: PickState) -> str:
+    if _is_for_others(state.to_return[0]):
         return "pick.order_passed_on"
-    return "pick.too_many" if state.back[0].why == "left_over" else "pick.order_left"
+    return "pick.too_many" if state.to_return[0].reason == "left_over" else "pick.order_left"
 
 
-def _back() -> tuple[Hint, ...]:
+def _back_hints() -> tuple[KeyHint, ...]:
     return (BACK,)

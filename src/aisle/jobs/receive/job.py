@@ -1,9 +1,4 @@
-"""Receive what was delivered: the delivery or its container, then product after product, each put away or left.
-
-Interface: Create store product logs with `is_from_receipt`. The product in hand is counted by scans or typed; it is
-booked when a place is scanned for it, or at the receiving place as soon as the next product is scanned. What was not
-announced, and more than was announced, is asked about before it is booked.
-"""
+"""Which delivery is received: the list, the number or container that was scanned, the product that it expects."""
 
 from __future__ import annotations
 
@@ -11,64 +6,205 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import numbers, window
-from aisle.jobs.base import (
+from aisle.jobs import pages, quantities
+from aisle.jobs.job import (
     Changed,
     Close,
     Closed,
     Context,
     Effect,
     Event,
+    Job,
     Opened,
     Query,
+    Refresh,
     Resumed,
     Rows,
     Start,
     Turn,
-    Wish,
 )
-from aisle.jobs.numbers import what_is
-from aisle.jobs.receive import take as receive_take
+from aisle.jobs.message import read_message
+from aisle.jobs.quantities import name_of, to_decimal
+from aisle.jobs.receive import put_away as receive_take
 from aisle.jobs.receive import view as receive_view
-from aisle.jobs.receive import which as receive_which
-from aisle.jobs.receive.receiving import (
-    HISTORY,
+from aisle.jobs.receive.put_away import LOG_OPERATION
+from aisle.jobs.receive.receive_state import (
+    MAX_UNDO,
     ZERO,
-    Receiving,
+    ReceiveChoice,
+    ReceiveState,
     Result,
-    Way,
     differences,
-    halfway,
     is_announced,
-    line_of,
-    listed_of,
-    told,
+    parse_delivery_line,
+    parse_delivery_row,
+    partly_received_note,
+    reply,
 )
-from aisle.jobs.receive.take import OPERATION
-from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View
 from aisle.scan.meaning import (
     DELIVERY,
     LOCATION,
     ORDER,
     PRODUCT,
+    Accepts,
     Back,
     Choice,
     Command,
-    Meaning,
-    Move,
-    Open,
+    CursorKey,
+    Match,
     Quantity,
+    Scan,
     Text,
-    Thing,
-    Unknown,
+    TypedText,
+    UnknownCode,
 )
 
-_SINCE = (Choice, Command, Quantity, Text, Thing, Unknown, Resumed, Closed)
+MAX_DELIVERY_CHOICES = 7
+"""Numbered deliveries at most; any other can be scanned."""
+
+
+def query_deliveries(state: ReceiveState, id_: str = "deliveries") -> Query:
+    """The window of the list; under the id `found` it was ended with Enter, and is part of the journal."""
+    size = receive_view.list_page_size(state)
+    args = {"search": state.typed or state.search, "state": "open", "first": state.first, "size": size}
+    return Query(id_, "deliveries", args, is_live=id_ != "found")
+
+
+def open_delivery(state: ReceiveState, number_: str, code: str, context: Context) -> Result:
+    """The delivery of this number; what is in hand is booked on the one before. `code` may be its container's."""
+    booked = receive_take.book_goods(state, state.receiving_location, context)
+    fresh = ReceiveState(
+        page_size=state.page_size,
+        closes_after_delivery=state.closes_after_delivery,
+        receiving_location=state.receiving_location,
+        opened_at=state.opened_at,
+        reported_refusals=state.reported_refusals,
+        pending_scan=state.pending_scan,
+    )
+    asked = fresh._replace(requested_delivery=number_, container=code)
+    return Turn(asked, (*booked.effects, Query("open", "delivery", {"order_number": number_})))
+
+
+def show_delivery(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    """It is open, with the product that led to it, or in its container; one that has all come is asked about first."""
+    meaning = state.pending_scan
+    if not rows:
+        return request_delivery(
+            state._replace(container="", pending_scan=None), state.requested_delivery, query_deliveries(state)
+        )
+    number_ = str(rows[0]["order_number"])  # the row that was chosen is no part of the journal
+    lines = tuple(parse_delivery_line(row) for row in rows[0]["lines"])
+    inside = state.container if state.container.casefold() in {line.container.casefold() for line in lines} else ""
+    supplier = str(rows[0].get("supplier_name") or "")
+    state = state._replace(
+        phase="goods", delivery_number=number_, requested_delivery="", supplier=supplier, lines=lines, container=inside
+    )
+    if meaning is not None:
+        return receive_take.scan_product(state._replace(pending_scan=None), meaning, context)
+    if lines and rows[0].get("state") == "received":
+        ways = (ReceiveChoice("go_on"), ReceiveChoice("other"))
+        return reply(state._replace(choices=ways), ASK, "receive.received_before", delivery=number_)
+    missing = len({line.product for line in lines if line.is_open})
+    if inside:
+        return _open_container(state, inside)
+    return reply(state, GOOD, "receive.opened", delivery=number_, supplier=supplier or number_, count=missing)
+
+
+def request_delivery(state: ReceiveState, code: str, *effects: Effect) -> Result:
+    """It may have been announced just now: the service is asked for it."""
+    state = state._replace(requested_delivery=code)
+    return reply(state, WRONG, "receive.no_delivery", *effects, Refresh("delivery", code), code=code)
+
+
+def choose_expecting(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    """A product was scanned first: the only delivery that expects it, or a question."""
+    meaning = state.pending_scan
+    if meaning is None:
+        return Turn(state)
+    if len(rows) == 1:
+        return open_delivery(state, str(rows[0]["order_number"]), "", context)
+    label = meaning.label or meaning.key
+    if not rows:
+        return reply(state._replace(pending_scan=None), WRONG, "receive.nobody_expects", label=label)
+    return reply(state._replace(choices=_delivery_choices(rows)), ASK, "receive.which", label=label)
+
+
+def _delivery_choices(rows: tuple[Mapping[str, Any], ...]) -> tuple[ReceiveChoice, ...]:
+    return tuple(
+        ReceiveChoice(
+            "open", str(row["order_number"]), to_decimal(row.get("missing")), str(row.get("supplier_name") or "")
+        )
+        for row in rows[:MAX_DELIVERY_CHOICES]
+    )
+
+
+def handle_found(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], total: int, context: Context) -> Result:
+    """What words find: one delivery opens, several are listed, none leaves the list as it was."""
+    if total == 1:
+        return open_delivery(state, str(rows[0]["order_number"]), "", context)
+    if not total:
+        code, state = state.search, state._replace(search="")
+        return reply(state, WRONG, "receive.unknown", query_deliveries(state), code=code)
+    return reply(state, ASK, "receive.found", query_deliveries(state), text=state.search, count=total)
+
+
+def handle_list_input(state: ReceiveState, event: Event, context: Context) -> Result:
+    """The list: words find, the cursor marks, letters leaf."""
+    match event:
+        case TypedText(text):
+            typed = pages.with_typed_search(state, text)
+            if typed is None:
+                return Turn(state)
+            state = typed
+        case Command("a"):
+            return Turn(state, (Start("deliveries", {}),))
+        case CursorKey("enter"):
+            row = pages.row_at_cursor(state)
+            return open_delivery(state, row.number, "", context) if row else Turn(state)
+        case Command("n" | "p" as key) | CursorKey(key):
+            state = pages.move_or_turn(state, key, min(receive_view.list_page_size(state), context.visible_rows))
+        case _:
+            return Turn(state)
+    return Turn(state, (query_deliveries(state),))
+
+
+def scan_delivery(state: ReceiveState, matches: list[Match], context: Context) -> Result:
+    """A delivery's number, or a container of one or several."""
+    code = matches[0].code or matches[0].key
+    keys = list(dict.fromkeys(each.key for each in matches))
+    if state.delivery_number in keys:
+        inside = {line.container.casefold() for line in state.lines}
+        if code.casefold() in inside:
+            return _open_container(state, code)
+        return reply(state, INFO, "receive.this_one", delivery=state.delivery_number)
+    if state.delivery_number:
+        switch = ReceiveChoice("switch", keys[0], label=code)
+        return reply(
+            state._replace(choices=(switch, ReceiveChoice("stay"))),
+            ASK,
+            "receive.other_delivery",
+            delivery=keys[0],
+            mine=state.delivery_number,
+        )
+    if len(keys) == 1:
+        return open_delivery(state, keys[0], code, context)
+    ways = tuple(ReceiveChoice("open", key, label=code) for key in keys[:MAX_DELIVERY_CHOICES])
+    return reply(state._replace(choices=ways), ASK, "receive.which_of", code=code)
+
+
+def _open_container(state: ReceiveState, code: str) -> Result:
+    mine = [line for line in state.lines if line.container.casefold() == code.casefold()]
+    state = state._replace(container=mine[0].container)
+    missing = len({line.product for line in mine if line.is_open})
+    return reply(state, GOOD, "receive.container", code=state.container, count=missing)
+
+
+_INPUTS_AFTER_WARNING = (Choice, Command, Quantity, Text, Scan, UnknownCode, Resumed, Closed)
 """What makes back the first one again: whoever comes back from another page sees no warning any more."""
 
 
-class ReceiveJob:
+class ReceiveJob(Job[ReceiveState]):
     """Goods that come in."""
 
     name = "receive"
@@ -76,351 +212,378 @@ class ReceiveJob:
     version = 10
     journalled = True
 
-    def begin(self) -> Receiving:
+    def begin(self) -> ReceiveState:
         """No delivery yet."""
-        return Receiving()
+        return ReceiveState()
 
-    def open(self, state: Receiving) -> Open:
+    def accepts(self, state: ReceiveState) -> Accepts:
         """Rows of lists are numbered; of the product in hand the quantity is open, and letters choose."""
-        choices, keys = receive_view.choices(state), receive_view.keys(state)
-        item = receive_take.of_how_many(state)
+        choices, keys = receive_view.choice_count(state), receive_view.choice_letters(state)
+        item = receive_take.open_quantity_goods(state)
         # No `finds`: what is no word and ended with Enter is a delivery's number, for which the service is asked.
-        letters = receive_view.letters(state)
-        is_asked = receive_take.is_number_asked(state) or receive_take.is_large_asked(state)
+        letters = receive_view.command_letters(state)
+        is_asked = receive_take.is_number_asked(state) or receive_take.is_plausibility_asked(state)
         sure = state.phase in ("check", "leave") or is_asked
-        stand_for = receive_view.ways(state)
-        decimals = bool(item and item.decimal)
-        return Open(item is not None, decimals, choices, letters=letters, by_hand=sure, stand_for=stand_for, keys=keys)
+        stand_for = receive_view.choice_texts(state)
+        decimals = bool(item and item.allows_decimals)
+        return Accepts(
+            item is not None,
+            decimals,
+            choices,
+            command_letters=letters,
+            typed_only=sure,
+            choice_values=stand_for,
+            choice_letters=keys,
+        )
 
-    def prefers(self, state: Receiving) -> tuple[str, ...]:
+    def prefers(self, state: ReceiveState) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""
         return (DELIVERY, PRODUCT, LOCATION) if state.phase == "delivery" else (PRODUCT, LOCATION, DELIVERY)
 
-    def uses(self, state: Receiving, product: str) -> bool:
+    def uses_product(self, state: ReceiveState, product: str) -> bool:
         """What the delivery that is open brings, or what is in hand of it."""
-        item = state.item
-        return is_announced(state, product) or product in state.extra or (item is not None and item.product == product)
+        item = state.in_hand
+        return (
+            is_announced(state, product)
+            or product in state.accepted_extra
+            or (item is not None and item.product == product)
+        )
 
-    def counted(self, state: Receiving) -> tuple[str, str]:
+    def quantity_product(self, state: ReceiveState) -> tuple[str, str]:
         """What is in hand, or asked about."""
-        item = receive_take.of_how_many(state)
+        item = receive_take.open_quantity_goods(state)
         return (item.product, item.label) if item else ("", "")
 
-    def at(self, state: Receiving) -> str:
+    def step_name(self, state: ReceiveState) -> str:
         """One of `steps`."""
         return f"receive.{state.phase}"
 
-    def can_undo(self, state: Receiving) -> bool:
+    def can_undo(self, state: ReceiveState) -> bool:
         """Whether goods of the delivery were booked last."""
-        return bool(state.number) and bool(state.history) and bool(state.history[-1].entries)
+        return bool(state.delivery_number) and bool(state.history) and bool(state.history[-1].entries)
 
-    def view(self, state: Receiving) -> View:
+    def view(self, state: ReceiveState) -> View:
         """What is to be scanned now."""
         return receive_view.view(state)
 
-    def step(self, state: Receiving, event: Event, context: Context) -> Result:
+    def handle(self, state: ReceiveState, event: Event, context: Context) -> Result:
         """The next state; see the functions below for each kind of event."""
-        state = _on_policy(state, context)
-        if state.dropping and isinstance(event, _SINCE):
-            state = state._replace(dropping=False)
+        state = _apply_policy(state, context)
+        if state.is_drop_warned and isinstance(event, _INPUTS_AFTER_WARNING):
+            state = state._replace(is_drop_warned=False)
         match event:
             case Opened(args):
-                return _opened(args, context)
+                return _handle_opened(args, context)
             case Rows(id_, rows, _):
-                return _rows(state, event, id_, rows, context)
+                return _handle_rows(state, event, id_, rows, context)
             case Resumed() | Closed() | Changed("delivery" | "outbox" | "product"):
-                return _look_again(state._replace(size=max(1, context.rows)), context)
+                return _refresh(state._replace(page_size=max(1, context.window_rows)), context)
             case Back():
-                return _back(state, context)
+                return _go_back(state, context)
             case Choice(choice):
-                return _choice(state, choice, context)
-            case Thing(meanings):
-                return _thing(state, meanings, context)
+                return _handle_choice(state, choice, context)
+            case Scan(meanings):
+                return _handle_scan(state, meanings, context)
             case Quantity(value, code):
-                return _quantity(state, value, code, context)
-            case Unknown(code) | Text(code):
-                return _unknown(state, event, code, context)
-        if state.phase == "delivery" and not state.ways:
-            return receive_which.listed(state, event, context)
-        return _moved(state, event, context)
+                return _enter_quantity(state, value, code, context)
+            case UnknownCode(code) | Text(code):
+                return _handle_unknown_code(state, event, code, context)
+        if state.phase == "delivery" and not state.choices:
+            return handle_list_input(state, event, context)
+        return _handle_other_input(state, event, context)
 
 
-def _on_policy(state: Receiving, context: Context) -> Receiving:
+def _apply_policy(state: ReceiveState, context: Context) -> ReceiveState:
     """Goods go to the receiving place that the settings name now, from the next product on; one that somebody scanned
     stays."""
-    place = context.policy.receiving_place
-    if state.standard == place or state.item is not None:
+    place = context.policy.receiving_location
+    if state.default_location == place or state.in_hand is not None:
         return state
-    return state._replace(place=place if state.place == state.standard else state.place, standard=place)
+    return state._replace(
+        receiving_location=place if state.receiving_location == state.default_location else state.receiving_location,
+        default_location=place,
+    )
 
 
 # Opening, and what the store's data says
 
 
-def _opened(args: Mapping[str, Any], context: Context) -> Result:
-    place = context.policy.receiving_place
-    state = Receiving(since=context.now, place=place, standard=place, size=max(1, context.rows))
+def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+    place = context.policy.receiving_location
+    state = ReceiveState(
+        opened_at=context.now, receiving_location=place, default_location=place, page_size=max(1, context.window_rows)
+    )
     keys = [str(key) for key in args.get("deliveries") or ()]
     if keys:
-        meanings = [Meaning(DELIVERY, key, key, code=str(args.get("code") or key)) for key in keys]
-        opened = receive_which.scanned(state._replace(once=len(keys) == 1), meanings, context)
-        return opened._replace(effects=(*opened.effects, *(Wish("delivery", key) for key in keys)))
-    return Turn(state, (receive_which.query(state), Wish("deliveries")))
+        meanings = [Match(DELIVERY, key, key, code=str(args.get("code") or key)) for key in keys]
+        opened = scan_delivery(state._replace(closes_after_delivery=len(keys) == 1), meanings, context)
+        return opened._replace(effects=(*opened.effects, *(Refresh("delivery", key) for key in keys)))
+    return Turn(state, (query_deliveries(state), Refresh("deliveries")))
 
 
-def _rows(state: Receiving, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _handle_rows(
+    state: ReceiveState, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context
+) -> Result:
     match id_:
         case "deliveries":
-            fresh = window.arrived(state, tuple(listed_of(row, context) for row in rows), answer.total)
-            return Turn(fresh, (receive_which.query(fresh),) if window.is_behind(state, answer) else ())
+            fresh = pages.with_rows(state, tuple(parse_delivery_row(row, context) for row in rows), answer.total)
+            return Turn(fresh, (query_deliveries(fresh),) if pages.is_past_end(state, answer) else ())
         case "found":
-            return receive_which.found(state, rows, answer.total, context)
+            return handle_found(state, rows, answer.total, context)
         case "open":
-            return receive_which.opens(state, rows, context)
-        case "again" if rows and str(rows[0]["order_number"]) == state.number:
-            return Turn(state._replace(lines=tuple(line_of(row) for row in rows[0]["lines"])))
-        case "sought" if rows and state.sought and state.phase == "delivery":
-            return receive_which.open_(state, state.sought, state.sought, context)
-        case "expecting" if state.number:
-            return receive_take.not_announced(state, rows)
+            return show_delivery(state, rows, context)
+        case "again" if rows and str(rows[0]["order_number"]) == state.delivery_number:
+            return Turn(state._replace(lines=tuple(parse_delivery_line(row) for row in rows[0]["lines"])))
+        case "sought" if rows and state.requested_delivery and state.phase == "delivery":
+            return open_delivery(state, state.requested_delivery, state.requested_delivery, context)
+        case "expecting" if state.delivery_number:
+            return receive_take.ask_not_announced(state, rows)
         case "expecting":
-            return receive_which.expected(state, rows, context)
+            return choose_expecting(state, rows, context)
         case "goods":
-            return receive_take.looked_up(state, rows[0] if rows else None, context)
+            return receive_take.handle_product(state, rows[0] if rows else None, context)
         case "homes":
-            return Turn(receive_take.with_home(state, rows))
+            return Turn(receive_take.with_suggested_location(state, rows))
         case "named":
-            return _named(state, rows, context)
+            return _handle_records_by_number(state, rows, context)
         case "refusals":
-            return _refused(state, rows)
+            return _report_refused(state, rows)
     return Turn(state)
 
 
-def _look_again(state: Receiving, context: Context) -> Result:
+def _refresh(state: ReceiveState, context: Context) -> Result:
     """The delivery may have changed; something may have been refused."""
     effects: list[Effect] = []
-    if state.number:
-        effects.append(Query("refusals", "refusals", {"operation": OPERATION, "since": state.since}))
-        effects.append(Query("again", "delivery", {"order_number": state.number}))
-        effects += [receive_take.home_of(state.item)] if state.item else []
+    if state.delivery_number:
+        effects.append(Query("refusals", "refusals", {"operation": LOG_OPERATION, "since": state.opened_at}))
+        effects.append(Query("again", "delivery", {"order_number": state.delivery_number}))
+        effects += [receive_take.query_suggested_location(state.in_hand)] if state.in_hand else []
     else:
-        effects.append(receive_which.query(state))
-    if state.sought:
-        effects.append(Query("sought", "delivery", {"order_number": state.sought}))
+        effects.append(query_deliveries(state))
+    if state.requested_delivery:
+        effects.append(Query("sought", "delivery", {"order_number": state.requested_delivery}))
     return Turn(state, tuple(effects))
 
 
-def _refused(state: Receiving, rows: tuple[Mapping[str, Any], ...]) -> Result:
+def _report_refused(state: ReceiveState, rows: tuple[Mapping[str, Any], ...]) -> Result:
     """What the service refused has not happened: it cannot be undone."""
-    news = [row for row in rows if row["op_id"] not in state.told and _is_ours(state, row)]
+    news = [row for row in rows if row["op_id"] not in state.reported_refusals and _is_of_delivery(state, row)]
     if not news:
         return Turn(state)
     gone = {str(entry.get("scanned_datetime")) for row in news for entry in row["body"].get("storeproductlog") or ()}
     history = tuple(did for did in state.history if not (did.entries and did.at in gone))
-    known = (*state.told, *(str(row["op_id"]) for row in news))
-    state = state._replace(told=known[-HISTORY:], history=history)
-    return told(state, WRONG, "receive.refused", why=words(str(news[-1]["why"])), label=str(news[-1]["label"]))
+    known = (*state.reported_refusals, *(str(row["op_id"]) for row in news))
+    state = state._replace(reported_refusals=known[-MAX_UNDO:], history=history)
+    return reply(state, WRONG, "receive.refused", why=read_message(str(news[-1]["why"])), label=str(news[-1]["label"]))
 
 
-def _is_ours(state: Receiving, row: Mapping[str, Any]) -> bool:
-    return any(entry.get("reference") == state.number for entry in row["body"].get("storeproductlog") or ())
+def _is_of_delivery(state: ReceiveState, row: Mapping[str, Any]) -> bool:
+    return any(entry.get("reference") == state.delivery_number for entry in row["body"].get("storeproductlog") or ())
 
 
 # What a person says
 
 
-def _thing(state: Receiving, meanings: tuple[Meaning, ...], context: Context) -> Result:
+def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Context) -> Result:
     asked = state
-    meaning = next((each for each in meanings if each.kind in (PRODUCT, LOCATION, DELIVERY)), None)
-    if receive_take.is_asked(state):
-        return receive_take.unanswered(state, meaning, context)
+    meaning = next((each for each in matches if each.kind in (PRODUCT, LOCATION, DELIVERY)), None)
+    if receive_take.is_goods_question_open(state):
+        return receive_take.repeat_question(state, meaning, context)
     if receive_take.is_number_asked(state):
-        return receive_take.number_first(state, meanings[0].label or meanings[0].key)
-    state = state._replace(ways=(), pending=None, phase="goods" if state.number else "delivery")
+        return receive_take.repeat_number_question(state, matches[0].label or matches[0].key)
+    state = state._replace(choices=(), pending_scan=None, phase="goods" if state.delivery_number else "delivery")
     if meaning is None:
-        return told(asked, WRONG, "receive.not_this", what=what_is(meanings[0]))
+        return reply(asked, WRONG, "receive.not_this", what=name_of(matches[0]))
     if meaning.kind == DELIVERY:
-        return receive_which.scanned(state, [each for each in meanings if each.kind == DELIVERY], context)
-    if state.number:
+        return scan_delivery(state, [each for each in matches if each.kind == DELIVERY], context)
+    if state.delivery_number:
         if meaning.kind == PRODUCT:
-            return receive_take.product(state, meaning, context)
-        return receive_take.to_place(state, meaning.key, context)
+            return receive_take.scan_product(state, meaning, context)
+        return receive_take.put_away(state, meaning.key, context)
     if meaning.kind == PRODUCT:
         return Turn(
-            state._replace(pending=meaning), (Query("expecting", "expecting", {"product_number": meaning.key}),)
+            state._replace(pending_scan=meaning), (Query("expecting", "expecting", {"product_number": meaning.key}),)
         )
-    return told(asked, WRONG, "receive.delivery_first", what=meaning.key)
+    return reply(asked, WRONG, "receive.delivery_first", what=meaning.key)
 
 
-def _unknown(state: Receiving, event: Event, code: str, context: Context) -> Result:
-    if receive_take.is_asked(state):
-        return receive_take.unanswered(state, None, context)
+def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: Context) -> Result:
+    if receive_take.is_goods_question_open(state):
+        return receive_take.repeat_question(state, None, context)
     if receive_take.is_number_asked(state):
-        return told(state, WRONG, "count.unknown", code=code)  # what is asked stays on the page
-    if state.number and state.phase == "goods" and numbers.is_no_code(code):
-        return told(state, WRONG, "pick.no_quantity", code=code)
-    if state.number:
-        ways = (Way("find", code), Way("aside", label=code))
-        asked = state._replace(ways=ways, phase="goods", pending=None)
-        return told(asked, WRONG, "receive.unknown", code=code)
-    state = state._replace(ways=(), pending=None, typed="")
+        return reply(state, WRONG, "count.unknown", code=code)  # what is asked stays on the page
+    if state.delivery_number and state.phase == "goods" and quantities.is_too_short_for_code(code):
+        return reply(state, WRONG, "pick.no_quantity", code=code)
+    if state.delivery_number:
+        ways = (ReceiveChoice("find", code), ReceiveChoice("aside", label=code))
+        asked = state._replace(choices=ways, phase="goods", pending_scan=None)
+        return reply(asked, WRONG, "receive.unknown", code=code)
+    state = state._replace(choices=(), pending_scan=None, typed="")
     if isinstance(event, Text):
         listed = state._replace(search=code, first=0, cursor=-1)
-        return Turn(listed, (receive_which.query(listed, "found"),))
-    return receive_which.unknown(state, code)
+        return Turn(listed, (query_deliveries(listed, "found"),))
+    return request_delivery(state, code)
 
 
-def _quantity(state: Receiving, value: Decimal, code: str, context: Context) -> Result:
-    query = numbers.asked(value, code)
+def _enter_quantity(state: ReceiveState, value: Decimal, code: str, context: Context) -> Result:
+    query = quantities.query_by_number(value, code)
     if query is None:
-        return receive_take.set_to(state, value, context)
-    return Turn(state._replace(asked=value), (query,))
+        return receive_take.enter_quantity(state, value, context)
+    return Turn(state._replace(looked_up_number=value), (query,))
 
 
-def _named(state: Receiving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _handle_records_by_number(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     """Digits that nothing has for a number are a quantity; else it is asked."""
-    value, state = state.asked, state._replace(asked=ZERO)
-    found = numbers.meant(rows, value, (LOCATION, DELIVERY, PRODUCT))
-    if found is None or receive_take.of_how_many(state) is None:
-        return receive_take.set_to(state, value, context)
+    value, state = state.looked_up_number, state._replace(looked_up_number=ZERO)
+    found = quantities.best_match(rows, value, (LOCATION, DELIVERY, PRODUCT))
+    if found is None or receive_take.open_quantity_goods(state) is None:
+        return receive_take.enter_quantity(state, value, context)
     label = found.key if found.kind == ORDER else found.label or found.key
-    ways = (Way("amount", quantity=value), Way(f"is_{found.kind}", found.key, label=label))
-    asked = state._replace(ways=ways, phase="goods")
-    return told(asked, ASK, "receive.number_of", quantity=value)
+    ways = (ReceiveChoice("amount", quantity=value), ReceiveChoice(f"is_{found.kind}", found.key, label=label))
+    asked = state._replace(choices=ways, phase="goods")
+    return reply(asked, ASK, "receive.number_of", quantity=value)
 
 
-def _choice(state: Receiving, choice: int, context: Context) -> Result:
-    if state.ways:
-        return _way(state, state.ways[choice - 1], context) if choice <= len(state.ways) else Turn(state)
+def _handle_choice(state: ReceiveState, choice: int, context: Context) -> Result:
+    if state.choices:
+        return (
+            _follow_choice(state, state.choices[choice - 1], context) if choice <= len(state.choices) else Turn(state)
+        )
     match state.phase:
         case "delivery":
-            row = window.chosen(state, choice)
-            return receive_which.open_(state, row.number, "", context) if row else Turn(state)
+            row = pages.numbered_row(state, choice)
+            return open_delivery(state, row.number, "", context) if row else Turn(state)
         case "lines":
-            lines = receive_view.lines_shown(state)
-            return receive_take.chosen_line(state, lines[choice - 1], context) if choice <= len(lines) else Turn(state)
+            lines = receive_view.visible_lines(state)
+            return receive_take.choose_line(state, lines[choice - 1], context) if choice <= len(lines) else Turn(state)
         case "check":
-            return _close(state, context) if choice == 1 else _go_on(state)
+            return _close_delivery(state, context) if choice == 1 else _resume(state)
         case "leave":
-            return _leave(state, choice, context)
+            return _answer_leave(state, choice, context)
     return Turn(state)
 
 
-def _way(state: Receiving, way: Way, context: Context) -> Result:
-    if way.kind == "amount":
-        return receive_take.set_to(state, way.quantity, context)
-    asked, state = state, state._replace(ways=())
-    if way.kind in numbers.NUMBER_OF and state.pending:
+def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -> Result:
+    if choice.kind == "amount":
+        return receive_take.enter_quantity(state, choice.quantity, context)
+    asked, state = state, state._replace(choices=())
+    if choice.kind in quantities.RECORD_CHOICES and state.pending_scan:
         return receive_take.ask_again(state, context)
-    match way.kind:
+    match choice.kind:
         case "open" | "switch":
-            return receive_which.open_(state, way.key, way.label, context)
+            return open_delivery(state, choice.key, choice.label, context)
         case "is_product" | "is_location" | "is_delivery":
-            return _thing(state, (Meaning(way.kind[3:], way.key, way.label, code=way.key),), context)
+            return _handle_scan(state, (Match(choice.kind[3:], choice.key, choice.label, code=choice.key),), context)
         case "is_order" | "is_reference" | "is_person":  # of which nothing comes in: the number is for another page
-            return told(state, INFO, "session.dropped")
+            return reply(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
-            return receive_take.chosen(state, way, context)
-        case numbers.NOT_SO_MANY:
-            return receive_take.dropped(asked)
+            return receive_take.apply_choice(state, choice, context)
+        case quantities.DROP_QUANTITY:
+            return receive_take.drop_goods(asked)
         case "find":
-            return Turn(state, (Start("lookup", {"search": way.key}),))
+            return Turn(state, (Start("lookup", {"search": choice.key}),))
         case "aside":
-            return receive_take.set_aside(state, way.key, way.label or way.key, context)
+            return receive_take.set_aside(state, choice.key, choice.label or choice.key, context)
         case "other":
-            return _to_list(state, context)
-    return told(state._replace(pending=None), INFO, "receive.go_on", delivery=state.number)
+            return _return_to_list(state, context)
+    return reply(state._replace(pending_scan=None), INFO, "receive.go_on", delivery=state.delivery_number)
 
 
-def _moved(state: Receiving, event: Event, context: Context) -> Result:
+def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> Result:
     """Letters and cursor keys on the other pages."""
     match event:
         case Command("n" | "p" as letter) if state.phase in ("lines", "check"):
-            return Turn(receive_view.leafed(state, 1 if letter == "n" else -1))
-        case Move("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
-            return Turn(receive_view.leafed(state, 1 if key == "pagedown" else -1))
-        case Command("u") if receive_take.is_large_asked(state) or receive_take.is_number_asked(state):
-            return _back(state, context)  # what is asked about is what was said last
-        case Command("u" | "l" | "d") if receive_take.is_asked(state):
-            return receive_take.unanswered(state, None, context)
+            return Turn(receive_view.turn_page(state, 1 if letter == "n" else -1))
+        case CursorKey("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
+            return Turn(receive_view.turn_page(state, 1 if key == "pagedown" else -1))
+        case Command("u") if receive_take.is_plausibility_asked(state) or receive_take.is_number_asked(state):
+            return _go_back(state, context)  # what is asked about is what was said last
+        case Command("u" | "l" | "d") if receive_take.is_goods_question_open(state):
+            return receive_take.repeat_question(state, None, context)
         case Command("u" | "l" | "d") if receive_take.is_number_asked(state):
-            return told(state, WRONG, "receive.number_of", quantity=state.ways[0].quantity)
+            return reply(state, WRONG, "receive.number_of", quantity=state.choices[0].quantity)
         case Command("u") if state.phase in ("goods", "check", "leave"):  # closed there, and taken up again
-            return receive_take.undo(state._replace(phase="goods", ways=(), pending=None), context)
+            return receive_take.undo_step(state._replace(phase="goods", choices=(), pending_scan=None), context)
         case Command("l") if state.phase == "goods":
-            return Turn(state._replace(phase="lines", first=0, ways=(), pending=None))
+            return Turn(state._replace(phase="lines", first=0, choices=(), pending_scan=None))
         case Command("d") if state.phase == "goods":
-            return _done(state._replace(ways=(), pending=None), context)
+            return _finish(state._replace(choices=(), pending_scan=None), context)
     return Turn(state)
 
 
 # The end
 
 
-def _done(state: Receiving, context: Context) -> Result:
+def _finish(state: ReceiveState, context: Context) -> Result:
     """What did not come as announced is shown before anything is closed."""
     differing = differences(state)
     if not differing:
-        return _close(state, context)
+        return _close_delivery(state, context)
     over = sum(each.is_over for each in differing)
     short = len(differing) - over
     id_ = "receive.differ" if over else "receive.differ_short"
-    return told(state._replace(phase="check", first=0), ASK, id_, short=short, over=over)
+    return reply(state._replace(phase="check", first=0), ASK, id_, short=short, over=over)
 
 
-def _close(state: Receiving, context: Context) -> Result:
+def _close_delivery(state: ReceiveState, context: Context) -> Result:
     short = sum(each.is_short for each in differences(state))
-    booked = receive_take.booked(state, state.place, context)
+    booked = receive_take.book_goods(state, state.receiving_location, context)
     id_ = "receive.closed_short" if short else "receive.closed"
-    said = told(state, GOOD, id_, delivery=state.number, count=short).verdict
-    if state.once:
-        marked = halfway(booked.state, context.user)
+    said = reply(state, GOOD, id_, delivery=state.delivery_number, count=short).verdict
+    if state.closes_after_delivery:
+        marked = partly_received_note(booked.state, context.user)
         return Turn(booked.state, (*booked.effects, marked, Close(said)), said)
-    shut = _to_list(booked.state, context)
+    shut = _return_to_list(booked.state, context)
     return Turn(shut.state, (*booked.effects, *shut.effects), said)
 
 
-def _go_on(state: Receiving) -> Result:
-    return told(state._replace(phase="goods"), INFO, "receive.go_on", delivery=state.number)
+def _resume(state: ReceiveState) -> Result:
+    return reply(state._replace(phase="goods"), INFO, "receive.go_on", delivery=state.delivery_number)
 
 
-def _to_list(state: Receiving, context: Context) -> Result:
+def _return_to_list(state: ReceiveState, context: Context) -> Result:
     """Back to the list; nothing is in hand any more."""
-    fresh = Receiving(size=state.size, place=state.place, standard=state.standard, since=state.since, told=state.told)
-    marks = (halfway(state, context.user),) if state.number else ()
-    if state.once:
+    fresh = ReceiveState(
+        page_size=state.page_size,
+        receiving_location=state.receiving_location,
+        default_location=state.default_location,
+        opened_at=state.opened_at,
+        reported_refusals=state.reported_refusals,
+    )
+    marks = (partly_received_note(state, context.user),) if state.delivery_number else ()
+    if state.closes_after_delivery:
         return Turn(state, (*marks, Close()))
-    return Turn(fresh, (*marks, receive_which.query(fresh), Wish("deliveries")))
+    return Turn(fresh, (*marks, query_deliveries(fresh), Refresh("deliveries")))
 
 
-def _leave(state: Receiving, choice: int, context: Context) -> Result:
+def _answer_leave(state: ReceiveState, choice: int, context: Context) -> Result:
     """What is in hand is booked, or forgotten, before the delivery is left."""
-    if choice == 3 or state.item is None:
-        return _go_on(state)
+    if choice == 3 or state.in_hand is None:
+        return _resume(state)
     if choice == 2:
-        quantity, label = state.item.quantity, state.item.label
-        left = _to_list(state._replace(item=None), context)
-        return told(left.state, INFO, "receive.forgotten", *left.effects, quantity=quantity, label=label)
-    booked = receive_take.booked(state, state.place, context)
-    left = _to_list(booked.state, context)
-    return told(left.state, GOOD, "receive.left", *booked.effects, *left.effects, delivery=state.number)
+        quantity, label = state.in_hand.quantity, state.in_hand.label
+        left = _return_to_list(state._replace(in_hand=None), context)
+        return reply(left.state, INFO, "receive.forgotten", *left.effects, quantity=quantity, label=label)
+    booked = receive_take.book_goods(state, state.receiving_location, context)
+    left = _return_to_list(booked.state, context)
+    return reply(left.state, GOOD, "receive.left", *booked.effects, *left.effects, delivery=state.delivery_number)
 
 
-def _back(state: Receiving, context: Context) -> Result:
-    if receive_take.is_asked(state):
-        return receive_take.dropped(state)
-    if receive_take.is_number_asked(state) and state.pending:
-        return receive_take.ask_again(state._replace(ways=()), context)
-    if state.ways:
-        return told(state._replace(ways=(), pending=None), INFO, "session.dropped")
+def _go_back(state: ReceiveState, context: Context) -> Result:
+    if receive_take.is_goods_question_open(state):
+        return receive_take.drop_goods(state)
+    if receive_take.is_number_asked(state) and state.pending_scan:
+        return receive_take.ask_again(state._replace(choices=()), context)
+    if state.choices:
+        return reply(state._replace(choices=(), pending_scan=None), INFO, "session.dropped")
     match state.phase:
         case "lines" | "check" | "leave":
-            return _go_on(state)
-        case "goods" if state.item and state.item.quantity:
-            return told(state._replace(phase="leave"), ASK, "receive.leave", quantity=state.item.quantity)
+            return _resume(state)
+        case "goods" if state.in_hand and state.in_hand.quantity:
+            return reply(state._replace(phase="leave"), ASK, "receive.leave", quantity=state.in_hand.quantity)
         case "goods":
-            return _to_list(state, context)
+            return _return_to_list(state, context)
     if state.search or state.typed:
         fresh = state._replace(search="", typed="", first=0, cursor=-1)
-        return Turn(fresh, (receive_which.query(fresh),))
+        return Turn(fresh, (query_deliveries(fresh),))
     return Turn(state, (Close(),))

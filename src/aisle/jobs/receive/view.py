@@ -4,51 +4,51 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs import numbers, window
-from aisle.jobs.choice_keys import keys_of
-from aisle.jobs.receive import take as receive_take
-from aisle.jobs.receive.receiving import (
+from aisle.jobs import pages, quantities
+from aisle.jobs.choice_keys import assign_letters
+from aisle.jobs.receive import put_away as receive_take
+from aisle.jobs.receive.receive_state import (
+    DeliveryLine,
+    DeliveryRow,
     Difference,
-    Item,
-    Line,
-    Listed,
-    Receiving,
-    Way,
-    announced_of,
+    GoodsInHand,
+    ReceiveChoice,
+    ReceiveState,
+    announced_and_received,
     differences,
-    is_unknown,
-    is_unsaid,
-    lines_of,
-    missing_of,
-    with_hand,
+    is_announced_unknown,
+    is_received_unknown,
+    lines_with_hand,
+    lines_with_product,
+    missing_quantity,
 )
 from aisle.jobs.view import (
     BACK,
-    PAGES,
-    Fact,
-    Hint,
-    ListWindow,
+    PAGE_HINTS,
+    KeyHint,
+    LabelledValue,
+    ListView,
     Msg,
     Row,
     Step,
-    Stop,
+    UpcomingStop,
     View,
-    amount,
-    known,
+    known_number,
     msg,
+    number_message,
     raw,
-    signed,
+    signed_message,
 )
 from aisle.jobs.view import Line as Shown
-from aisle.scan.meaning import Meaning
+from aisle.scan.meaning import Match
 
-COMING = 12
+MAX_UPCOMING = 12
 """Goods still to come that a view carries."""
 
-WHOLE, TAIL = 8, 4
+MAX_WHOLE_CODE, CODE_END_LENGTH = 8, 4
 """A code of so many characters stands whole; of a longer one the last, by which people tell them apart."""
 
-WAYS = {
+CHOICE_TEXTS = {
     "open": "receive.way_open",
     "switch": "receive.way_switch",
     "stay": "receive.way_stay",
@@ -67,72 +67,72 @@ WAYS = {
 }
 """What the ways on say."""
 
-LEAVING = ("book", "forget", "back")
+LEAVE_ANSWERS = ("book", "forget", "back")
 """What the answers to the question before a delivery is left are, in their order."""
 
-COMMANDS = "dlu"
+COMMAND_LETTERS = "dlu"
 """The letters of the goods' page."""
 
-HEADS = (msg("head.supplier"), msg("head.delivery"), msg("head.came"), msg("head.expected_on"))
+DELIVERY_HEADS = (msg("head.supplier"), msg("head.delivery"), msg("head.came"), msg("head.expected_on"))
 LINE_HEADS = (msg("head.product"), msg("head.came"), msg("head.container"))
 CHECK_HEADS = (msg("head.product"), msg("head.came"), msg("head.difference"))
 
 
-def listed(state: Receiving) -> int:
+def list_page_size(state: ReceiveState) -> int:
     """Rows of a list that has no menu under it."""
-    return state.size + (1 if state.size > 1 else 0)
+    return state.page_size + (1 if state.page_size > 1 else 0)
 
 
-def choices(state: Receiving) -> int:
+def choice_count(state: ReceiveState) -> int:
     """How many choices are open."""
-    if state.ways or state.phase in ("check", "leave"):
-        return len(_choices(state))
+    if state.choices or state.phase in ("check", "leave"):
+        return len(_open_choices(state))
     if state.phase == "lines":
-        return len(lines_shown(state))
-    return window.numbered_rows(state) if state.phase == "delivery" else 0
+        return len(visible_lines(state))
+    return pages.numbered_rows(state) if state.phase == "delivery" else 0
 
 
-def keys(state: Receiving) -> str:
+def choice_letters(state: ReceiveState) -> str:
     """The letters of the choices, wherever goods are in hand or may be; else they are numbered."""
-    if state.phase == "leave" and not state.ways:
-        return keys_of(LEAVING)
-    if not state.ways or not state.number:
+    if state.phase == "leave" and not state.choices:
+        return assign_letters(LEAVE_ANSWERS)
+    if not state.choices or not state.delivery_number:
         return ""
-    return keys_of((way.kind for way in state.ways), COMMANDS)
+    return assign_letters((way.kind for way in state.choices), COMMAND_LETTERS)
 
 
-def letters(state: Receiving) -> str:
+def command_letters(state: ReceiveState) -> str:
     """The commands of each page."""
     match state.phase:
         case "delivery":
-            return "a" + window.letters(state, tall=True)
+            return "a" + pages.page_letters(state, has_two_line_rows=True)
         case "goods":
             return "dlu"
         case "lines" | "check":
-            return window.LETTERS
+            return pages.PAGE_LETTERS
     return ""
 
 
-def view(state: Receiving) -> View:
+def view(state: ReceiveState) -> View:
     """The view of the step that the state stands at."""
     match state.phase:
-        case "delivery" if not state.ways:
-            return _list(state)
+        case "delivery" if not state.choices:
+            return _list_view(state)
         case "lines":
-            return _lines(state)
+            return _lines_view(state)
         case "check":
-            return _check(state)
-    return _step(state)
+            return _check_view(state)
+    return _goods_step(state)
 
 
-def ways(state: Receiving) -> tuple[Msg, ...]:
+def choice_texts(state: ReceiveState) -> tuple[Msg, ...]:
     """The ways on that are asked about."""
-    return tuple(_way(way) for way in state.ways)
+    return tuple(_choice_text(way) for way in state.choices)
 
 
-def _choices(state: Receiving) -> tuple[Msg, ...]:
-    if state.ways:
-        return ways(state)
+def _open_choices(state: ReceiveState) -> tuple[Msg, ...]:
+    if state.choices:
+        return choice_texts(state)
     match state.phase:
         case "check":
             return (msg("receive.close_so"), msg("receive.way_go_on"))
@@ -141,87 +141,104 @@ def _choices(state: Receiving) -> tuple[Msg, ...]:
     return ()
 
 
-def _way(way: Way) -> Msg:
-    if way.kind in ("is_order", "is_reference", "is_person"):
-        return numbers.way_other(Meaning(way.kind[3:], way.key, way.label))
-    return msg(WAYS[way.kind], delivery=way.key, code=way.key, label=way.label or way.key, quantity=way.quantity)
+def _choice_text(choice: ReceiveChoice) -> Msg:
+    if choice.kind in ("is_order", "is_reference", "is_person"):
+        return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
+    return msg(
+        CHOICE_TEXTS[choice.kind],
+        delivery=choice.key,
+        code=choice.key,
+        label=choice.label or choice.key,
+        quantity=choice.quantity,
+    )
 
 
 # Lists
 
 
-def _list(state: Receiving) -> ListWindow:
-    return ListWindow(
+def _list_view(state: ReceiveState) -> ListView:
+    return ListView(
         name="receive.delivery",
         title=msg("receive.title"),
         prompt=msg("receive.prompt_delivery"),
-        heads=HEADS,
-        rows=tuple(row_of(each) for each in state.rows),
+        column_heads=DELIVERY_HEADS,
+        rows=tuple(delivery_row(each) for each in state.rows),
         first=state.first,
         total=state.total,
         cursor=state.cursor,
-        numbered=window.numbered_rows(state),
+        numbered_rows=pages.numbered_rows(state),
         empty=msg("receive.no_match", text=state.typed or state.search)
         if state.typed or state.search
         else msg("receive.empty"),
-        hints=(*window.page_hints(state, tall=True), Hint("a", msg("hint.all_deliveries")), BACK),
-        tall=True,
+        key_hints=(*pages.page_hints(state, has_two_line_rows=True), KeyHint("a", msg("hint.all_deliveries")), BACK),
+        has_two_line_rows=True,
     )
 
 
-def row_of(each: Listed) -> Row:
+def delivery_row(delivery: DeliveryRow) -> Row:
     """A delivery in a list."""
-    cells = (raw(each.supplier or each.number), coded(each.number), _progress(each), each.expected)
-    return Row(each.number, cells, _share(each))
+    cells = (
+        raw(delivery.supplier or delivery.number),
+        code_text(delivery.number),
+        _progress_text(delivery),
+        delivery.expected,
+    )
+    return Row(delivery.number, cells, _progress_share(delivery))
 
 
-def _progress(each: Listed) -> Msg:
-    if each.mixed:
-        return lines_of_it(None if each.received is None else each.complete, each.lines)
-    if each.of is None:
-        return amount(each.received)
-    return msg("receive.came_of", done=known(each.received), total=each.of)
+def _progress_text(delivery: DeliveryRow) -> Msg:
+    if delivery.is_mixed:
+        return lines_progress(None if delivery.received is None else delivery.complete_lines, delivery.line_count)
+    if delivery.announced is None:
+        return number_message(delivery.received)
+    return msg("receive.came_of", done=known_number(delivery.received), total=delivery.announced)
 
 
-def _share(each: Listed) -> Decimal:
-    if each.received is None or each.of is None:
+def _progress_share(delivery: DeliveryRow) -> Decimal:
+    if delivery.received is None or delivery.announced is None:
         return Decimal(-1)
-    if each.mixed and each.lines:
-        return Decimal(each.complete) / each.lines
-    return min(Decimal(1), each.received / each.of) if each.of > 0 else Decimal(int(each.state == "received"))
+    if delivery.is_mixed and delivery.line_count:
+        return Decimal(delivery.complete_lines) / delivery.line_count
+    return (
+        min(Decimal(1), delivery.received / delivery.announced)
+        if delivery.announced > 0
+        else Decimal(int(delivery.state == "received"))
+    )
 
 
-def coded(code: str) -> Msg:
+def code_text(code: str) -> Msg:
     """The number of a delivery, or the code of a container; where room is short its end, which tells it apart."""
-    return msg("receive.code", code=code, end=_ending(code))
+    return msg("receive.code", code=code, end=_code_end(code))
 
 
-def came(done: Decimal | None, total: Decimal) -> Msg:
+def progress_text(done: Decimal | None, total: Decimal) -> Msg:
     """So much of so much; so much alone where nothing was announced."""
-    return msg("progress.of", done=known(done), total=total) if total else amount(done)
+    return msg("progress.of", done=known_number(done), total=total) if total else number_message(done)
 
 
-def came_of(line: Line) -> Msg:
+def line_progress(line: DeliveryLine) -> Msg:
     """What came of a line; of one that says no quantity and of which nothing came there is no figure."""
-    if line.unsaid and line.is_open:
-        return amount(None)
-    return came(None if line.is_unknown else line.received, line.of)
+    if line.is_announced_unknown and line.is_open:
+        return number_message(None)
+    return progress_text(None if line.is_unknown else line.received, line.announced)
 
 
-def lines_of_it(done: int | None, total: int) -> Msg:
+def lines_progress(done: int | None, total: int) -> Msg:
     """So many lines of so many, where quantities have no sum."""
-    return msg("receive.lines_of", done=known(None) if done is None else done, total=total)
+    return msg("receive.lines_of", done=known_number(None) if done is None else done, total=total)
 
 
-def lines_shown(state: Receiving) -> tuple[Line, ...]:
+def visible_lines(state: ReceiveState) -> tuple[DeliveryLine, ...]:
     """The lines on the page that is open, with what is in hand."""
-    return with_hand(state)[state.first : state.first + min(window.NUMBERED, listed(state))]
+    return lines_with_hand(state)[state.first : state.first + min(pages.MAX_NUMBERED, list_page_size(state))]
 
 
-def leafed(state: Receiving, direction: int) -> Receiving:
+def turn_page(state: ReceiveState, direction: int) -> ReceiveState:
     """The next page of lines or differences, or the one before; from the last on to the first."""
     size, total = (
-        (listed(state), len(with_hand(state))) if state.phase == "lines" else (state.size, len(differences(state)))
+        (list_page_size(state), len(lines_with_hand(state)))
+        if state.phase == "lines"
+        else (state.page_size, len(differences(state)))
     )
     first = state.first + direction * size
     if first >= total:
@@ -231,163 +248,174 @@ def leafed(state: Receiving, direction: int) -> Receiving:
     return state._replace(first=first)
 
 
-def _lines(state: Receiving) -> ListWindow:
-    rows = tuple(_line(at, line) for at, line in enumerate(lines_shown(state), state.first))
-    total = len(with_hand(state))
-    return ListWindow(
+def _lines_view(state: ReceiveState) -> ListView:
+    rows = tuple(_line_row(at, line) for at, line in enumerate(visible_lines(state), state.first))
+    total = len(lines_with_hand(state))
+    return ListView(
         name="receive.lines",
-        title=msg("receive.title_of", delivery=state.number),
+        title=msg("receive.title_of", delivery=state.delivery_number),
         prompt=msg("receive.prompt_lines"),
-        heads=LINE_HEADS,
+        column_heads=LINE_HEADS,
         rows=rows,
         first=state.first,
         total=total,
-        numbered=len(rows),
+        numbered_rows=len(rows),
         empty=msg("receive.no_lines"),
-        hints=(*_paging(len(rows), total), BACK),
+        key_hints=(*_page_hints(len(rows), total), BACK),
     )
 
 
-def _line(at: int, line: Line) -> Row:
+def _line_row(index: int, line: DeliveryLine) -> Row:
     share = (
         Decimal(-1)
         if line.is_unknown
-        else min(Decimal(1), line.received / line.of)
-        if line.of > 0
+        else min(Decimal(1), line.received / line.announced)
+        if line.announced > 0
         else Decimal(int(not line.is_open))
     )
-    cells = (raw(line.label), came_of(line), coded(line.container))
-    return Row(str(at), cells, share)
+    cells = (raw(line.label), line_progress(line), code_text(line.container))
+    return Row(str(index), cells, share)
 
 
-def _check(state: Receiving) -> ListWindow:
+def _check_view(state: ReceiveState) -> ListView:
     differing = differences(state)
-    rows = tuple(_difference(each) for each in differing[state.first : state.first + state.size])
-    return ListWindow(
+    rows = tuple(_difference_row(each) for each in differing[state.first : state.first + state.page_size])
+    return ListView(
         name="receive.check",
-        title=msg("receive.title_check", delivery=state.number),
+        title=msg("receive.title_check", delivery=state.delivery_number),
         prompt=msg("receive.prompt_check"),
-        heads=CHECK_HEADS,
+        column_heads=CHECK_HEADS,
         rows=rows,
         first=state.first,
         total=len(differing),
-        choices=_choices(state),
-        hints=(*_paging(len(rows), len(differing)), BACK),
+        choices=_open_choices(state),
+        key_hints=(*_page_hints(len(rows), len(differing)), BACK),
     )
 
 
-def _difference(each: Difference) -> Row:
-    differs = amount(None) if each.unsaid or each.unknown else signed(each.came - each.of)
-    return Row(each.product, (raw(each.label), came(None if each.unknown else each.came, each.of), differs))
+def _difference_row(each: Difference) -> Row:
+    differs = (
+        number_message(None)
+        if each.is_announced_unknown or each.is_received_unknown
+        else signed_message(each.received - each.announced)
+    )
+    return Row(
+        each.product,
+        (raw(each.label), progress_text(None if each.is_received_unknown else each.received, each.announced), differs),
+    )
 
 
-def _paging(shown: int, total: int) -> tuple[Hint, ...]:
-    return PAGES if shown < total else ()
+def _page_hints(shown: int, total: int) -> tuple[KeyHint, ...]:
+    return PAGE_HINTS if shown < total else ()
 
 
 # The goods
 
 
-def _step(state: Receiving) -> Step:
-    asking = bool(state.ways) and state.phase != "leave"
+def _goods_step(state: ReceiveState) -> Step:
+    asking = bool(state.choices) and state.phase != "leave"
     return Step(
         name=f"receive.{state.phase}",
-        title=msg("receive.title_of", delivery=state.number) if state.number else msg("receive.title"),
+        title=msg("receive.title_of", delivery=state.delivery_number)
+        if state.delivery_number
+        else msg("receive.title"),
         prompt=_prompt(state),
-        lines=_shown(state),
-        facts=_facts(state, state.item) if state.item and not asking else (),
-        coming=() if asking or state.phase != "goods" else _coming(state),
-        choices=_choices(state),
-        keys=keys(state),
-        hints=_hints(state),
-        done=state.done,
-        total=state.announced,
-        ahead=msg("receive.ahead"),
-        at_hand=True,
+        lines=_goods_lines(state),
+        labelled_values=_labelled_values(state, state.in_hand) if state.in_hand and not asking else (),
+        upcoming=() if asking or state.phase != "goods" else _upcoming(state),
+        choices=_open_choices(state),
+        choice_letters=choice_letters(state),
+        key_hints=_hints(state),
+        done=state.done_total,
+        total=state.announced_total,
+        upcoming_title=msg("receive.ahead"),
+        is_upcoming_at_hand=True,
     )
 
 
-def _prompt(state: Receiving) -> Msg:
+def _prompt(state: ReceiveState) -> Msg:
     if state.phase == "leave":
-        return numbers.prompt(keys(state))
-    if state.ways and not state.number:
+        return quantities.quantity_prompt(choice_letters(state))
+    if state.choices and not state.delivery_number:
         return msg("receive.prompt_choice")
-    if state.ways:
-        waits = receive_take.is_number_asked(state) or receive_take.is_asked(state)
-        if receive_take.of_how_many(state) is not None:
-            return numbers.prompt(keys(state), scans=not waits)
-        return numbers.prompt_letter(keys(state), scans=not waits)
-    return msg("receive.prompt_item") if state.item else msg("receive.prompt_product")
+    if state.choices:
+        waits = receive_take.is_number_asked(state) or receive_take.is_goods_question_open(state)
+        if receive_take.open_quantity_goods(state) is not None:
+            return quantities.quantity_prompt(choice_letters(state), scans=not waits)
+        return quantities.letter_prompt(choice_letters(state), scans=not waits)
+    return msg("receive.prompt_item") if state.in_hand else msg("receive.prompt_product")
 
 
-def _shown(state: Receiving) -> tuple[Shown, ...]:
+def _goods_lines(state: ReceiveState) -> tuple[Shown, ...]:
     """Where the goods go, what is in hand, how much of it, and what else has to be known."""
-    if not state.number:
+    if not state.delivery_number:
         return (Shown("note", msg("receive.note_which")),)
-    to = msg("receive.to_place", place=state.place) if state.place else msg("receive.to_stock")
-    if state.ways and state.pending and state.phase == "goods":
-        asked = state.pending
+    to = (
+        msg("receive.to_place", place=state.receiving_location) if state.receiving_location else msg("receive.to_stock")
+    )
+    if state.choices and state.pending_scan and state.phase == "goods":
+        asked = state.pending_scan
         quantity = msg("receive.in_question", quantity=asked.quantity)
         return Shown("product", raw(asked.label or asked.key)), Shown("quantity", quantity)
-    item = state.item
+    item = state.in_hand
     if item is None:
         left = len({line.product for line in state.lines if line.is_open})
         note = msg("receive.note_left", count=left) if left else msg("receive.note_all")
         place = msg("receive.unpacking", code=state.container) if state.container else to
         return (Shown("place", place), Shown("note", note))
-    found = [Shown("place", msg("receive.home", place=item.home) if item.home else to)]
-    found += [Shown("product", raw(item.label)), Shown("quantity", _quantity(state, item))]
-    order = next((line.order for line in lines_of(state, item.product) if line.order), "")
+    found = [Shown("place", msg("receive.home", place=item.suggested_location) if item.suggested_location else to)]
+    found += [Shown("product", raw(item.label)), Shown("quantity", _quantity_text(state, item))]
+    order = next((line.order for line in lines_with_product(state, item.product) if line.order), "")
     if order:
         found.append(Shown("note", msg("receive.note_order", order=order)))
     return tuple(found)
 
 
-def _quantity(state: Receiving, item: Item) -> Msg:
+def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
     """How many are in hand, and how many of what was announced are here with them."""
-    of, received = announced_of(state, item.product)
-    measured = bool(item.decimal and item.unit)
-    whole = msg("receive.measure", value=of, unit=item.unit) if measured else msg("number", value=of)
+    of, received = announced_and_received(state, goods.product)
+    measured = bool(goods.allows_decimals and goods.unit)
+    whole = msg("receive.measure", value=of, unit=goods.unit) if measured else msg("number", value=of)
     if not of and received:
-        return msg("receive.quantity_extra_with", quantity=item.quantity, all=item.quantity + received)
+        return msg("receive.quantity_extra_with", quantity=goods.quantity, all=goods.quantity + received)
     if not of:
-        alone = is_unsaid(state, item.product)
-        return msg("receive.quantity_alone" if alone else "receive.quantity_extra", quantity=item.quantity)
-    if received or is_unknown(state, item.product):
-        all_ = None if is_unknown(state, item.product) else item.quantity + received
-        return msg("receive.quantity_with", quantity=item.quantity, all=known(all_), of=whole)
-    return msg("receive.quantity", quantity=item.quantity, of=whole)
+        alone = is_announced_unknown(state, goods.product)
+        return msg("receive.quantity_alone" if alone else "receive.quantity_extra", quantity=goods.quantity)
+    if received or is_received_unknown(state, goods.product):
+        all_ = None if is_received_unknown(state, goods.product) else goods.quantity + received
+        return msg("receive.quantity_with", quantity=goods.quantity, all=known_number(all_), of=whole)
+    return msg("receive.quantity", quantity=goods.quantity, of=whole)
 
 
-def _facts(state: Receiving, item: Item) -> tuple[Fact, ...]:
-    missing = missing_of(state, item.product) - item.quantity
-    facts = [Fact(msg("fact.product_number"), raw(item.product))]
-    if missing > 0 and not is_unknown(state, item.product):
-        facts.append(Fact(msg("fact.missing"), msg("number", value=missing)))
+def _labelled_values(state: ReceiveState, goods: GoodsInHand) -> tuple[LabelledValue, ...]:
+    missing = missing_quantity(state, goods.product) - goods.quantity
+    facts = [LabelledValue(msg("fact.product_number"), raw(goods.product))]
+    if missing > 0 and not is_received_unknown(state, goods.product):
+        facts.append(LabelledValue(msg("fact.missing"), msg("number", value=missing)))
     if state.supplier:
-        facts.append(Fact(msg("fact.supplier"), raw(state.supplier)))
+        facts.append(LabelledValue(msg("fact.supplier"), raw(state.supplier)))
     if state.container:
-        facts.append(Fact(msg("head.container"), raw(state.container)))
-    if item.home and state.place:
-        facts.append(Fact(msg("fact.receiving_place"), raw(state.place)))
+        facts.append(LabelledValue(msg("head.container"), raw(state.container)))
+    if goods.suggested_location and state.receiving_location:
+        facts.append(LabelledValue(msg("fact.receiving_place"), raw(state.receiving_location)))
     return tuple(facts)
 
 
-def _coming(state: Receiving) -> tuple[Stop, ...]:
+def _upcoming(state: ReceiveState) -> tuple[UpcomingStop, ...]:
     """What is still to come, that of the open container first."""
     inside = state.container.casefold()
-    mine = state.item.product if state.item else ""
+    mine = state.in_hand.product if state.in_hand else ""
     left = [line for line in state.lines if line.is_open and line.product != mine]
     left.sort(key=lambda line: (line.container.casefold() != inside, line.number))
-    return tuple(Stop(_ending(line.container), line.label, line.to_come) for line in left[:COMING])
+    return tuple(UpcomingStop(_code_end(line.container), line.label, line.remaining) for line in left[:MAX_UPCOMING])
 
 
-def _ending(code: str) -> str:
-    return code if len(code) <= WHOLE else f"…{code[-TAIL:]}"
+def _code_end(code: str) -> str:
+    return code if len(code) <= MAX_WHOLE_CODE else f"…{code[-CODE_END_LENGTH:]}"
 
 
-def _hints(state: Receiving) -> tuple[Hint, ...]:
+def _hints(state: ReceiveState) -> tuple[KeyHint, ...]:
     if state.phase != "goods":
         return (BACK,)
-    undo = (Hint("u", msg("hint.undo")),) if state.history else ()
-    return (Hint("d", msg("hint.done")), *undo, Hint("l", msg("hint.lines")), BACK)
+    undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
+    return (KeyHint("d", msg("hint.done")), *undo, KeyHint("l", msg("hint.lines")), BACK)

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from aisle.service.answers import dumps, malformed
-from aisle.service.context import CHAIN, Call, Context
-from aisle.service.encode import loaded
-from aisle.service.sql import audit as sql
-from aisle.service.times import parsed
+from aisle.service.context import CHAIN, Context, OperationCall
+from aisle.service.db.statements import logs as sql
+from aisle.service.domain.json_text import parse_json_object
+from aisle.service.domain.timestamps import parse_timestamp
+from aisle.service.errors import bad_request, to_json_bytes
 
-MOST = 1000
+MAX_ENTRIES = 1000
 
 
-async def list_audit(ctx: Context, call: Call) -> bytes:
+async def list_audit(ctx: Context, call: OperationCall) -> bytes:
     """What was changed in the store, oldest first."""
-    return await _listed(ctx, call, ctx.here.number)
+    return await _list_entries(ctx, call, ctx.current_store.number)
 
 
-async def list_chain_audit(ctx: Context, call: Call) -> bytes:
+async def list_chain_audit(ctx: Context, call: OperationCall) -> bytes:
     """What was changed in the catalogue, the stores and the tokens, oldest first."""
-    return await _listed(ctx, call, CHAIN)
+    return await _list_entries(ctx, call, CHAIN)
 
 
-async def _listed(ctx: Context, call: Call, scope: str) -> bytes:
+async def _list_entries(ctx: Context, call: OperationCall, scope: str) -> bytes:
     after, limit = call.query.get("after", 0), call.query.get("limit", 500)
-    if not 1 <= limit <= MOST:
-        raise malformed(f"limit is 1 to {MOST}.", "limit")
+    if not 1 <= limit <= MAX_ENTRIES:
+        raise bad_request(f"limit is 1 to {MAX_ENTRIES}.", "limit")
     said = call.query.get("last_modified_date", "")
-    since = parsed(said, "last_modified_date", ctx.zone()) if said else ""
+    since = parse_timestamp(said, "last_modified_date", ctx.time_zone()) if said else ""
     rows = await ctx.tx.all(sql.AUDIT_LIST, scope, after, since, call.query.get("subject", ""), limit + 1)
     listed = [
         {
@@ -37,9 +37,9 @@ async def _listed(ctx: Context, call: Call, scope: str) -> bytes:
             "app_user_name": user,
             "subject": subject,
             "key": key,
-            "before": loaded(before),
-            "after": loaded(now),
+            "before": parse_json_object(before),
+            "after": parse_json_object(now),
         }
         for number, at, token_id, name, user, subject, key, before, now in rows[:limit]
     ]
-    return dumps({"audit": listed, "more": len(rows) > limit})
+    return to_json_bytes({"audit": listed, "more": len(rows) > limit})

@@ -7,15 +7,15 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 
-from aisle.service.amounts import plain
-from aisle.service.answers import DONE, dumps, malformed
-from aisle.service.context import Call, Context, Store
-from aisle.service.sql import assignments as sql
-from aisle.service.storage import Row
-from aisle.service.tokens import enter
+from aisle.service.auth.tokens import authorize_store
+from aisle.service.context import Context, OperationCall, Store
+from aisle.service.db import Row
+from aisle.service.db.statements import stock as sql
+from aisle.service.domain.quantities import to_json_number
+from aisle.service.errors import SUCCESS, bad_request, to_json_bytes
 
 
-async def create_customer_order_clearance(ctx: Context, call: Call) -> bytes:
+async def create_customer_order_clearance(ctx: Context, call: OperationCall) -> bytes:
     """Assign what is held at places with this tag, in every store of the token; of these categories, or of all.
 
     What is assigned already is brought up to date, so that asking twice assigns nothing twice. Where nothing is to be
@@ -23,47 +23,51 @@ async def create_customer_order_clearance(ctx: Context, call: Call) -> bytes:
     """
     tag = call.query.get("location_code_tag", "")
     if not tag:
-        raise malformed("A tag is needed.", "location_code_tag")
+        raise bad_request("A tag is needed.", "location_code_tag")
     categories = frozenset(call.body.get("category_codes") or ())
-    numbers = [row[0] for row in await ctx.tx.all(sql.STORES_OF_ACCESS, ctx.principal.token_id)]
+    numbers = [row[0] for row in await ctx.tx.all(sql.STORE_NUMBERS_OF_TOKEN, ctx.principal.token_id)]
     count = 0
     for number in numbers:
-        count += await _assign(ctx, await enter(ctx.tx, ctx.principal, number), tag, categories)
-    return DONE if count else dumps({"success": True, "message": await _why_nothing(ctx, numbers, tag, categories)})
+        count += await _assign_in_store(ctx, await authorize_store(ctx.tx, ctx.principal, number), tag, categories)
+    return (
+        SUCCESS
+        if count
+        else to_json_bytes({"success": True, "message": await _explain_nothing(ctx, numbers, tag, categories)})
+    )
 
 
-async def _why_nothing(ctx: Context, numbers: Iterable[str], tag: str, categories: Collection[str]) -> str:
+async def _explain_nothing(ctx: Context, numbers: Iterable[str], tag: str, categories: Collection[str]) -> str:
     """Why nothing is to be moved: a tag that no place has is seldom meant."""
     for number in numbers:
-        if any(tag in json.loads(row[0]) for row in await ctx.tx.all(sql.TAGS, number)):
+        if any(tag in json.loads(row[0]) for row in await ctx.tx.all(sql.LOCATION_TAGS, number)):
             what = "Nothing of these categories" if categories else "Nothing"
             return f"{what} is held for customer orders at places with the tag {tag!r}."
     return f"No place has the tag {tag!r}; nothing is to be moved."
 
 
-async def _assign(ctx: Context, store: Store, tag: str, categories: frozenset[str]) -> int:
+async def _assign_in_store(ctx: Context, store: Store, tag: str, categories: frozenset[str]) -> int:
     """Assign what is held in a store; how much of it there is, with what was assigned already."""
-    rows = await ctx.tx.all(sql.HELD_AT_PLACES, store.number)
+    rows = await ctx.tx.all(sql.HELD_AT_LOCATIONS, store.number)
     held = [row for row in rows if tag in json.loads(row[6]) and (not categories or row[7] in categories)]
     known = {tuple(row) for row in await ctx.tx.all(sql.ASSIGNMENTS_OPEN, store.number)}
     fresh = [row for row in held if tuple(row[:5]) not in known]
     for row in held:
         if tuple(row[:5]) in known:
-            await ctx.tx.run(sql.ASSIGNMENT_RENEW, store.number, *row[:6])
+            await ctx.tx.run(sql.ASSIGNMENT_QUANTITY_SET, store.number, *row[:6])
     if fresh:
-        seq = await ctx.take(store.number, "assignment", len(fresh))
+        seq = await ctx.next_numbers(store.number, "assignment", len(fresh))
         made = [(store.number, seq + n, *row[:6], tag, ctx.now) for n, row in enumerate(fresh)]
-        await ctx.tx.many(sql.ASSIGNMENT_ADD, made)
+        await ctx.tx.run_many(sql.ASSIGNMENT_ADD, made)
     return len(held)
 
 
-async def list_assignments(ctx: Context, call: Call) -> bytes:
+async def list_assignments(ctx: Context, call: OperationCall) -> bytes:
     """Goods that a clearance wants moved and that are still held where they were, in walking order."""
-    rows = await ctx.tx.all(sql.ASSIGNMENTS, ctx.here.number)
-    return dumps({"assignments": [_assignment(ctx.here, row) for row in rows]})
+    rows = await ctx.tx.all(sql.ASSIGNMENTS, ctx.current_store.number)
+    return to_json_bytes({"assignments": [_assignment_json(ctx.current_store, row) for row in rows]})
 
 
-def _assignment(store: Store, row: Row) -> dict[str, object]:
+def _assignment_json(store: Store, row: Row) -> dict[str, object]:
     seq, product, name, place, pool, order, line, quantity, tag, created = row
     return {
         "id": store.wire_id(seq),
@@ -73,7 +77,7 @@ def _assignment(store: Store, row: Row) -> dict[str, object]:
         "stock_pool": pool,
         "customer_order_number": order,
         "customer_order_line_number": line,
-        "quantity": plain(quantity),
+        "quantity": to_json_number(quantity),
         "location_tag": tag,
         "created_on": created,
     }

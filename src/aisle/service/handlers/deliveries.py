@@ -8,233 +8,272 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from aisle.service.amounts import goods, whole_number
-from aisle.service.answers import DONE, against_rule, conflict
-from aisle.service.barcodes import products_of
-from aisle.service.context import Call, Context, Store
-from aisle.service.delivery_text import delivery_item, delivery_text, grouped, line_item
-from aisle.service.encode import compact, loaded, without_none
-from aisle.service.few import Listed, page_keys
+from aisle.service.auth.tokens import authorize_store
+from aisle.service.context import Context, OperationCall, Store, split_wire_id
+from aisle.service.db import Row
+from aisle.service.db.product_codes import find_products_by_code
+from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
+from aisle.service.db.schema import UNDOCUMENTED_DELIVERY_FIELDS
+from aisle.service.db.statements import deliveries as sql
+from aisle.service.db.text_search import search_key
+from aisle.service.domain.json_text import (
+    drop_none,
+    join_members,
+    object_members,
+    parse_json_object,
+    quoted,
+    text_member,
+    to_json,
+)
+from aisle.service.domain.picking import parse_pool
+from aisle.service.domain.quantities import (
+    format_quantity,
+    parse_quantity,
+    parse_thousandths,
+    parse_whole_number,
+    to_json_number,
+)
+from aisle.service.domain.states import DELIVERY_OPEN, DELIVERY_RECEIVED
+from aisle.service.domain.store_catalogue import Product, StoreCatalogue
+from aisle.service.domain.timestamps import (
+    TimeZone,
+    day_of_stored_time,
+    parse_day,
+    parse_timestamp,
+    parse_timestamp_or_day,
+)
+from aisle.service.errors import SUCCESS, conflict, unprocessable
+from aisle.service.handlers.list_response import (
+    Page,
+    count_and_read,
+    list_envelope,
+    parse_page,
+    parse_scroll_page,
+    reduced_envelope,
+)
+from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.limits import check_code
-from aisle.service.pages import Page, envelope, over_stores, scrolled_page
-from aisle.service.sql import deliveries as sql
-from aisle.service.sql.compose import Query, around, filtered, merged, paged, searched
-from aisle.service.states import EXPECTED, RECEIVED
-from aisle.service.stock.book import Book, Product
-from aisle.service.stock.update import order_pool
-from aisle.service.storage import Row
-from aisle.service.text import search_key
-from aisle.service.times import Zone, day, day_of, parsed
-from aisle.service.tokens import enter
 from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
-PURCHASE = 1
+PURCHASE_ORDER_TYPE = 1
 """The type of a delivery whose creator says none."""
 
 # Of a line the interface shows these in no list.
-_KEPT = ("purchase_price", "secondary_order_number", "secondary_order_line_number")
-_SHIPMENT_LINE = "customer_order_shipment_number_line_number"
+_STORED_ONLY_FIELDS = ("purchase_price", "secondary_order_number", "secondary_order_line_number")
+_SHIPMENT_LINE_FIELD = "customer_order_shipment_number_line_number"
 # Where a row of a page has the number that orders it.
-_SEQ, _RECEIPT_SEQ = 2, 7
-_EQUAL = ("order_number", "status", "supplier_code", "group_code")
+_DELIVERY_NUMBER_COLUMN, _RECEIPT_NUMBER_COLUMN = 2, 7
+_EQUALITY_FILTERS = ("order_number", "status", "supplier_code", "group_code")
 
 
-class Kind(NamedTuple):
+class ListKind(NamedTuple):
     """Deliveries or receipts: the counter that numbers them, their keys over the chain, their filters, their orders."""
 
     counter: str
-    keys: str
+    key_statement: str
     filters: Mapping[str, str]
-    of_store: str
-    of_chain: str
+    store_sort: str
+    chain_sort: str
 
 
-DELIVERIES = Kind(
-    "delivery", sql.DELIVERY_CHAIN_KEYS, sql.DELIVERY_FILTERS, sql.DELIVERY_ORDER_STORE, sql.DELIVERY_ORDER_CHAIN
+DELIVERIES = ListKind(
+    "delivery", sql.DELIVERY_CHAIN_KEYS, sql.DELIVERY_FILTERS, sql.DELIVERY_SORT_STORE, sql.DELIVERY_SORT_CHAIN
 )
-RECEIPTS = Kind(
-    "receipt", sql.RECEIPT_CHAIN_KEYS, sql.RECEIPT_FILTERS, sql.RECEIPT_ORDER_STORE, sql.RECEIPT_ORDER_CHAIN
+RECEIPTS = ListKind(
+    "receipt", sql.RECEIPT_CHAIN_KEYS, sql.RECEIPT_FILTERS, sql.RECEIPT_SORT_STORE, sql.RECEIPT_SORT_CHAIN
 )
 
 
-async def list_deliveries(ctx: Context, call: Call) -> bytes:
+async def list_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """A page of deliveries with their lines, oldest first: of one store, or of all that the token covers."""
-    query, page = call.query, scrolled_page(call, (int, int))
-    asked, store = await scope(ctx, query)
-    asked |= {name: query[name] for name in _EQUAL if name in query}
+    query, page = call.query, parse_scroll_page(call, (int, int))
+    asked, store = await store_filter(ctx, query)
+    asked |= {name: query[name] for name in _EQUALITY_FILTERS if name in query}
     if "supplier_name" in query:
-        asked |= searched("supplier_name", query["supplier_name"])
+        asked |= search_filter("supplier_name", query["supplier_name"])
     if "delivery_date" in query:
-        asked["expected_on"] = day(query["delivery_date"], "delivery_date", ctx.zone(store))
-    asked |= modified_or_submitted(query, ctx.zone(store))
-    total, found = await of_page(ctx, page, asked, store, DELIVERIES)
-    groups, more = page.cut(found)
-    entries = [delivery_text(group) for group in groups]
+        asked["expected_on"] = parse_day(query["delivery_date"], "delivery_date", ctx.time_zone(store))
+    asked |= common_filters(query, ctx.time_zone(store))
+    total, found = await read_page(ctx, page, asked, store, DELIVERIES)
+    groups, more = page.split_rows(found)
+    entries = [delivery_json(group) for group in groups]
     last = groups[-1][0][2:4] if groups else None
-    return envelope(ctx, call, entries, page, total, more=more, sort="import_id", last=last)
+    return list_envelope(ctx, call, entries, page, total, has_more=more, sort_column="import_id", last_key=last)
 
 
-async def of_page(
-    ctx: Context, page: Page, asked: Mapping[str, object], store: Store | None, kind: Kind
+async def read_page(
+    ctx: Context, page: Page, list_filters: Mapping[str, object], store: Store | None, kind: ListKind
 ) -> tuple[int | None, list[list[Row]]]:
     """How many deliveries or receipts there are, and those of a page, each as the rows of its lines."""
-    count = partial(filtered, sql.DELIVERY_COUNT, kind.filters)
+    count = partial(filter_query, sql.DELIVERY_COUNT, kind.filters)
     if store:
-        found = filtered(sql.DELIVERY_KEYS, kind.filters, page.behind(asked), kind.of_store)
-        return await count(asked).total(ctx.tx), await _lines(ctx, paged(found, page.limit, page.offset), kind)
+        found = filter_query(sql.DELIVERY_KEYS, kind.filters, page.add_to_filters(list_filters), kind.store_sort)
+        return await count(list_filters).fetch_count(ctx.tx), await _read_lines(
+            ctx, page_query(found, page.limit, page.offset), kind
+        )
 
     def keys(filters: Mapping[str, object], stores: Sequence[str]) -> Query:
         if stores:
-            return merged(kind.keys, kind.filters, filters, {"store": stores}, kind.of_chain)
-        return filtered(kind.keys, kind.filters, filters, kind.of_chain)
+            return merge_queries(kind.key_statement, kind.filters, filters, {"store": stores}, kind.chain_sort)
+        return filter_query(kind.key_statement, kind.filters, filters, kind.chain_sort)
 
-    every = partial(filtered, kind.keys, kind.filters)
+    every = partial(filter_query, kind.key_statement, kind.filters)
 
     async def read() -> list[list[Row]]:
-        found = await page_keys(ctx, page, asked, Listed(kind.counter, every, keys))
-        return await _lines(ctx, found, kind) if found else []
+        found = await page_key_query(ctx, page, list_filters, MultiStoreList(kind.counter, every, keys))
+        return await _read_lines(ctx, found, kind) if found else []
 
     # Each has to be looked into for its lines' groups.
-    most = page.size if "group_code" in asked else None
-    return await over_stores(ctx.tx, every(asked), page, read, most)
+    most = page.size if "group_code" in list_filters else None
+    return await count_and_read(ctx.tx, every(list_filters), page, read, most)
 
 
-async def _lines(ctx: Context, keys: Query, kind: Kind) -> list[list[Row]]:
-    rows = await around(keys, sql.DELIVERY_PAGE).all(ctx.tx)
-    return grouped(rows, by=_RECEIPT_SEQ if kind is RECEIPTS else _SEQ)
+async def _read_lines(ctx: Context, keys: Query, kind: ListKind) -> list[list[Row]]:
+    rows = await with_page(keys, sql.DELIVERY_PAGE).all(ctx.tx)
+    return group_by_delivery(
+        rows, number_column=_RECEIPT_NUMBER_COLUMN if kind is RECEIPTS else _DELIVERY_NUMBER_COLUMN
+    )
 
 
-async def scope(ctx: Context, query: Body) -> tuple[dict[str, object], Store | None]:
+async def store_filter(ctx: Context, query: Body) -> tuple[dict[str, object], Store | None]:
     """The filter that keeps a list inside the named store, or inside those of the token."""
     if "store_number" in query:
-        store = await enter(ctx.tx, ctx.principal, query["store_number"])
+        store = await authorize_store(ctx.tx, ctx.principal, query["store_number"])
         return {"store": store.number}, store
     return ({} if ctx.principal.all_stores else {"token": ctx.principal.token_id}), None
 
 
-def modified_or_submitted(query: Body, zone: Zone) -> dict[str, object]:
+def common_filters(query: Body, zone: TimeZone) -> dict[str, object]:
     """The filters that deliveries and receipts share."""
     asked: dict[str, object] = {}
     if "is_submitted" in query:
-        asked["submitted" if query["is_submitted"] else "not_submitted"] = RECEIVED
+        asked["submitted" if query["is_submitted"] else "not_submitted"] = DELIVERY_RECEIVED
     if "last_modified_date" in query:
-        asked["modified"] = parsed(query["last_modified_date"], "last_modified_date", zone)
+        asked["modified"] = parse_timestamp(query["last_modified_date"], "last_modified_date", zone)
     return asked
 
 
-async def create_store_deliveries(ctx: Context, call: Call) -> bytes:
+async def create_store_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """Announce deliveries to one store, all or none."""
     bodies = list(enumerate(call.body.get("orders") or []))
-    await _create(ctx, ctx.here, bodies, call.header.get("container_override", False))
-    return DONE
+    await _create_deliveries(ctx, ctx.current_store, bodies, call.header.get("container_override", False))
+    return SUCCESS
 
 
-async def create_multi_store_deliveries(ctx: Context, call: Call) -> bytes:
+async def create_multi_store_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """Announce deliveries that name their stores, all or none."""
     by_store: defaultdict[str, list[tuple[int, Body]]] = defaultdict(list)
     for index, body in enumerate(call.body.get("orders") or []):
         by_store[body["store_number"]].append((index, body))
     for store_number in sorted(by_store):
-        store = await enter(ctx.tx, ctx.principal, store_number)
-        await _create(ctx, store, by_store[store_number], call.header.get("container_override", False))
-    return DONE
+        store = await authorize_store(ctx.tx, ctx.principal, store_number)
+        await _create_deliveries(ctx, store, by_store[store_number], call.header.get("container_override", False))
+    return SUCCESS
 
 
-async def _create(ctx: Context, store: Store, bodies: Iterable[tuple[int, Body]], override: bool) -> None:
-    given = [(index, without_none(body)) for index, body in bodies]
+async def _create_deliveries(ctx: Context, store: Store, bodies: Iterable[tuple[int, Body]], override: bool) -> None:
+    given = [(index, drop_none(body)) for index, body in bodies]
     numbers = sorted({body["order_number"] for _, body in given})
-    known = {row[0]: (row[1], row[2]) for row in await ctx.tx.all(sql.DELIVERIES_KNOWN, store.number, numbers)}
-    book = Book(ctx, store)
+    known = {row[0]: (row[1], row[2]) for row in await ctx.tx.all(sql.DELIVERY_FINGERPRINTS, store.number, numbers)}
+    book = StoreCatalogue(ctx, store)
     lines = [line for _, body in given for line in body.get("order_lines") or []]
     await book.load(line["product_number"] for line in lines if line.get("product_number"))
     for index, body in given:
         number, print_, field = body["order_number"], _fingerprint(body), f"orders[{index}]"
         check_code(number, "the number of a delivery", f"{field}.order_number")
-        before, status = known.get(number, ("", EXPECTED))
+        before, status = known.get(number, ("", DELIVERY_OPEN))
         if before == print_:
             continue
         if before and not override:
             raise conflict(f"Delivery {number} exists with another content.", f"{field}.order_number")
-        if status != EXPECTED:
+        if status != DELIVERY_OPEN:
             raise conflict(f"Goods of delivery {number} have been received.", f"{field}.order_number")
         rows = [
-            await _line(book, raw, f"{field}.order_lines[{n}]") for n, raw in enumerate(body.get("order_lines") or [])
+            await _parse_line(book, raw, f"{field}.order_lines[{n}]")
+            for n, raw in enumerate(body.get("order_lines") or [])
         ]
-        await _store(ctx, store, body, print_, _numbered(rows, field), field)
-        known[number] = (print_, EXPECTED)
+        await _store_delivery(ctx, store, body, print_, _number_lines(rows, field), field)
+        known[number] = (print_, DELIVERY_OPEN)
 
 
-async def mark_deliveries(ctx: Context, call: Call) -> bytes:
+async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """Say of announced deliveries that somebody has downloaded them, or under which number others know them.
 
     Raises Refusal (422) for a delivery that is not there.
     """
-    marks = [without_none(mark) for mark in call.body["deliveries"]]
+    marks = [drop_none(mark) for mark in call.body["deliveries"]]
     numbers = sorted({mark["order_number"] for mark in marks})
-    known = {row[0]: loaded(row[1]) for row in await ctx.tx.all(sql.DELIVERY_ITEMS, ctx.here.number, numbers)}
+    known = {
+        row[0]: parse_json_object(row[1])
+        for row in await ctx.tx.all(sql.DELIVERY_ITEMS, ctx.current_store.number, numbers)
+    }
     for index, mark in enumerate(marks):
         number = mark.pop("order_number")
         if number not in known:
-            raise against_rule(f"There is no delivery {number}.", f"deliveries[{index}].order_number")
+            raise unprocessable(f"There is no delivery {number}.", f"deliveries[{index}].order_number")
         if known[number] | mark == known[number]:
             continue
         known[number] |= mark
-        await ctx.tx.run(sql.DELIVERY_ITEM_SET, ctx.here.number, number, compact(known[number]), ctx.now)
-        ctx.changed(ctx.here.number, "delivery", number)
-    return DONE
+        await ctx.tx.run(sql.DELIVERY_ITEM_SET, ctx.current_store.number, number, to_json(known[number]), ctx.now)
+        ctx.mark_changed(ctx.current_store.number, "delivery", number)
+    return SUCCESS
 
 
 def _fingerprint(body: Body) -> str:
     """What makes an announcement the same, whichever of the two operations brings it."""
     content = {name: value for name, value in body.items() if name != "store_number"}
-    content["order_lines"] = [dict(sorted(without_none(line).items())) for line in body.get("order_lines") or []]
-    return hashlib.sha256(compact(dict(sorted(content.items()))).encode()).hexdigest()
+    content["order_lines"] = [dict(sorted(drop_none(line).items())) for line in body.get("order_lines") or []]
+    return hashlib.sha256(to_json(dict(sorted(content.items()))).encode()).hexdigest()
 
 
-async def _line(book: Book, raw: Body, field: str) -> Body:
+async def _parse_line(catalogue: StoreCatalogue, raw: Body, field: str) -> Body:
     """A line with its product and figures looked up and checked. Raises Refusal (422)."""
-    said = without_none(raw)
-    product = await _product(book, said, field)
-    quantity = goods(said["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
+    said = drop_none(raw)
+    product = await _get_product(catalogue, said, field)
+    quantity = parse_quantity(said["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
     if quantity < 0:
-        raise against_rule("Less than nothing cannot be delivered.", f"{field}.quantity")
+        raise unprocessable("Less than nothing cannot be delivered.", f"{field}.quantity")
     pool = said.get("target_stock_pool")
     named = "customer_order_number" in said, "customer_order_line_number" in said
     if any(named) and not all(named):
-        raise against_rule("An order line is named by order and line.", f"{field}.customer_order_line_number")
-    shipment_line = said.get(_SHIPMENT_LINE)
+        raise unprocessable("An order line is named by order and line.", f"{field}.customer_order_line_number")
+    shipment_line = said.get(_SHIPMENT_LINE_FIELD)
     return {
-        "number": whole_number(said["line_number"], f"{field}.line_number") if "line_number" in said else None,
+        "number": parse_whole_number(said["line_number"], f"{field}.line_number") if "line_number" in said else None,
         "product": product,
         "quantity": quantity,
-        "pool": None if pool is None else order_pool(pool, f"{field}.target_stock_pool"),
+        "pool": None if pool is None else parse_pool(pool, f"{field}.target_stock_pool"),
         "order": said.get("customer_order_number", ""),
-        "order_line": whole_number(said.get("customer_order_line_number", 0), f"{field}.customer_order_line_number"),
-        "shipment_line": None if shipment_line is None else whole_number(shipment_line, f"{field}.{_SHIPMENT_LINE}"),
+        "order_line": parse_whole_number(
+            said.get("customer_order_line_number", 0), f"{field}.customer_order_line_number"
+        ),
+        "shipment_line": None
+        if shipment_line is None
+        else parse_whole_number(shipment_line, f"{field}.{_SHIPMENT_LINE_FIELD}"),
         "said": said,
     }
 
 
-async def _product(book: Book, said: Body, field: str) -> Product:
+async def _get_product(catalogue: StoreCatalogue, line_body: Body, field: str) -> Product:
     """The product that a line names by its number, or by its barcode alone. Raises Refusal (422)."""
-    if said.get("product_number"):
-        return await book.product(said["product_number"], f"{field}.product_number")
-    code = said.get("barcode", "")
-    found = await products_of(book.ctx.tx, code)
+    if line_body.get("product_number"):
+        return await catalogue.get_product(line_body["product_number"], f"{field}.product_number")
+    code = line_body.get("barcode", "")
+    found = await find_products_by_code(catalogue.ctx.tx, code)
     if len(found) != 1:
         known = "Several products have" if found else "No product has"
         message = f"{known} the barcode {code}." if code else "A line needs a product number or a barcode."
-        raise against_rule(message, f"{field}.product_number")
-    return await book.product(found[0], f"{field}.product_number")
+        raise unprocessable(message, f"{field}.product_number")
+    return await catalogue.get_product(found[0], f"{field}.product_number")
 
 
-def _numbered(rows: list[Body], field: str) -> list[Body]:
+def _number_lines(rows: list[Body], field: str) -> list[Body]:
     """The lines, each with a number of its own; those without one take the next that is free."""
     numbers = [row["number"] for row in rows if row["number"] is not None]
     taken = set(numbers)
     if len(numbers) != len(taken):
-        raise against_rule("Two lines have one number.", f"{field}.order_lines")
+        raise unprocessable("Two lines have one number.", f"{field}.order_lines")
     after = 0
     for row in rows:
         if row["number"] is None:
@@ -243,38 +282,42 @@ def _numbered(rows: list[Body], field: str) -> list[Body]:
     return rows
 
 
-async def _store(ctx: Context, store: Store, body: Body, print_: str, lines: list[Body], field: str) -> None:
+async def _store_delivery(
+    ctx: Context, store: Store, body: Body, fingerprint: str, lines: list[Body], field: str
+) -> None:
     number = body["order_number"]
-    await ctx.tx.run(sql.DELIVERY_LINES_DROP, store.number, number)
-    item = delivery_item(ctx, store, body, field)
+    await ctx.tx.run(sql.DELIVERY_LINES_DELETE, store.number, number)
+    item = delivery_fields(ctx, store, body, field)
     kept = {name: value for name, value in body.items() if name != "order_lines"}
     row = (
-        await ctx.take(store.number, "delivery"),
+        await ctx.next_numbers(store.number, "delivery"),
         store.ordinal,
-        whole_number(body.get("order_type", PURCHASE), f"{field}.order_type"),
-        EXPECTED,
+        parse_whole_number(body.get("order_type", PURCHASE_ORDER_TYPE), f"{field}.order_type"),
+        DELIVERY_OPEN,
         body.get("supplier_code", ""),
         search_key((body.get("supplier_name"),)),
-        day_of(item.get("datetime_expected", ""), ctx.zone(store)),
+        day_of_stored_time(item.get("datetime_expected", ""), ctx.time_zone(store)),
         ctx.now,
-        print_,
-        compact(item),
-        compact(kept),
+        fingerprint,
+        to_json(item),
+        to_json(kept),
     )
     await ctx.tx.run(sql.DELIVERY_SET, store.number, number, *row)
-    first = await ctx.take(store.number, "delivery_line", len(lines)) if lines else 0
-    await ctx.tx.many(sql.DELIVERY_LINE_ADD, [_row(ctx, store, number, first + n, one) for n, one in enumerate(lines)])
+    first = await ctx.next_numbers(store.number, "delivery_line", len(lines)) if lines else 0
+    await ctx.tx.run_many(
+        sql.DELIVERY_LINE_ADD, [_delivery_line_row(ctx, store, number, first + n, one) for n, one in enumerate(lines)]
+    )
     for line in lines:
         shipment = line["said"].get("customer_order_shipment_number")
         if line["order"] and shipment:
             key = (store.number, line["order"], line["order_line"])
             await ctx.tx.run(sql.SHIPMENT_SET, *key, shipment, line["shipment_line"])
-    ctx.changed(store.number, "delivery", number)
+    ctx.mark_changed(store.number, "delivery", number)
 
 
-def _row(ctx: Context, store: Store, number: str, seq: int, line: Body) -> tuple[object, ...]:
+def _delivery_line_row(ctx: Context, store: Store, number: str, seq: int, line: Body) -> tuple[object, ...]:
     """A row of `delivery_line`, in the order of `DELIVERY_LINE_ADD`."""
-    aside = {name: line["said"][name] for name in _KEPT if name in line["said"]}
+    aside = {name: line["said"][name] for name in _STORED_ONLY_FIELDS if name in line["said"]}
     return (
         store.number,
         number,
@@ -287,6 +330,165 @@ def _row(ctx: Context, store: Store, number: str, seq: int, line: Body) -> tuple
         line["order"],
         line["order_line"],
         ctx.now,
-        compact(line_item(line["said"], aside)),
-        compact(aside),
+        to_json(delivery_line_fields(line["said"], aside)),
+        to_json(aside),
+    )
+
+
+async def list_receipts(ctx: Context, call: OperationCall) -> bytes:
+    """A page of receipts by id: of one store, or of all that the token covers."""
+    asked, store = await store_filter(ctx, call.query)
+    return await _receipts_page(ctx, call.query, asked, store)
+
+
+async def list_store_receipts(ctx: Context, call: OperationCall) -> bytes:
+    """A page of one store's receipts by id."""
+    return await _receipts_page(ctx, call.query, {"store": ctx.current_store.number}, ctx.current_store)
+
+
+async def _receipts_page(ctx: Context, query: dict[str, Any], filters: dict[str, object], store: Store | None) -> bytes:
+    page: Page = parse_page(query)
+    filters["receipt_type"] = query["receipt_type"]
+    if "order_number" in query:
+        filters["order_number"] = query["order_number"]
+    for name in ("from_id", "to_id"):
+        if name in query:
+            filters[name] = split_wire_id(query[name])
+    filters |= common_filters(query, ctx.time_zone(store))
+    total, found = await read_page(ctx, page, filters, store, RECEIPTS)
+    groups, more = page.split_rows(found)
+    return reduced_envelope([receipt_json(group) for group in groups], page, total, has_more=more)
+
+
+JsonObject = dict[str, Any]
+
+_DELIVERY_FIELDS = ("external_reference_number", "supplier_code", "supplier_name", "tracing_url")
+_LINE_FIELDS = (
+    "barcode",
+    "container_barcode",
+    "customer_order_shipment_number",
+    "customer_order_shipment_number_line_number",
+    "description",
+)
+_LINE_COLUMN = 10
+"""Where the columns of a line begin in a row of `DELIVERY_PAGE`."""
+
+
+def delivery_fields(ctx: Context, store: Store, body: JsonObject, field: str) -> JsonObject:
+    """What a list shows of a delivery beside its lines. Raises Refusal: 400 a time that is none, 422 a number."""
+    item: JsonObject = {name: body[name] for name in _DELIVERY_FIELDS if name in body}
+    zone = ctx.time_zone(store)
+    item["datetime_created"] = parse_timestamp(
+        body.get("datetime_created") or ctx.now, f"{field}.datetime_created", zone
+    )
+    if body.get("datetime_expected"):
+        item["datetime_expected"] = parse_timestamp_or_day(
+            body["datetime_expected"], f"{field}.datetime_expected", zone
+        )
+    for name in ("no_of_containers", "store_origin"):
+        if name in body:
+            item[name] = to_json_number(parse_thousandths(body[name], f"{field}.{name}", whole=True))
+    item["is_downloaded"] = False
+    aside = {name: body[name] for name in UNDOCUMENTED_DELIVERY_FIELDS if name in body}
+    return item | ({"aisle": aside} if aside else {})
+
+
+def delivery_line_fields(body: JsonObject, extra_fields: JsonObject) -> JsonObject:
+    """What a list shows of a line beside its figures; `aside` is what the interface has no field for."""
+    item = {name: json_value(body[name]) for name in _LINE_FIELDS if name in body}
+    return item | ({"aisle": extra_fields} if extra_fields else {})
+
+
+def json_value(value: Any) -> Any:
+    """A number of the wire as the shortest number, anything else as it is."""
+    return value if isinstance(value, str) else to_json_number(parse_thousandths(value, "order_lines", whole=True))
+
+
+def group_by_delivery(rows: Iterable[Row], number_column: int) -> list[list[Row]]:
+    """The rows of one delivery each, with its lines in order; deliveries by the column `by` and their store."""
+    groups: dict[tuple[int, int], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row[number_column], row[3]), []).append(row)
+    return [sorted(groups[key], key=lambda row: row[_LINE_COLUMN] or 0) for key in sorted(groups)]
+
+
+def delivery_json(rows: list[Row]) -> str:
+    """One delivery of a list."""
+    store, number_, seq, ordinal, kind, status, updated, _, item, about = rows[0][:_LINE_COLUMN]
+    lines = (_delivery_line_json(row[_LINE_COLUMN:]) for row in rows if row[_LINE_COLUMN] is not None)
+    return join_members(
+        (
+            f'"order_number":{quoted(number_)},"store_number":{quoted(store)},"order_type":"{kind}"',
+            f'"import_id":{Store(store, ordinal).wire_id(seq)},"status":{quoted(status)}',
+            f'"updated_on":{quoted(updated)}',
+            text_member("store_gln", parse_json_object(about).get("store_gln")),
+            object_members(item),
+            f'"order_lines":[{",".join(lines)}]',
+        )
+    )
+
+
+def _delivery_line_json(row: Row) -> str:
+    line, _, product, quantity, received, pool, order, order_line, _, item, about = row
+    said, known = parse_json_object(item), parse_json_object(about)
+    return join_members(
+        (
+            f'"line_number":{line},"product_number":{quoted(product)},"quantity":{format_quantity(quantity)}',
+            f'"received_quantity":{format_quantity(received)}',
+            "" if pool is None else f'"target_stock_pool":{pool}',
+            f'"customer_order_number":{quoted(order)},"customer_order_line_number":{order_line}' if order else "",
+            *_catalogue_members(said, known),
+            text_member("base_unit", known.get("base_unit_name")),
+            text_member("purchase_unit_barcode", known.get("purchase_unit_barcode")),
+            text_member("purchase_unit_product_number", known.get("purchase_unit_product_number")),
+            _number_member("purchase_unit_quantity", known.get("purchase_unit_quantity")),
+            object_members(item),
+        )
+    )
+
+
+def _catalogue_members(line_fields: JsonObject, product_fields: JsonObject) -> tuple[str, ...]:
+    """What a line does not say of itself, the catalogue says."""
+    return (
+        "" if "barcode" in line_fields else text_member("barcode", product_fields.get("barcode") or None),
+        "" if "description" in line_fields else text_member("description", product_fields.get("product_name")),
+        text_member("category_code", product_fields.get("category_code")),
+        text_member("group_code", product_fields.get("group_code") or product_fields.get("category_code")),
+    )
+
+
+def _number_member(name: str, value: Any) -> str:
+    return "" if value is None else f'"{name}":{value}'
+
+
+def receipt_json(rows: list[Row]) -> str:
+    """One receipt of a list: what came of a delivery."""
+    store, number_, _, ordinal, kind, status, _, receipt, item, about = rows[0][:_LINE_COLUMN]
+    at, head = Store(store, ordinal), parse_json_object(item)
+    lines = (_receipt_line_json(at, row[_LINE_COLUMN:]) for row in rows if row[_LINE_COLUMN] is not None)
+    return join_members(
+        (
+            f'"order_number":{quoted(number_)},"store_number":{quoted(store)},"order_type_id":{kind}',
+            f'"import_id":{at.wire_id(receipt)},"status":{quoted(status)}',
+            text_member("store_gln", parse_json_object(about).get("store_gln")),
+            *(
+                text_member(name, head.get(name))
+                for name in ("datetime_created", "datetime_expected", "supplier_code", "supplier_name")
+            ),
+            f'"receipt_lines":[{",".join(lines)}]',
+        )
+    )
+
+
+def _receipt_line_json(store: Store, row: Row) -> str:
+    line, seq, product, quantity, received, _, _, _, updated, item, about = row
+    said, known = parse_json_object(item), parse_json_object(about)
+    return join_members(
+        (
+            f'"id":{store.wire_id(seq)},"line_number":{line},"product_number":{quoted(product)}',
+            f'"received_quantity":{format_quantity(received)},"shipped_quantity":{format_quantity(quantity)}',
+            *_catalogue_members(said, known),
+            *(text_member(name, said.get(name)) for name in ("barcode", "description", "container_barcode")),
+            f'"updated_on":{quoted(updated)}',
+        )
     )

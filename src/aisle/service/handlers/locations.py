@@ -5,83 +5,93 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aisle.service.amounts import number
-from aisle.service.answers import missing
-from aisle.service.context import Call, Context, Store
-from aisle.service.encode import joined, loaded, member, pool_members, quoted, shipment_members
-from aisle.service.handlers.languages import names
-from aisle.service.pages import envelope, scrolled_page
-from aisle.service.sql import locations as sql
-from aisle.service.sql.compose import Query, around, filtered, paged, searched
-from aisle.service.stock.book import Book
-from aisle.service.storage import Row
+from aisle.service.context import Context, OperationCall, Store
+from aisle.service.db import Row
+from aisle.service.db.queries import Query, filter_query, page_query, search_filter, with_page
+from aisle.service.db.statements import stores as sql
+from aisle.service.domain.json_text import (
+    join_members,
+    parse_json_object,
+    pool_members,
+    quoted,
+    shipment_members,
+    text_member,
+)
+from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.store_catalogue import StoreCatalogue
+from aisle.service.errors import not_found
+from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
+from aisle.service.handlers.products import translated_names
 
 # Where the columns of a balance begin in a row of the page, after those of the place.
-_BALANCE = 7
-_OF_ORDERS = ("customer_order_number", "customer_order_shipment_number")
+_BALANCE_COLUMN = 7
+_ORDER_FILTERS = ("customer_order_number", "customer_order_shipment_number")
 
 
-async def list_locations(ctx: Context, call: Call) -> bytes:
+async def list_locations(ctx: Context, call: OperationCall) -> bytes:
     """A page of places in walking order, with the stock on each."""
-    query, page = call.query, scrolled_page(call, (int, str, str))
+    query, page = call.query, parse_scroll_page(call, (int, str, str))
     ctx.app_user = query.get("app_username", ctx.app_user)
-    asked: dict[str, object] = {"store": ctx.here.number}
+    asked: dict[str, object] = {"store": ctx.current_store.number}
     if "search_text" in query:
-        asked |= searched("search", query["search_text"])
+        asked |= search_filter("search", query["search_text"])
     # From the store's counters where nothing else is asked.
-    one = Query(sql.LOCATION_COUNT_ONE, (ctx.here.number,))
-    every = one if len(asked) == 1 else filtered(sql.LOCATION_COUNT, sql.LOCATION_FILTERS, asked)
-    total = await every.total(ctx.tx)
-    found = filtered(sql.LOCATION_KEYS, sql.LOCATION_FILTERS, page.behind(asked), sql.LOCATION_ORDER)
-    rows = await around(paged(found, page.limit, page.offset), sql.LOCATION_PAGE).all(ctx.tx)
-    translated = await names(ctx, query.get("accept_language"), {row[_BALANCE] for row in rows if row[_BALANCE]})
-    groups = _by_place(rows)
-    keys, more = page.cut(sorted(groups))
+    one = Query(sql.LOCATION_COUNT_OF_STORE, (ctx.current_store.number,))
+    every = one if len(asked) == 1 else filter_query(sql.LOCATION_COUNT, sql.LOCATION_FILTERS, asked)
+    total = await every.fetch_count(ctx.tx)
+    found = filter_query(sql.LOCATION_KEYS, sql.LOCATION_FILTERS, page.add_to_filters(asked), sql.LOCATION_SORT)
+    rows = await with_page(page_query(found, page.limit, page.offset), sql.LOCATION_PAGE).all(ctx.tx)
+    translated = await translated_names(
+        ctx, query.get("accept_language"), {row[_BALANCE_COLUMN] for row in rows if row[_BALANCE_COLUMN]}
+    )
+    groups = _group_by_location(rows)
+    keys, more = page.split_rows(sorted(groups))
     free_only = query.get("ignore_customerorder_stock", False)
-    entries = (_location(ctx.here, groups[key], free_only, translated) for key in keys)
+    entries = (_location_json(ctx.current_store, groups[key], free_only, translated) for key in keys)
     last = keys[-1] if keys else None
-    return envelope(ctx, call, entries, page, total, more=more, sort="location_order", last=last)
+    return list_envelope(ctx, call, entries, page, total, has_more=more, sort_column="location_order", last_key=last)
 
 
-def _by_place(rows: Iterable[Row]) -> dict[tuple[int, str, str], list[Row]]:
+def _group_by_location(rows: Iterable[Row]) -> dict[tuple[int, str, str], list[Row]]:
     groups: dict[tuple[int, str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row[2], row[6], row[0]), []).append(row)
     return groups
 
 
-def _location(store: Store, rows: list[Row], free_only: bool, translated: Mapping[str, str]) -> str:
-    code, seq, order, pool, tags, created, _ = rows[0][:_BALANCE]
+def _location_json(store: Store, rows: list[Row], free_only: bool, product_names: Mapping[str, str]) -> str:
+    code, seq, order, pool, tags, created, _ = rows[0][:_BALANCE_COLUMN]
     stock: dict[tuple[str, str, int], dict[int, int]] = {}
     about: dict[tuple[str, str, int], Row] = {}
-    for product, name, customer_order, line, of, quantity, *shipment in (row[_BALANCE:] for row in rows):
+    for product, name, customer_order, line, of, quantity, *shipment in (row[_BALANCE_COLUMN:] for row in rows):
         if product is None or (free_only and customer_order):
             continue
         key = (product, customer_order, line)
-        about[key] = (translated.get(product, name), *shipment)
+        about[key] = (product_names.get(product, name), *shipment)
         stock.setdefault(key, {})[of] = quantity
     orders = sorted({key[1] for key in stock if key[1]})
-    entries = (_stock(key, about[key], pools, tags) for key, pools in sorted(stock.items()))
-    return joined(
+    entries = (_stock_json(key, about[key], pools, tags) for key, pools in sorted(stock.items()))
+    return join_members(
         (
             f'"id":{store.wire_id(seq)},"location_code":{quoted(code)},"location_order":{order},'
             f'"counter":{len({key[0] for key in stock})},'
-            f'"quantity":{number(sum(sum(pools.values()) for pools in stock.values()))},"created_on":{quoted(created)},'
+            f'"quantity":{format_quantity(sum(sum(pools.values()) for pools in stock.values()))},'
+            f'"created_on":{quoted(created)},'
             f'"customer_orders":[{",".join(map(quoted, orders))}]',
-            member("default_stock_pool", None if pool is None else str(pool)),
+            text_member("default_stock_pool", None if pool is None else str(pool)),
             f'"tags":{tags}',
             f'"stock":[{",".join(entries)}]',
         )
     )
 
 
-def _stock(key: tuple[str, str, int], about: Row, pools: dict[int, int], tags: str) -> str:
+def _stock_json(key: tuple[str, str, int], description: Row, pools: dict[int, int], tags: str) -> str:
     product, order, line = key
-    name, shipment, shipment_line = about
-    return joined(
+    name, shipment, shipment_line = description
+    return join_members(
         (
             f'"product_number":{quoted(product)},"product_description":{quoted(name)},'
-            f'"quantity":{number(sum(pools.values()))}',
+            f'"quantity":{format_quantity(sum(pools.values()))}',
             f'"customer_order_number":{quoted(order)},"customer_order_line_number":{line}' if order else "",
             *shipment_members(shipment, shipment_line),
             # Here the pools are spelled without an underscore before the digit.
@@ -91,43 +101,45 @@ def _stock(key: tuple[str, str, int], about: Row, pools: dict[int, int], tags: s
     )
 
 
-async def list_location_products(ctx: Context, call: Call) -> bytes:
+async def list_location_products(ctx: Context, call: OperationCall) -> bytes:
     """A page of what lies at one place, by product and order line. Raises Refusal (404): no such place."""
-    query, page, code = call.query, scrolled_page(call, (str, str, int)), call.path["location_code"]
-    if await Book(ctx, ctx.here).known_place(code) is None:
-        raise missing(f"There is no location {code}.")
-    asked: dict[str, object] = {"store": ctx.here.number, "place": code, "stocked": 0}
-    asked |= {name: query[name] for name in _OF_ORDERS if name in query}
-    asked |= _searched(query)
-    total = await _at_place(asked).total(ctx.tx)
-    order = sql.AT_PLACE_GROUP + " " + sql.AT_PLACE_ORDER
-    found = filtered(sql.AT_PLACE, sql.AT_PLACE_FILTERS, page.behind(asked), order)
-    rows, more = page.cut(await paged(found, page.limit, page.offset).all(ctx.tx))
-    translated = await names(ctx, call.header.get("Accept-Language"), {row[0] for row in rows})
-    entries = [_product(row, translated.get(row[0]) or row[4]) for row in rows]
+    query, page, code = call.query, parse_scroll_page(call, (str, str, int)), call.path["location_code"]
+    if await StoreCatalogue(ctx, ctx.current_store).find_location(code) is None:
+        raise not_found(f"There is no location {code}.")
+    asked: dict[str, object] = {"store": ctx.current_store.number, "place": code, "stocked": 0}
+    asked |= {name: query[name] for name in _ORDER_FILTERS if name in query}
+    asked |= _search_filters(query)
+    total = await _count_query(asked).fetch_count(ctx.tx)
+    order = sql.GOODS_AT_LOCATION_GROUP + " " + sql.GOODS_AT_LOCATION_SORT
+    found = filter_query(sql.GOODS_AT_LOCATION, sql.GOODS_AT_LOCATION_FILTERS, page.add_to_filters(asked), order)
+    rows, more = page.split_rows(await page_query(found, page.limit, page.offset).all(ctx.tx))
+    translated = await translated_names(ctx, call.header.get("Accept-Language"), {row[0] for row in rows})
+    entries = [_product_json(row, translated.get(row[0]) or row[4]) for row in rows]
     last = rows[-1][:3] if rows else None
-    return envelope(ctx, call, entries, page, total, more=more, sort="product_number", last=last)
+    return list_envelope(ctx, call, entries, page, total, has_more=more, sort_column="product_number", last_key=last)
 
 
-def _at_place(asked: Mapping[str, object]) -> Query:
-    return filtered(sql.AT_PLACE_COUNT, sql.AT_PLACE_FILTERS, asked, sql.AT_PLACE_GROUP + ") counted")
+def _count_query(filters: Mapping[str, object]) -> Query:
+    return filter_query(
+        sql.GOODS_AT_LOCATION_COUNT, sql.GOODS_AT_LOCATION_FILTERS, filters, sql.GOODS_AT_LOCATION_GROUP + ") counted"
+    )
 
 
-def _searched(query: dict[str, Any]) -> dict[str, object]:
+def _search_filters(query: dict[str, Any]) -> dict[str, object]:
     """A search through name and barcode; the advanced one through everything the catalogue says of the product."""
     if "search_text" not in query:
         return {}
-    return {**searched("detail" if query.get("advance_search") else "search", query["search_text"])}
+    return {**search_filter("detail" if query.get("advance_search") else "search", query["search_text"])}
 
 
-def _product(row: Row, name: str) -> str:
+def _product_json(row: Row, name: str) -> str:
     product, order, line, quantity, _, barcode, item, shipment, shipment_line = row
-    return joined(
+    return join_members(
         (
-            f'"product_number":{quoted(product)},"product_description":{quoted(name)},"quantity":{number(quantity)}',
-            member("barcode", barcode or None),
+            f'"product_number":{quoted(product)},"product_description":{quoted(name)},"quantity":{format_quantity(quantity)}',
+            text_member("barcode", barcode or None),
             f'"customer_order_number":{quoted(order)},"customer_order_line_number":{line}' if order else "",
             *shipment_members(shipment, shipment_line),
-            member("image_url", loaded(item).get("image_url")),
+            text_member("image_url", parse_json_object(item).get("image_url")),
         )
     )

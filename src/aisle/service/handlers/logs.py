@@ -9,239 +9,254 @@ from types import MappingProxyType
 from typing import Any
 
 from aisle.contract.wire import pool_fields
-from aisle.service.amounts import goods, plain, thousandths, whole_number
-from aisle.service.answers import against_rule, dumps, missing
-from aisle.service.context import Call, Context, Store, split_id, wire_id
-from aisle.service.encode import fragment, joined, loaded, quoted, without_none
-from aisle.service.few import Listed, page_keys
+from aisle.service.auth.tokens import authorize_store
+from aisle.service.context import Context, OperationCall, Store, split_wire_id, wire_id
+from aisle.service.db import Row
+from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, with_page
+from aisle.service.db.statements import logs as sql
+from aisle.service.db.statements import products as product_sql
+from aisle.service.db.statements import stores as store_sql
+from aisle.service.domain.counts_and_adjustments import (
+    AdjustmentKind,
+    CountDifference,
+    adjust_free,
+    adjust_held,
+    count_free,
+    count_held,
+)
+from aisle.service.domain.json_text import drop_none, join_members, object_members, parse_json_object, quoted
+from aisle.service.domain.ledger import Ledger
+from aisle.service.domain.log_entries import LogEntry, LogWriter
+from aisle.service.domain.order_line import OrderLine, load_open_line
+from aisle.service.domain.orders import save_changed_line, save_changed_orders
+from aisle.service.domain.picking import parse_pool
+from aisle.service.domain.quantities import (
+    parse_quantity,
+    parse_row_id,
+    parse_thousandths,
+    parse_whole_number,
+    to_json_number,
+)
+from aisle.service.domain.receipts import Delivery, DeliveryLine, DeliveryReceipts, LineShare
+from aisle.service.domain.recounts import close_recounts, find_fulfilled_recounts
+from aisle.service.domain.states import NOTHING_TO_REVIEW, REVIEWED, TRANSITIONS, check_transition
+from aisle.service.domain.store_catalogue import Location, Product, StoreCatalogue
+from aisle.service.domain.timestamps import format_timestamp, parse_day, parse_end_of_day, parse_timestamp
+from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessable
 from aisle.service.handlers import store_products
-from aisle.service.pages import Page, envelope, over_stores, scrolled_page
-from aisle.service.request import clamped
-from aisle.service.sql import logs as sql
-from aisle.service.sql import products as product_sql
-from aisle.service.sql.compose import Query, around, filtered, merged, paged
-from aisle.service.states import NOTHING, REVIEWED
-from aisle.service.stock.book import Book, Place, Product
-from aisle.service.stock.change import Coming, change_free, change_held
-from aisle.service.stock.counting import Difference, count_free, count_held
-from aisle.service.stock.ledger import Ledger
-from aisle.service.stock.line import OrderLine, open_line
-from aisle.service.stock.logs import Entry, LogWriter
-from aisle.service.stock.order import refresh, refresh_orders
-from aisle.service.stock.receipt import Delivery, DeliveryLine, Part, Receiving
-from aisle.service.stock.recount import close_recounts, met_recounts
-from aisle.service.stock.update import order_pool
-from aisle.service.storage import Row
-from aisle.service.times import day, day_after, moment, parsed
-from aisle.service.tokens import enter
+from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
+from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
+from aisle.service.http.request import clamp_occurred_on
 from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.
 HISTORIC_DAYS = 90
-_POOLS = pool_fields("stock_pool_")
+_POOL_FIELDS = pool_fields("stock_pool_")
 # When it happened: the last of these that an entry names.
-_WHEN = ("modification_datetime", "scanned_datetime")
-_KEPT = ("loss_comment", "loss_image", "loss_order_number", "modification_datetime", "order_after_date")
+_TIME_FIELDS = ("modification_datetime", "scanned_datetime")
+_STORED_FIELDS = ("loss_comment", "loss_image", "loss_order_number", "modification_datetime", "order_after_date")
 
 
-async def list_store_product_logs(ctx: Context, call: Call) -> bytes:
+async def list_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
     """A page of log entries by id: of one store, or of all that the token covers."""
-    query, page = call.query, scrolled_page(call, (int, int))
-    store = await enter(ctx.tx, ctx.principal, query["store_number"]) if "store_number" in query else None
-    zone = ctx.zone(store)
+    query, page = call.query, parse_scroll_page(call, (int, int))
+    store = await authorize_store(ctx.tx, ctx.principal, query["store_number"]) if "store_number" in query else None
+    zone = ctx.time_zone(store)
     asked: dict[str, object] = {
         name: query[name] for name in ("article_number", "review_status", "reason_code", "reference") if name in query
     }
-    if asked.get("review_status") == NOTHING:
+    if asked.get("review_status") == NOTHING_TO_REVIEW:
         asked["nothing_to_review"] = asked.pop("review_status")
     if query.get("is_reviewed"):
         asked["reviewed"] = REVIEWED
     if "last_modified_date" in query:
-        asked["modified_from"] = parsed(
-            day(query["last_modified_date"], "last_modified_date", zone), "last_modified_date", zone
+        asked["modified_from"] = parse_timestamp(
+            parse_day(query["last_modified_date"], "last_modified_date", zone), "last_modified_date", zone
         )
     if "to_modified_date" in query:
-        asked["modified_before"] = day_after(query["to_modified_date"], "to_modified_date", zone)
-    total, found = await (_of_store(ctx, page, query, asked, store) if store else _of_chain(ctx, page, query, asked))
-    rows, more = page.cut(found)
-    entries = (_entry(row) for row in rows)
+        asked["modified_before"] = parse_end_of_day(query["to_modified_date"], "to_modified_date", zone)
+    total, found = await (
+        _read_store(ctx, page, query, asked, store) if store else _read_chain(ctx, page, query, asked)
+    )
+    rows, more = page.split_rows(found)
+    entries = (_entry_json(row) for row in rows)
     last = rows[-1][:2] if rows else None
-    return envelope(ctx, call, entries, page, total, more=more, sort="id", last=last)
+    return list_envelope(ctx, call, entries, page, total, has_more=more, sort_column="id", last_key=last)
 
 
-def _entry(row: Row, aside: str = "") -> str:
+def _entry_json(row: Row, extra_member: str = "") -> str:
     seq, ordinal, review, updated, item = row
     head = f'"id":{wire_id(seq, ordinal)},"review_status":"{review}","updated_on":{quoted(updated)}'
-    return joined((head, fragment(item), aside))
+    return join_members((head, object_members(item), extra_member))
 
 
-async def retrieve_log_entry(ctx: Context, call: Call) -> bytes:
+async def retrieve_log_entry(ctx: Context, call: OperationCall) -> bytes:
     """One entry of the store's log, as its list tells it, with what the list has no field for: pictures of losses too.
 
     Raises Refusal (404) where the store has no such entry.
     """
-    seq, ordinal = split_id(call.query["id"])
-    row = await ctx.tx.one(sql.LOG_ENTRY, ctx.here.number, seq)
+    seq, ordinal = split_wire_id(call.query["id"])
+    row = await ctx.tx.one(sql.LOG_ENTRY, ctx.current_store.number, seq)
     if row is None or row[1] != ordinal:
-        raise missing(f"Store {ctx.here.number} has no entry {call.query['id']}.")
-    return _entry(row[:5], f'"aisle":{row[5]}').encode()
+        raise not_found(f"Store {ctx.current_store.number} has no entry {call.query['id']}.")
+    return _entry_json(row[:5], f'"aisle":{row[5]}').encode()
 
 
-async def _of_chain(
-    ctx: Context, page: Page, query: Mapping[str, Any], asked: dict[str, object]
+async def _read_chain(
+    ctx: Context, page: Page, query: Mapping[str, Any], filters: dict[str, object]
 ) -> tuple[int | None, list[Row]]:
     """How many entries there are in the token's stores, and those of a page."""
     if not ctx.principal.all_stores:
-        asked["token"] = ctx.principal.token_id
-    asked |= {name: split_id(query[name]) for name in ("from_id", "to_id") if name in query}
+        filters["token"] = ctx.principal.token_id
+    filters |= {name: split_wire_id(query[name]) for name in ("from_id", "to_id") if name in query}
     months: list[str] = []
     if not query.get("is_historic"):
-        if asked.keys() <= sql.LOG_OF_MONTHS:
-            months = _months(ctx)
+        if filters.keys() <= sql.LOG_MONTH_FILTERS:
+            months = _recent_months(ctx)
         else:
-            asked["since"] = _months(ctx)[0]
-    listed = Listed("log", partial(_any_order, months), partial(_keys, months))
+            filters["since"] = _recent_months(ctx)[0]
+    listed = MultiStoreList("log", partial(_unordered_query, months), partial(_key_query, months))
 
     async def read() -> list[Row]:
-        keys = await page_keys(ctx, page, asked, listed)
-        return sorted(await around(keys, sql.LOG_PAGE).all(ctx.tx), key=lambda row: row[:2]) if keys else []
+        keys = await page_key_query(ctx, page, filters, listed)
+        return sorted(await with_page(keys, sql.LOG_PAGE).all(ctx.tx), key=lambda row: row[:2]) if keys else []
 
     # A few stores are counted one by one.
-    every = _any_order if "token" in asked else _keys
-    return await over_stores(ctx.tx, every(months, asked), page, read)
+    every = _unordered_query if "token" in filters else _key_query
+    return await count_and_read(ctx.tx, every(months, filters), page, read)
 
 
-def _keys(months: Sequence[str], asked: Mapping[str, object], stores: Sequence[str] = ()) -> Query:
+def _key_query(months: Sequence[str], filters: Mapping[str, object], stores: Sequence[str] = ()) -> Query:
     """Where the chain's entries are, in the order of their list; of these months and stores, if any are named."""
     one_of = {name: values for name, values in (("store", stores), ("month", months)) if values}
     if one_of:
-        return merged(sql.LOG_KEYS, sql.LOG_FILTERS, asked, one_of, sql.LOG_ORDER_CHAIN)
-    return filtered(sql.LOG_KEYS, sql.LOG_FILTERS, asked, sql.LOG_ORDER_CHAIN)
+        return merge_queries(sql.LOG_KEYS, sql.LOG_FILTERS, filters, one_of, sql.LOG_SORT_CHAIN)
+    return filter_query(sql.LOG_KEYS, sql.LOG_FILTERS, filters, sql.LOG_SORT_CHAIN)
 
 
-def _any_order(months: Sequence[str], asked: Mapping[str, object]) -> Query:
+def _unordered_query(months: Sequence[str], filters: Mapping[str, object]) -> Query:
     named = {"months": list(months)} if months else {}
-    return filtered(sql.LOG_KEYS, sql.LOG_FILTERS, {**asked, **named})
+    return filter_query(sql.LOG_KEYS, sql.LOG_FILTERS, {**filters, **named})
 
 
-async def _of_store(
-    ctx: Context, page: Page, query: Mapping[str, Any], asked: dict[str, object], store: Store
+async def _read_store(
+    ctx: Context, page: Page, query: Mapping[str, Any], filters: dict[str, object], store: Store
 ) -> tuple[int, list[Row]]:
     """The same of one store. Its numbers have no gaps: where nothing else is asked, nothing has to be counted."""
-    first, last = await _numbers(ctx, query, store)
-    offset, count = page.offset, partial(filtered, sql.LOG_COUNT, sql.LOG_FILTERS)
-    if asked:
-        total = await count(asked | {"store": store.number, "beyond": first - 1, "until": last}).total(ctx.tx)
+    first, last = await _number_range(ctx, query, store)
+    offset, count = page.offset, partial(filter_query, sql.LOG_COUNT, sql.LOG_FILTERS)
+    if filters:
+        total = await count(filters | {"store": store.number, "beyond": first - 1, "until": last}).fetch_count(ctx.tx)
     else:
         total, offset = max(0, last - first + 1), 0
         first += page.offset
-        last = min(last, max(first, int(page.after[0]) + 1 if page.after else 0) + page.limit - 1)
-    behind = page.behind(asked | {"store": store.number, "beyond": first - 1, "until": last})
-    found = filtered(sql.LOG_LIST, sql.LOG_FILTERS, behind, sql.LOG_ORDER_STORE)
-    return total, await paged(found, page.limit, offset).all(ctx.tx)
+        last = min(last, max(first, int(page.after_key[0]) + 1 if page.after_key else 0) + page.limit - 1)
+    behind = page.add_to_filters(filters | {"store": store.number, "beyond": first - 1, "until": last})
+    found = filter_query(sql.LOG_LIST, sql.LOG_FILTERS, behind, sql.LOG_SORT_STORE)
+    return total, await page_query(found, page.limit, offset).all(ctx.tx)
 
 
-async def _numbers(ctx: Context, query: Mapping[str, Any], store: Store) -> tuple[int, int]:
+async def _number_range(ctx: Context, query: Mapping[str, Any], store: Store) -> tuple[int, int]:
     """The first and the last number of a store's own that an entry may have: by age, and by the ids that are asked for.
 
     They bound the store's own numbers, so that no other store's entries are met.
     """
-    last = await ctx.last(store.number, "log")
+    last = await ctx.last_number(store.number, "log")
     if query.get("is_historic"):  # what is older was purged
         row = await ctx.tx.one(sql.LOG_FIRST, store.number)
     else:
-        row = await ctx.tx.one(sql.LOG_FIRST_SINCE, store.number, _months(ctx)[0])
+        row = await ctx.tx.one(sql.LOG_FIRST_SINCE, store.number, _recent_months(ctx)[0])
     first = row[0] if row else last + 1
     if "from_id" in query:
-        seq, ordinal = split_id(query["from_id"])
+        seq, ordinal = split_wire_id(query["from_id"])
         first = max(first, seq + (store.ordinal < ordinal))
     if "to_id" in query:
-        seq, ordinal = split_id(query["to_id"])
+        seq, ordinal = split_wire_id(query["to_id"])
         last = min(last, seq - (store.ordinal > ordinal))
     return first, last
 
 
-def _months(ctx: Context) -> list[str]:
+def _recent_months(ctx: Context) -> list[str]:
     """The months whose entries are not historic, and the next one: another host's clock may be ahead."""
-    first, now = (moment(ctx.seconds - days * 86400) for days in (HISTORIC_DAYS, 0))
+    first, now = (format_timestamp(ctx.now_seconds - days * 86400) for days in (HISTORIC_DAYS, 0))
     begin, end = (int(when[:4]) * 12 + int(when[5:7]) - 1 for when in (first, now))
     return [f"{month // 12:04d}-{month % 12 + 1:02d}" for month in range(begin, end + 2)]
 
 
-async def create_store_product_logs(ctx: Context, call: Call) -> bytes:
+async def create_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
     """Count, change or receive goods: all entries or none. The answer's `data` are the entries' ids, in order."""
-    bodies = [without_none(body) for body in call.body.get("storeproductlog") or []]
+    bodies = [drop_none(body) for body in call.body.get("storeproductlog") or []]
     ctx.app_user = call.query.get("appUserName", ctx.app_user)
-    ledger = Ledger(Book(ctx, ctx.here))
-    await ledger.book.load(
+    ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
+    await ledger.catalogue.load(
         (body.get("product_number", "") for body in bodies), (body.get("location_code", "") for body in bodies)
     )
-    await ledger.load(body.get("product_number", "") for body in bodies if not is_count(call.query, body))
-    logs, receiving = LogWriter(ledger), Receiving(ledger)
+    await ledger.load_free_stock(body.get("product_number", "") for body in bodies if not is_count(call.query, body))
+    logs, receiving = LogWriter(ledger), DeliveryReceipts(ledger)
     for index, body in enumerate(bodies):
-        await _write(ledger, logs, receiving, call.query, body, f"storeproductlog[{index}]")
-        await logs.settle()
-    await receiving.store_all()
-    await refresh_orders(ledger)
+        await _write_entry(ledger, logs, receiving, call.query, body, f"storeproductlog[{index}]")
+        await logs.close_entry()
+    await receiving.save_all()
+    await save_changed_orders(ledger)
     await ledger.finish()
-    met = await met_recounts(ctx, ctx.here, logs.counts)
+    met = await find_fulfilled_recounts(ctx, ctx.current_store, logs.free_counts)
     for one in met:
-        logs.complete(one.nth, one.told(ctx.here))
-    ids = await logs.store_all()
-    await close_recounts(ctx, ctx.here, met, ids)
-    return dumps({"success": True, "data": ids})
+        logs.add_fields(one.entry_index, one.log_fields(ctx.current_store))
+    ids = await logs.save_all()
+    await close_recounts(ctx, ctx.current_store, met, ids)
+    return to_json_bytes({"success": True, "data": ids})
 
 
-class _Said(NamedTuple):
+class EntryInput(NamedTuple):
     """What an entry says, looked up and checked."""
 
     body: Body
     product: Product
-    place: Place | None
+    location: Location | None
     line: OrderLine | None
     field: str
 
 
-async def _write(
-    ledger: Ledger, logs: LogWriter, receiving: Receiving, query: Mapping[str, Any], body: Body, field: str
+async def _write_entry(
+    ledger: Ledger, logs: LogWriter, receipts: DeliveryReceipts, query: Mapping[str, Any], body: Body, field: str
 ) -> None:
     if not body.get("product_number"):
-        raise against_rule("An entry needs a product.", f"{field}.product_number")
-    book, ctx = ledger.book, ledger.ctx
-    product = await book.product(body["product_number"], f"{field}.product_number")
-    await book.range([product.number])
+        raise unprocessable("An entry needs a product.", f"{field}.product_number")
+    book, ctx = ledger.catalogue, ledger.ctx
+    product = await book.get_product(body["product_number"], f"{field}.product_number")
+    await book.range_products([product.number])
     code = body.get("location_code", "")
-    place = await book.place(code, f"{field}.location_code") if code else None
-    said = _Said(body, product, place, await _named_line(ledger, body, product, field), field)
+    place = await book.get_location(code, f"{field}.location_code") if code else None
+    said = EntryInput(body, product, place, await _find_line(ledger, body, product, field), field)
     ledger.occurred_on = ctx.occurred_on
-    for name in _WHEN:
+    for name in _TIME_FIELDS:
         if body.get(name):
-            ledger.occurred_on = clamped(
-                parsed(body[name], f"{field}.{name}", ctx.zone()),
-                ctx.seconds,
-                ctx.ahead,
+            ledger.occurred_on = clamp_occurred_on(
+                parse_timestamp(body[name], f"{field}.{name}", ctx.time_zone()),
+                ctx.now_seconds,
+                ctx.clock_skew,
                 is_replay=ctx.replay is not None,
             )
-    await _order_after(ledger, product, body, field)
+    await _postpone_ordering(ledger, product, body, field)
     if is_count(query, body):
-        await _count(ledger, logs, said)
+        await _write_count(ledger, logs, said)
     elif query.get("is_from_receipt", False):
-        await _receive(ledger, logs, receiving, said)
+        await _write_receipt(ledger, logs, receipts, said)
     else:
-        await _change(ledger, logs, said)
+        await _write_change(ledger, logs, said)
 
 
-async def _order_after(ledger: Ledger, product: Product, body: Body, field: str) -> None:
+async def _postpone_ordering(ledger: Ledger, product: Product, body: Body, field: str) -> None:
     """The product is not ordered before `order_after_date`: its next ordering moves there, unless it is later yet."""
     if not body.get("order_after_date"):
         return
-    ctx, store = ledger.ctx, ledger.book.store
-    after = parsed(body["order_after_date"], f"{field}.order_after_date", ctx.zone())
-    [row] = await ctx.tx.all(product_sql.STORE_PRODUCT_OLD, store.number, [product.number])
-    if after > loaded(row[2]).get("next_ordering_date", ""):
+    ctx, store = ledger.ctx, ledger.catalogue.store
+    after = parse_timestamp(body["order_after_date"], f"{field}.order_after_date", ctx.time_zone())
+    [row] = await ctx.tx.all(product_sql.STORE_PRODUCT_DATA, store.number, [product.number])
+    if after > parse_json_object(row[2]).get("next_ordering_date", ""):
         said = {"product_number": product.number, "next_ordering_date": after}
-        await store_products.change(ctx, store, [(0, said)], field)
+        await store_products.change_store_products(ctx, store, [(0, said)], field)
 
 
 def is_count(query: Mapping[str, Any], body: Body) -> bool:
@@ -251,144 +266,146 @@ def is_count(query: Mapping[str, Any], body: Body) -> bool:
     return "counted_quantity" in body and "quantity" not in body
 
 
-async def _named_line(ledger: Ledger, body: Body, product: Product, field: str) -> OrderLine | None:
+async def _find_line(ledger: Ledger, body: Body, product: Product, field: str) -> OrderLine | None:
     order = body.get("customer_order_number", "")
     if "customer_order_line_number" not in body:
         if order:
-            raise against_rule("A customer order needs its line.", f"{field}.customer_order_line_number")
+            raise unprocessable("A customer order needs its line.", f"{field}.customer_order_line_number")
         return None
     if not order:
-        raise against_rule("A line needs its customer order.", f"{field}.customer_order_number")
-    number = whole_number(body["customer_order_line_number"], f"{field}.customer_order_line_number")
+        raise unprocessable("A line needs its customer order.", f"{field}.customer_order_number")
+    number = parse_whole_number(body["customer_order_line_number"], f"{field}.customer_order_line_number")
     where = f"{field}.customer_order_line_number"
-    return await open_line(ledger.ctx, ledger.store, order, number, product.number, where)
+    return await load_open_line(ledger.ctx, ledger.store, order, number, product.number, where)
 
 
-def _quantities(said: _Said, bare: str) -> dict[int, int]:
+def _quantities_by_pool(entry: EntryInput, field_without_pool: str) -> dict[int, int]:
     """Quantities by pool: those named by `stock_pool_n`, else the bare one in the pool it belongs to."""
-    whole = not said.product.allow_decimal
+    whole = not entry.product.allow_decimal
     named = {
-        pool: goods(said.body[name], f"{said.field}.{name}", whole=whole)
-        for pool, name in enumerate(_POOLS, 1)
-        if name in said.body
+        pool: parse_quantity(entry.body[name], f"{entry.field}.{name}", whole=whole)
+        for pool, name in enumerate(_POOL_FIELDS, 1)
+        if name in entry.body
     }
     if named:
         return named
-    if bare not in said.body:
-        raise against_rule("An entry needs a quantity.", f"{said.field}.{bare}")
-    quantity = goods(said.body[bare], f"{said.field}.{bare}", whole=whole)
-    if "pool_location" in said.body:
-        return {order_pool(said.body["pool_location"], f"{said.field}.pool_location"): quantity}
-    return {said.place.pool if said.place else 1: quantity}
+    if field_without_pool not in entry.body:
+        raise unprocessable("An entry needs a quantity.", f"{entry.field}.{field_without_pool}")
+    quantity = parse_quantity(entry.body[field_without_pool], f"{entry.field}.{field_without_pool}", whole=whole)
+    if "pool_location" in entry.body:
+        return {parse_pool(entry.body["pool_location"], f"{entry.field}.pool_location"): quantity}
+    return {entry.location.pool if entry.location else 1: quantity}
 
 
-async def _count(ledger: Ledger, logs: LogWriter, said: _Said) -> None:
-    counted = _quantities(said, "counted_quantity" if "counted_quantity" in said.body else "quantity")
+async def _write_count(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> None:
+    counted = _quantities_by_pool(entry, "counted_quantity" if "counted_quantity" in entry.body else "quantity")
     if any(quantity < 0 for quantity in counted.values()):
-        raise against_rule("Less than nothing cannot be counted.", said.field)
-    if not said.product.is_stock:
-        found = [Difference(pool, 0, 0) for pool in counted]
-    elif said.line:
-        found = await count_held(ledger, said.line, said.place, counted)
-        await refresh(ledger, said.line)
+        raise unprocessable("Less than nothing cannot be counted.", entry.field)
+    if not entry.product.is_stock:
+        found = [CountDifference(pool, 0, 0) for pool in counted]
+    elif entry.line:
+        found = await count_held(ledger, entry.line, entry.location, counted)
+        await save_changed_line(ledger, entry.line)
     else:
-        found = await count_free(ledger, said.product, said.place, counted)
+        found = await count_free(ledger, entry.product, entry.location, counted)
     expected = sum(one.expected for one in found)
     difference = sum(one.difference for one in found)
     extra = {
-        "counted_quantity": plain(sum(counted.values())),
-        "expected_quantity": plain(expected),
-        **{_POOLS[pool - 1]: plain(quantity) for pool, quantity in counted.items()},
+        "counted_quantity": to_json_number(sum(counted.values())),
+        "expected_quantity": to_json_number(expected),
+        **{_POOL_FIELDS[pool - 1]: to_json_number(quantity) for pool, quantity in counted.items()},
     }
-    pools = {str(one.pool): [plain(one.expected), plain(one.difference)] for one in found}
-    data = {"expected_and_difference": pools, "expected_quantity": said.body.get("expected_quantity")}
+    pools = {str(one.pool): [to_json_number(one.expected), to_json_number(one.difference)] for one in found}
+    data = {"expected_and_difference": pools, "expected_quantity": entry.body.get("expected_quantity")}
     pool = found[0].pool if len(found) == 1 else None
-    if not said.line:
-        logs.note_count(said.product, said.place)
-    _log(logs, said, "count", difference, pool, flagged=ledger.take_flag(), extra=extra, data=data)
+    if not entry.line:
+        logs.record_count(entry.product, entry.location)
+    _add_entry(logs, entry, "count", difference, pool, flagged=ledger.pop_negative_flag(), extra=extra, data=data)
 
 
-async def _change(ledger: Ledger, logs: LogWriter, said: _Said) -> None:
-    changes = _quantities(said, "quantity")
-    for pool, quantity in changes.items() if said.product.is_stock else ():
-        if said.line:
-            await change_held(ledger, "change", said.line, said.place, pool, quantity, said.field)
+async def _write_change(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> None:
+    changes = _quantities_by_pool(entry, "quantity")
+    for pool, quantity in changes.items() if entry.product.is_stock else ():
+        if entry.line:
+            await adjust_held(ledger, "change", entry.line, entry.location, pool, quantity, entry.field)
         else:
-            await change_free(ledger, "change", said.product.number, said.place, pool, quantity)
-    if said.line:
-        await refresh(ledger, said.line)
+            await adjust_free(ledger, "change", entry.product.number, entry.location, pool, quantity)
+    if entry.line:
+        await save_changed_line(ledger, entry.line)
     if sum(changes.values()) < 0:
-        await _note_who(ledger, said, product_sql.STORE_PRODUCT_LOSS_BY)
-    _log_change(logs, said, "change", changes, flagged=ledger.take_flag())
+        await _record_person(ledger, entry, product_sql.STORE_PRODUCT_LOSS_BY_SET)
+    _log_change(logs, entry, "change", changes, flagged=ledger.pop_negative_flag())
 
 
-async def _receive(ledger: Ledger, logs: LogWriter, receiving: Receiving, said: _Said) -> None:
+async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryReceipts, entry: EntryInput) -> None:
     """What came, counted against the delivery that `reference` names, if it names one."""
     came: defaultdict[int, int] = defaultdict(int)
     excess = 0
     lines: list[DeliveryLine] = []
-    delivery = await receiving.delivery(said.body.get("reference", ""))
-    for pool, quantity in _quantities(said, "quantity").items():
-        for part in _parts(delivery, said, quantity):
+    delivery = await receipts.find_delivery(entry.body.get("reference", ""))
+    for pool, quantity in _quantities_by_pool(entry, "quantity").items():
+        for part in _line_shares(delivery, entry, quantity):
             to = pool
-            if part.line and part.line.target_pool and not _names_pool(said.body):
+            if part.line and part.line.target_pool and not _has_pool(entry.body):
                 to = part.line.target_pool
             lines += [part.line] if part.line else []
-            line = said.line or (part.line and await receiving.order_line(part.line, said.product))
+            line = entry.line or (part.line and await receipts.find_order_line(part.line, entry.product))
             came[to] += part.quantity
             excess += part.excess
-            if not said.product.is_stock:
+            if not entry.product.is_stock:
                 continue
             if line:
-                excess += await change_held(ledger, "receipt", line, said.place, to, part.quantity, said.field)
-                await refresh(ledger, line)
+                excess += await adjust_held(ledger, "receipt", line, entry.location, to, part.quantity, entry.field)
+                await save_changed_line(ledger, line)
             else:
-                await change_free(ledger, "receipt", said.product.number, said.place, to, part.quantity)
-    await _note_who(ledger, said, product_sql.STORE_PRODUCT_RECEIPT_BY)
-    told = receiving.told(delivery, lines)
-    _log_change(logs, said, "receipt", came, flagged=ledger.take_flag() or excess > 0, told=told)
+                await adjust_free(ledger, "receipt", entry.product.number, entry.location, to, part.quantity)
+    await _record_person(ledger, entry, product_sql.STORE_PRODUCT_RECEIPT_BY_SET)
+    told = receipts.log_fields(delivery, lines)
+    _log_change(logs, entry, "receipt", came, flagged=ledger.pop_negative_flag() or excess > 0, delivery_fields=told)
 
 
-def _parts(delivery: Delivery | None, said: _Said, quantity: int) -> list[Part]:
+def _line_shares(delivery: Delivery | None, entry: EntryInput, quantity: int) -> list[LineShare]:
     """A quantity by the lines of the delivery that it belongs to; by none where there is no delivery."""
     if delivery is None:
-        return [Part(None, quantity)]
-    named = said.body.get("line_number")
-    number = None if named is None else whole_number(named, f"{said.field}.line_number")
-    order = said.line.key if said.line else None
-    return delivery.take(said.product.number, quantity, line_number=number, order=order, field=said.field)
+        return [LineShare(None, quantity)]
+    named = entry.body.get("line_number")
+    number = None if named is None else parse_whole_number(named, f"{entry.field}.line_number")
+    order = entry.line.key if entry.line else None
+    return delivery.receive(entry.product.number, quantity, line_number=number, order=order, field=entry.field)
 
 
-def _names_pool(body: Body) -> bool:
-    return "pool_location" in body or any(name in body for name in _POOLS)
+def _has_pool(body: Body) -> bool:
+    return "pool_location" in body or any(name in body for name in _POOL_FIELDS)
 
 
-async def _note_who(ledger: Ledger, said: _Said, statement: str) -> None:
-    by = said.body.get("app_user_name") or ledger.ctx.app_user or ledger.ctx.principal.name
-    await ledger.ctx.tx.run(statement, ledger.store, said.product.number, by)
+async def _record_person(ledger: Ledger, entry: EntryInput, statement: str) -> None:
+    by = entry.body.get("app_user_name") or ledger.ctx.app_user or ledger.ctx.principal.name
+    await ledger.ctx.tx.run(statement, ledger.store, entry.product.number, by)
 
 
 def _log_change(
     logs: LogWriter,
-    said: _Said,
-    kind: Coming,
+    entry: EntryInput,
+    kind: AdjustmentKind,
     changes: Mapping[int, int],
     *,
     flagged: bool,
-    told: Mapping[str, Any] = MappingProxyType({}),
+    delivery_fields: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    extra = dict(told) | {_POOLS[pool - 1]: plain(quantity) for pool, quantity in changes.items()}
-    if "expected_quantity" in said.body:
-        extra["expected_quantity"] = plain(
-            thousandths(said.body["expected_quantity"], f"{said.field}.expected_quantity")
+    extra = dict(delivery_fields) | {
+        _POOL_FIELDS[pool - 1]: to_json_number(quantity) for pool, quantity in changes.items()
+    }
+    if "expected_quantity" in entry.body:
+        extra["expected_quantity"] = to_json_number(
+            parse_thousandths(entry.body["expected_quantity"], f"{entry.field}.expected_quantity")
         )
     pool_alone = next(iter(changes)) if len(changes) == 1 else None
-    _log(logs, said, kind, sum(changes.values()), pool_alone, flagged=flagged, extra=extra)
+    _add_entry(logs, entry, kind, sum(changes.values()), pool_alone, flagged=flagged, extra=extra)
 
 
-def _log(
+def _add_entry(
     logs: LogWriter,
-    said: _Said,
+    entry: EntryInput,
     source: str,
     quantity: int,
     pool: int | None,
@@ -397,23 +414,64 @@ def _log(
     extra: dict[str, Any],
     data: dict[str, Any] | None = None,
 ) -> None:
-    body = said.body
+    body = entry.body
     reason = body.get("reason_code")
-    kept = {name: body[name] for name in _KEPT if name in body}
+    kept = {name: body[name] for name in _STORED_FIELDS if name in body}
     logs.add(
-        Entry(
-            said.product,
+        LogEntry(
+            entry.product,
             body.get("source") or source,
             quantity,
-            said.place,
+            entry.location,
             pool,
-            said.line,
+            entry.line,
             reference=body.get("reference") or body.get("loss_order_number"),
             reason=body.get("loss_comment"),
-            reason_code=None if reason is None else whole_number(reason, f"{said.field}.reason_code"),
+            reason_code=None if reason is None else parse_whole_number(reason, f"{entry.field}.reason_code"),
             app_user=body.get("app_user_name"),
-            flagged=flagged,
+            needs_review=flagged,
             extra=extra,
-            data=kept | without_none(data or {}),
+            data=kept | drop_none(data or {}),
         )
     )
+
+
+NUMBER_REUSED = "This number was given anew after a restore of the service; look at the list again."
+
+
+async def review_logs(ctx: Context, call: OperationCall) -> bytes:
+    """Say of entries that they were looked at, or have to be again.
+
+    Raises Refusal: 422 for an entry that the store has not, or that came after this was said, 409 where there is
+    nothing to review.
+    """
+    wanted = [_parse_review(ctx, review, f"reviews[{index}]") for index, review in enumerate(call.body["reviews"])]
+    rows = await ctx.tx.all(sql.LOG_REVIEW_STATES, ctx.current_store.number, [seq for seq, _ in wanted])
+    known: dict[int, int] = {row[0]: row[1] for row in rows}
+    anew = {row[0] for row in rows if ctx.is_number_reused(row[2])}
+    for index, (seq, status) in enumerate(wanted):
+        field = f"reviews[{index}]"
+        if seq not in known:
+            raise unprocessable("There is no such entry.", f"{field}.id")
+        if seq in anew:
+            raise unprocessable(NUMBER_REUSED, f"{field}.id")
+        check_transition("review", "The review", str(known[seq]), str(status), f"{field}.review_status")
+        await ctx.tx.run(sql.LOG_REVIEW_STATE_SET, ctx.current_store.number, seq, status, ctx.now)
+        known[seq] = status
+    return SUCCESS
+
+
+def _parse_review(ctx: Context, review: dict[str, Any], field: str) -> tuple[int, int]:
+    seq, ordinal = split_wire_id(parse_row_id(review["id"], f"{field}.id"))
+    status = parse_whole_number(review.get("review_status", REVIEWED), f"{field}.review_status")
+    if str(status) not in TRANSITIONS["review"]:
+        raise unprocessable(f"There is no state {status} of a review.", f"{field}.review_status")
+    return (seq if ordinal == ctx.current_store.ordinal else 0), status
+
+
+async def retrieve_store(ctx: Context, call: OperationCall) -> bytes:
+    """The store under the names that its creation has."""
+    row = await ctx.tx.one(store_sql.STORE_DATA, ctx.current_store.number)
+    assert row is not None
+    said: str = row[0]
+    return said.encode()

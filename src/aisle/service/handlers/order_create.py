@@ -6,83 +6,91 @@ import hashlib
 from collections import defaultdict
 from typing import Any
 
-from aisle.service import audit
-from aisle.service.amounts import goods, whole_number
-from aisle.service.answers import DONE, against_rule, conflict
-from aisle.service.context import Call, Context, Store
-from aisle.service.encode import compact, without_none
-from aisle.service.handlers.roles import require
+from aisle.service.auth.tokens import authorize_store, require_role
+from aisle.service.context import Context, OperationCall, Store
+from aisle.service.db.statements import orders as sql
+from aisle.service.domain import audit
+from aisle.service.domain.json_text import drop_none, to_json
+from aisle.service.domain.ledger import Ledger
+from aisle.service.domain.log_entries import LogWriter
+from aisle.service.domain.order_line import OrderLine, check_ordered_quantity
+from aisle.service.domain.orders import (
+    Order,
+    earliest_pickup_date,
+    finish_order,
+    new_line_fields,
+    order_fields,
+    order_search_key,
+    release_order,
+)
+from aisle.service.domain.picking import parse_pool, set_picked_quantity
+from aisle.service.domain.quantities import parse_quantity, parse_whole_number
+from aisle.service.domain.states import STATUS_IDS, order_fulfilment
+from aisle.service.domain.store_catalogue import StoreCatalogue
+from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.limits import check_code
-from aisle.service.order_text import head_item, head_search, line_item
-from aisle.service.sql import orders as sql
-from aisle.service.states import STATUS_ID, fulfilment
-from aisle.service.stock.book import Book
-from aisle.service.stock.ledger import Ledger
-from aisle.service.stock.line import OrderLine, check_ordered
-from aisle.service.stock.logs import LogWriter
-from aisle.service.stock.order import Order, finish_order, pickup_date, release_order
-from aisle.service.stock.update import order_pool, pick_to
-from aisle.service.tokens import enter
 
 Body = dict[str, Any]
 
 
-async def create_in_one_store(ctx: Context, call: Call) -> bytes:
+async def create_orders_in_store(ctx: Context, call: OperationCall) -> bytes:
     """Create the orders of one store, all or none."""
-    bodies = [without_none(body) for body in call.body.get("orders") or []]
-    return await _create(ctx, call, {ctx.here.number: list(enumerate(bodies))})
+    bodies = [drop_none(body) for body in call.body.get("orders") or []]
+    return await _create(ctx, call, {ctx.current_store.number: list(enumerate(bodies))})
 
 
-async def create_in_several_stores(ctx: Context, call: Call) -> bytes:
+async def create_orders_in_stores(ctx: Context, call: OperationCall) -> bytes:
     """Create orders that name their stores, all or none."""
     by_store: defaultdict[str, list[tuple[int, Body]]] = defaultdict(list)
     for index, body in enumerate(call.body.get("orders") or []):
-        body = without_none(body)
+        body = drop_none(body)
         if not body.get("store_number"):
-            raise against_rule("An order has to name its store here.", f"orders[{index}].store_number")
+            raise unprocessable("An order has to name its store here.", f"orders[{index}].store_number")
         by_store[body["store_number"]].append((index, body))
     return await _create(ctx, call, by_store)
 
 
-async def _create(ctx: Context, call: Call, by_store: dict[str, list[tuple[int, Body]]]) -> bytes:
+async def _create(ctx: Context, call: OperationCall, by_store: dict[str, list[tuple[int, Body]]]) -> bytes:
     flush = call.query.get("flush", False)
     if flush:
-        require(ctx, "admin")
+        require_role(ctx, "admin")
     for store_number in sorted(by_store):
-        store = await enter(ctx.tx, ctx.principal, store_number)
-        book = Book(ctx, store)
+        store = await authorize_store(ctx.tx, ctx.principal, store_number)
+        book = StoreCatalogue(ctx, store)
         await book.load(
             line["product_number"] for _, body in by_store[store_number] for line in body.get("order_lines") or []
         )
         ledger = Ledger(book)
         logs = LogWriter(ledger)
         if flush:
-            await _flush(ledger)
-        await _create_in(ledger, logs, by_store[store_number])
+            await _delete_all_orders(ledger)
+        await _create_in_store(ledger, logs, by_store[store_number])
         await ledger.finish()
-        await logs.store_all()
-    return DONE
+        await logs.save_all()
+    return SUCCESS
 
 
-async def _flush(ledger: Ledger) -> None:
+async def _delete_all_orders(ledger: Ledger) -> None:
     """Take every order of the store away; goods held for them become free first. The ledger keeps what happened."""
     ctx, store = ledger.ctx, ledger.store
     numbers = await ctx.tx.all(sql.ORDER_NUMBERS, store)
-    await audit.note(ctx, store, [audit.Change("order", "*", {"orders": len(numbers)}, {})] if numbers else [])
+    await audit.record_changes(
+        ctx, store, [audit.AuditChange("order", "*", {"orders": len(numbers)}, {})] if numbers else []
+    )
     for (number,) in numbers:
         order = await Order.load(ctx, store, number)
         if order is not None and order.is_active:
             await release_order(ledger, order)
-        ctx.changed(store, "order", number)
-    await ctx.tx.run(sql.CARRIED_PICKS_DROP, store)
-    await ctx.tx.run(sql.LINES_DROP, store)
-    await ctx.tx.run(sql.ORDERS_DROP, store)
+        ctx.mark_changed(store, "order", number)
+    await ctx.tx.run(sql.CARRIED_PICKS_DELETE, store)
+    await ctx.tx.run(sql.LINES_DELETE, store)
+    await ctx.tx.run(sql.ORDERS_DELETE, store)
 
 
-async def _create_in(ledger: Ledger, logs: LogWriter, bodies: list[tuple[int, Body]]) -> None:
-    ctx, store = ledger.ctx, ledger.book.store
+async def _create_in_store(ledger: Ledger, logs: LogWriter, bodies: list[tuple[int, Body]]) -> None:
+    ctx, store = ledger.ctx, ledger.catalogue.store
     numbers = sorted({body["order_number"] for _, body in bodies})
-    known: dict[str, str] = dict(await ctx.tx.all(sql.ORDERS_KNOWN, store.number, numbers))
+    known: dict[str, str] = dict(await ctx.tx.all(sql.ORDER_FINGERPRINTS, store.number, numbers))
     fresh: list[tuple[int, Body, str]] = []
     for index, body in bodies:
         number, print_ = body["order_number"], _fingerprint(body)
@@ -96,74 +104,78 @@ async def _create_in(ledger: Ledger, logs: LogWriter, bodies: list[tuple[int, Bo
             fresh.append((index, body, print_))
     if not fresh:
         return
-    order_seq = await ctx.take(store.number, "order", len(fresh))
-    line_seq = await ctx.take(store.number, "line", sum(len(body.get("order_lines") or []) for _, body, _ in fresh))
+    order_seq = await ctx.next_numbers(store.number, "order", len(fresh))
+    line_seq = await ctx.next_numbers(
+        store.number, "line", sum(len(body.get("order_lines") or []) for _, body, _ in fresh)
+    )
     for n, (index, body, print_) in enumerate(fresh):
-        lines = await _lines(ledger.book, body, f"orders[{index}]", line_seq)
+        lines = await _parse_lines(ledger.catalogue, body, f"orders[{index}]", line_seq)
         line_seq += len(lines)
-        await _insert(ctx, store, order_seq + n, body, print_, lines)
-        await _carry_on(ledger, logs, body, lines, f"orders[{index}]")
+        await _insert_order(ctx, store, order_seq + n, body, print_, lines)
+        await _apply_initial_state(ledger, logs, body, lines, f"orders[{index}]")
 
 
 def _fingerprint(body: Body) -> str:
     """What makes a creation the same creation, whichever of the two operations brings it."""
     content = {name: value for name, value in body.items() if name != "store_number"}
-    lines = [without_none(line) for line in body.get("order_lines") or []]
+    lines = [drop_none(line) for line in body.get("order_lines") or []]
     content["order_lines"] = [dict(sorted(line.items())) for line in lines]
-    return hashlib.sha256(compact(dict(sorted(content.items()))).encode()).hexdigest()
+    return hashlib.sha256(to_json(dict(sorted(content.items()))).encode()).hexdigest()
 
 
-async def _lines(book: Book, body: Body, field: str, seq: int) -> list[OrderLine]:
+async def _parse_lines(catalogue: StoreCatalogue, body: Body, field: str, seq: int) -> list[OrderLine]:
     """The lines as rows, nothing picked yet. Raises Refusal (422)."""
     lines: dict[int, OrderLine] = {}
     check_code(body["order_number"], "the number of an order", f"{field}.order_number")
     for index, raw in enumerate(body.get("order_lines") or []):
-        place, given = f"{field}.order_lines[{index}]", without_none(raw)
-        product = await book.product(given["product_number"], f"{place}.product_number")
-        number = whole_number(given["line_number"], f"{place}.line_number")
+        place, given = f"{field}.order_lines[{index}]", drop_none(raw)
+        product = await catalogue.get_product(given["product_number"], f"{place}.product_number")
+        number = parse_whole_number(given["line_number"], f"{place}.line_number")
         if number in lines:
-            raise against_rule(f"Line {number} is there twice.", f"{place}.line_number")
-        quantity = goods(given["quantity"], f"{place}.quantity", whole=not product.allow_decimal)
-        check_ordered(quantity, f"{place}.quantity")
+            raise unprocessable(f"Line {number} is there twice.", f"{place}.line_number")
+        quantity = parse_quantity(given["quantity"], f"{place}.quantity", whole=not product.allow_decimal)
+        check_ordered_quantity(quantity, f"{place}.quantity")
         if given.get("picked_quantity", 0) > given["quantity"]:
-            raise against_rule("More is picked than ordered.", f"{place}.picked_quantity")
+            raise unprocessable("More is picked than ordered.", f"{place}.picked_quantity")
         further = given.get("picking_stock_pool_array", ())
-        pools = [order_pool(pool, f"{place}.picking_stock_pool_array") for pool in further]
+        pools = [parse_pool(pool, f"{place}.picking_stock_pool_array") for pool in further]
         lines[number] = OrderLine(
             body["order_number"],
             number,
             seq + index,
             product.number,
             quantity,
-            picked=0,
-            moved=0,
-            delivered=0,
+            picked_quantity=0,
+            moved_quantity=0,
+            delivered_quantity=0,
             is_picked=False,
             from_warehouse=given.get("is_picked_from_warehouse", False),
-            stock_pool=order_pool(given.get("stock_pool", 1), f"{place}.stock_pool"),
-            pools=pools,
+            stock_pool=parse_pool(given.get("stock_pool", 1), f"{place}.stock_pool"),
+            further_pools=pools,
             preferred_location_code=given.get("preferred_location_code", ""),
             picked_by=None,
-            item=line_item(given, product, place),
+            item=new_line_fields(given, product, place),
         )
     return list(lines.values())
 
 
-async def _insert(ctx: Context, store: Store, seq: int, body: Body, print_: str, lines: list[OrderLine]) -> None:
+async def _insert_order(
+    ctx: Context, store: Store, seq: int, body: Body, fingerprint: str, lines: list[OrderLine]
+) -> None:
     is_picked = all(line.is_picked for line in lines) if lines else body.get("is_picked", False)
-    state = fulfilment(is_active=True, is_rejected=False, is_picked=is_picked, any_picked=False)
-    status = whole_number(body.get("status_id", STATUS_ID[state]), "status_id")
-    pickup = pickup_date(lines, ctx.zone(store))
+    state = order_fulfilment(is_active=True, is_rejected=False, is_picked=is_picked, any_picked=False)
+    status = parse_whole_number(body.get("status_id", STATUS_IDS[state]), "status_id")
+    pickup = earliest_pickup_date(lines, ctx.time_zone(store))
     row = (int(is_picked), 0, status, state, body.get("reference", ""), pickup, len(lines))
-    item = head_item(body, store.number, pickup)
+    item = order_fields(body, store.number, pickup)
     total = sum(line.quantity for line in lines)
-    rest = (total, 0, print_, head_search(body), compact(item), compact(_without_lines(body)))
+    rest = (total, 0, fingerprint, order_search_key(body), to_json(item), to_json(_without_lines(body)))
     await ctx.tx.run(sql.ORDER_ADD, store.number, body["order_number"], seq, 1, 0, *row, *rest)
-    await ctx.tx.many(sql.LINE_ADD, [_line_row(store.number, line) for line in lines])
-    ctx.changed(store.number, "order", body["order_number"])
+    await ctx.tx.run_many(sql.LINE_ADD, [_order_line_row(store.number, line) for line in lines])
+    ctx.mark_changed(store.number, "order", body["order_number"])
 
 
-def _line_row(store_number: str, line: OrderLine) -> tuple[object, ...]:
+def _order_line_row(store_number: str, line: OrderLine) -> tuple[object, ...]:
     """A row of `order_line`, in the order of `LINE_ADD`."""
     return (
         store_number,
@@ -171,17 +183,17 @@ def _line_row(store_number: str, line: OrderLine) -> tuple[object, ...]:
         line.seq,
         line.product_number,
         line.quantity,
-        line.picked,
-        line.moved,
-        line.delivered,
+        line.picked_quantity,
+        line.moved_quantity,
+        line.delivered_quantity,
         int(line.is_picked),
         int(line.from_warehouse),
         line.stock_pool,
-        compact(line.pools),
+        to_json(line.further_pools),
         line.preferred_location_code,
         line.item.get("reference", ""),
         line.picked_by,
-        compact(line.item),
+        to_json(line.item),
         line.item.get("full_fillment_status", ""),
     )
 
@@ -190,10 +202,10 @@ def _without_lines(body: Body) -> Body:
     return {name: value for name, value in body.items() if name != "order_lines"}
 
 
-async def _carry_on(ledger: Ledger, logs: LogWriter, body: Body, lines: list[OrderLine], field: str) -> None:
+async def _apply_initial_state(ledger: Ledger, logs: LogWriter, body: Body, lines: list[OrderLine], field: str) -> None:
     """What the new order says of itself beyond being open: lines picked, rejected, finished."""
     ctx, store = ledger.ctx, ledger.store
-    raw_lines = [without_none(raw) for raw in body.get("order_lines") or []]
+    raw_lines = [drop_none(raw) for raw in body.get("order_lines") or []]
     begun = body.get("is_picked") or any(
         raw.get("is_picked") is not None or raw.get("picked_quantity") is not None for raw in raw_lines
     )
@@ -201,9 +213,9 @@ async def _carry_on(ledger: Ledger, logs: LogWriter, body: Body, lines: list[Ord
         return
     order = await Order.load(ctx, store, body["order_number"])
     assert order is not None
-    for index, (raw, line) in enumerate(zip(raw_lines, sorted_as(order.lines, lines), strict=True)):
+    for index, (raw, line) in enumerate(zip(raw_lines, in_request_order(order.lines, lines), strict=True)):
         said = raw if "is_picked" in raw or not body.get("is_picked") else raw | {"is_picked": True}
-        await pick_to(ledger, logs, line, said, f"{field}.order_lines[{index}]")
+        await set_picked_quantity(ledger, logs, line, said, f"{field}.order_lines[{index}]")
         await line.save(ctx, store)
     if body.get("is_rejected"):
         await release_order(ledger, order)
@@ -220,7 +232,7 @@ async def _carry_on(ledger: Ledger, logs: LogWriter, body: Body, lines: list[Ord
         await order.save(ctx, store)
 
 
-def sorted_as(stored: list[OrderLine], wanted: list[OrderLine]) -> list[OrderLine]:
+def in_request_order(stored: list[OrderLine], requested: list[OrderLine]) -> list[OrderLine]:
     """The stored lines in the order in which the request had them."""
     by_number = {line.line_number: line for line in stored}
-    return [by_number[line.line_number] for line in wanted]
+    return [by_number[line.line_number] for line in requested]

@@ -5,69 +5,83 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aisle.service.amounts import goods, number, plain, thousandths, whole_number
-from aisle.service.answers import DONE, Refusal, against_rule, conflict, dumps, missing
-from aisle.service.context import Call, Context
-from aisle.service.encode import without_none
-from aisle.service.handlers.roles import require
-from aisle.service.order_text import changed_item
-from aisle.service.sql import orders as sql
-from aisle.service.stock.book import Book, Place
-from aisle.service.stock.claim import claim, end_claim
-from aisle.service.stock.latest import LINE, closed_later, keep_said, key_of
-from aisle.service.stock.ledger import Ledger
-from aisle.service.stock.line import REASONS, OrderLine, check_ordered
-from aisle.service.stock.logs import LogWriter
-from aisle.service.stock.order import Order, finish_order, release_order
-from aisle.service.stock.order_audit import note_order, settings_of
-from aisle.service.stock.reason import keep_reason
-from aisle.service.stock.update import Rebased, order_pool, pick_to, rebased
+from aisle.service.auth.tokens import require_role
+from aisle.service.context import Context, OperationCall
+from aisle.service.db.statements import orders as sql
+from aisle.service.domain.json_text import drop_none
+from aisle.service.domain.latest_values import LINE, closed_later, keep_said, key_of, superseded
+from aisle.service.domain.ledger import Ledger
+from aisle.service.domain.log_entries import LogWriter
+from aisle.service.domain.order_audit import note_order, settings_of
+from aisle.service.domain.order_line import REASON_FIELDS, OrderLine, check_ordered_quantity
+from aisle.service.domain.orders import (
+    REJECTION_SOURCE,
+    Order,
+    changed_line_fields,
+    end_claim,
+    finish_order,
+    log_reason,
+    record_shortage_reason,
+    release_lines,
+    release_order,
+    set_claim,
+)
+from aisle.service.domain.picking import RebasedUpdate, parse_pool, rebase_update, set_picked_quantity
+from aisle.service.domain.quantities import (
+    format_quantity,
+    parse_quantity,
+    parse_thousandths,
+    parse_whole_number,
+    to_json_number,
+)
+from aisle.service.domain.store_catalogue import Location, StoreCatalogue
+from aisle.service.errors import SUCCESS, Refusal, conflict, not_found, to_json_bytes, unprocessable
 
 Body = dict[str, Any]
 
 
-async def update_customer_order(ctx: Context, call: Call) -> bytes:
+async def update_customer_order(ctx: Context, call: OperationCall) -> bytes:
     """Change the named fields and lines of one order; everything else stays as it is."""
     if call.body.get("orders") is None:
-        return DONE
-    body = _without_hearsay(without_none(call.body["orders"]))
-    order = await Order.load(ctx, ctx.here.number, body["order_number"])
+        return SUCCESS
+    body = _drop_implied_picked(drop_none(call.body["orders"]))
+    order = await Order.load(ctx, ctx.current_store.number, body["order_number"])
     if order is None:
-        raise missing(f"There is no order {body['order_number']}.")
-    match_version(ctx, order)
-    said = [without_none(raw) for raw in body.get("order_lines") or []]
-    lines = [_line(order, raw, f"orders.order_lines[{index}]") for index, raw in enumerate(said)]
+        raise not_found(f"There is no order {body['order_number']}.")
+    check_version(ctx, order)
+    said = [drop_none(raw) for raw in body.get("order_lines") or []]
+    lines = [_get_line(order, raw, f"orders.order_lines[{index}]") for index, raw in enumerate(said)]
     pairs = list(zip(lines, said, strict=True))
     if ctx.replay and lines:
-        body = _reopened(order, body)
-    elif _asks_alone(body, said) and (order.is_rejected or not order.is_active):
-        return _answer(await _carried(ctx, pairs))
+        body = _reopen_for_replay(order, body)
+    elif _is_inquiry(body, said) and (order.is_rejected or not order.is_active):
+        return _result(await _collect_carried_picks(ctx, pairs))
     if not order.is_active:
-        _refuse_news(order, body, pairs)
-        return DONE
-    ledger = Ledger(Book(ctx, ctx.here))
+        _check_finished_unchanged(order, body, pairs)
+        return SUCCESS
+    ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
     logs, before = LogWriter(ledger), settings_of(order, lines)
-    rows = await _change(ledger, logs, order, body, pairs)
+    rows = await _apply_changes(ledger, logs, order, body, pairs)
     await note_order(ctx, order, before, lines)
     for line in order.lines:
-        await line.save(ctx, ledger.store, last=True)
-    await order.save(ctx, ledger.store, last=True)
+        await line.save(ctx, ledger.store, deferred=True)
+    await order.save(ctx, ledger.store, deferred=True)
     await ledger.finish()
-    await logs.store_all()
-    return _answer(rows)
+    await logs.save_all()
+    return _result(rows)
 
 
-def _answer(rows: list[Body]) -> bytes:
+def _result(rows: list[Body]) -> bytes:
     """Answer what of the picks found no room, and what waits with its line until all hosts have said their part."""
     if not rows:
-        return DONE
+        return SUCCESS
     left = [row for row in rows if "left" in row]
-    told: Body = {"message": " ".join(map(_told, left)), "left": left} if left else {}
+    told: Body = {"message": " ".join(map(_describe_unapplied, left)), "left": left} if left else {}
     carried = [row for row in rows if "carried" in row]
-    return dumps({"success": True} | told | ({"carried": carried} if carried else {}))
+    return to_json_bytes({"success": True} | told | ({"carried": carried} if carried else {}))
 
 
-def _reopened(order: Order, body: Body) -> Body:
+def _reopen_for_replay(order: Order, body: Body) -> Body:
     """Opens an order that has ended, so that picks which a restore has lost can be stored. Returns the body that ends
     it again afterwards: their goods leave the store or go back like all others of the order."""
     if not order.is_active:
@@ -79,47 +93,47 @@ def _reopened(order: Order, body: Body) -> Body:
     return body
 
 
-def _asks_alone(body: Body, said: Sequence[Body]) -> bool:
+def _is_inquiry(body: Body, line_bodies: Sequence[Body]) -> bool:
     """Whether an update only asks what still finds no room: its picker did nothing."""
-    asked = all(raw.keys() <= _ASKING and _asks(raw) for raw in said)
-    return bool(said) and asked and body.keys() == {"order_number", "order_lines"}
+    asked = all(raw.keys() <= _INQUIRY_FIELDS and _is_unchanged_pick(raw) for raw in line_bodies)
+    return bool(line_bodies) and asked and body.keys() == {"order_number", "order_lines"}
 
 
-_ASKING = {"line_number", "product_number", "picked_quantity", "base_picked_quantity"}
+_INQUIRY_FIELDS = {"line_number", "product_number", "picked_quantity", "base_picked_quantity"}
 
 
-def _asks(raw: Body) -> bool:
+def _is_unchanged_pick(raw: Body) -> bool:
     return "base_picked_quantity" in raw and raw.get("picked_quantity") == raw["base_picked_quantity"]
 
 
-async def _carried(ctx: Context, pairs: list[tuple[OrderLine, Body]]) -> list[Body]:
+async def _collect_carried_picks(ctx: Context, pairs: list[tuple[OrderLine, Body]]) -> list[Body]:
     """What waits with lines of an order that has ended, and finds no room any more."""
     rows = []
     for line, _ in pairs:
-        key = (ctx.here.number, *line.key)
+        key = (ctx.current_store.number, *line.key)
         row = await ctx.tx.one(sql.CARRIED_PICK, *key)
         if row and row[0]:
             await ctx.tx.run(sql.CARRIED_PICK_SET, *key, 0)
-            rows.append(line.as_answer() | {"left": plain(int(row[0]))})
+            rows.append(line.as_json() | {"left": to_json_number(int(row[0]))})
     return rows
 
 
-def match_version(ctx: Context, order: Order) -> None:
+def check_version(ctx: Context, order: Order) -> None:
     """Refuse (412) what was meant for another version of the order."""
     if ctx.if_match is not None and str(order.version) not in ctx.if_match:
-        raise Refusal(412, f"Order {order.number} has changed.", "If-Match", order=order.as_answer())
+        raise Refusal(412, f"Order {order.number} has changed.", "If-Match", order=order.as_json())
 
 
-def _told(left: Body) -> str:
+def _describe_unapplied(row: Body) -> str:
     """What found no room, in a sentence."""
-    by = f" ({left['picked_username']})" if left.get("picked_username") else ""
-    stands = f"Line {left['line_number']} is at {left['picked_quantity']} of {left['quantity']}{by}"
-    if left["left"] > 0:
-        return f"{stands}; {left['left']} too many in your hand: put back."
-    return f"{stands}, {left['moved_quantity']} at a place; {-left['left']} of it were not put back."
+    by = f" ({row['picked_username']})" if row.get("picked_username") else ""
+    stands = f"Line {row['line_number']} is at {row['picked_quantity']} of {row['quantity']}{by}"
+    if row["left"] > 0:
+        return f"{stands}; {row['left']} too many in your hand: put back."
+    return f"{stands}, {row['moved_quantity']} at a place; {-row['left']} of it were not put back."
 
 
-def _without_hearsay(body: Body) -> Body:
+def _drop_implied_picked(body: Body) -> Body:
     """An update that names lines speaks of these alone: whether the whole order is picked is for its lines to say.
 
     Who sends it knows the other lines as they were, and they may have been picked or opened by others since.
@@ -127,51 +141,57 @@ def _without_hearsay(body: Body) -> Body:
     return {name: value for name, value in body.items() if name != "is_picked"} if body.get("order_lines") else body
 
 
-def _line(order: Order, raw: Body, field: str) -> OrderLine:
-    line = order.line(whole_number(raw["line_number"], f"{field}.line_number"))
+def _get_line(order: Order, raw: Body, field: str) -> OrderLine:
+    line = order.find_line(parse_whole_number(raw["line_number"], f"{field}.line_number"))
     if line is None:
-        raise against_rule(f"Order {order.number} has no line {raw['line_number']}.", f"{field}.line_number")
+        raise unprocessable(f"Order {order.number} has no line {raw['line_number']}.", f"{field}.line_number")
     if line.product_number != raw["product_number"]:
-        raise against_rule(f"Line {line.line_number} is for product {line.product_number}.", f"{field}.product_number")
+        raise unprocessable(f"Line {line.line_number} is for product {line.product_number}.", f"{field}.product_number")
     return line
 
 
-def _refuse_news(order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]) -> None:
+def _check_finished_unchanged(order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]) -> None:
     """A finished order stays as it is; hearing again what it is already does no harm."""
     news = body.get("is_active", False) or any(
         body.get(name, getattr(order, name)) != getattr(order, name) for name in ("is_picked", "is_rejected")
     )
     for line, raw in pairs:
-        picked = _amount(raw, "picked_quantity", line.picked)
+        picked = _quantity_or_default(raw, "picked_quantity", line.picked_quantity)
         if "base_picked_quantity" in raw:
-            picked += line.picked - _amount(raw, "base_picked_quantity", picked)
-        news = news or picked != line.picked or _amount(raw, "quantity", line.quantity) != line.quantity
+            picked += line.picked_quantity - _quantity_or_default(raw, "base_picked_quantity", picked)
+        news = (
+            news
+            or picked != line.picked_quantity
+            or _quantity_or_default(raw, "quantity", line.quantity) != line.quantity
+        )
     if news:
         raise conflict(f"Order {order.number} is finished.", "orders.order_number")
 
 
-async def _change(
+async def _apply_changes(
     ledger: Ledger, logs: LogWriter, order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]
 ) -> list[Body]:
     """Carry it out; what of the picks found no room on their lines, or waits with them."""
     ctx = ledger.ctx
     rejected = body.get("is_rejected", order.is_rejected)
     if rejected != order.is_rejected:
-        require(ctx, "supervisor", "integration", "admin")
+        require_role(ctx, "supervisor", "integration", "admin")
     if order.is_rejected and not rejected:
         order.is_rejected = False
-        order.item = {name: value for name, value in order.item.items() if name not in REASONS}
+        order.item = {name: value for name, value in order.item.items() if name not in REASON_FIELDS}
     if order.is_rejected and (pairs or body.get("is_picked")):
         raise conflict(f"Order {order.number} is rejected.", "orders.order_number")
     left = []
     places = [raw.get("preferred_location_code", "") for _, raw in pairs]
-    await _load(ledger, order, [line for line, _ in pairs] or (order.lines if body.get("is_picked") else []), places)
+    await _load_for_lines(
+        ledger, order, [line for line, _ in pairs] or (order.lines if body.get("is_picked") else []), places
+    )
     for index, (line, raw) in enumerate(pairs):
         left += await _update_line(ledger, logs, line, raw, f"orders.order_lines[{index}]")
-    await _close(ledger, logs, order, body)
+    await _pick_whole_order(ledger, logs, order, body)
     if "is_claimed" in body:
-        await claim(ctx, order, body["is_claimed"])
-    order.item |= {name: body[name] for name in REASONS if name in body}
+        await set_claim(ctx, order, body["is_claimed"])
+    order.item |= {name: body[name] for name in REASON_FIELDS if name in body}
     if rejected and not order.is_rejected:
         await release_order(ledger, order)
         order.is_rejected = True
@@ -182,16 +202,16 @@ async def _change(
     return left
 
 
-async def _load(ledger: Ledger, order: Order, lines: Sequence[OrderLine], places: Sequence[str]) -> None:
+async def _load_for_lines(ledger: Ledger, order: Order, lines: Sequence[OrderLine], locations: Sequence[str]) -> None:
     """Read what several lines need at once."""
     if len(lines) > 1:
         numbers = [line.product_number for line in lines]
-        await ledger.book.load(numbers, places)
-        await ledger.load(numbers)
-        await ledger.held_of(order.number, order.lines)
+        await ledger.catalogue.load(numbers, locations)
+        await ledger.load_free_stock(numbers)
+        await ledger.held_for_order(order.number, order.lines)
 
 
-async def _close(ledger: Ledger, logs: LogWriter, order: Order, body: Body) -> None:
+async def _pick_whole_order(ledger: Ledger, logs: LogWriter, order: Order, body: Body) -> None:
     """An order called picked, and no line of it, is picked: its open lines are closed as if they had been named."""
     if body.get("is_picked") is None:
         return
@@ -200,100 +220,167 @@ async def _close(ledger: Ledger, logs: LogWriter, order: Order, body: Body) -> N
     elif body["is_picked"]:
         for line in order.lines:
             if not line.is_picked:
-                await pick_to(ledger, logs, line, {"is_picked": True}, "orders.is_picked")
+                await set_picked_quantity(ledger, logs, line, {"is_picked": True}, "orders.is_picked")
     elif all(line.is_picked for line in order.lines):
         raise conflict("Every line is picked; open a line again instead.", "orders.is_picked")
 
 
 async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Body, field: str) -> list[Body]:
     """Change one line; what of a pick found no room on it, and who has it, or what waits with it."""
-    product = await ledger.book.product(line.product_number, f"{field}.product_number")
+    product = await ledger.catalogue.get_product(line.product_number, f"{field}.product_number")
     line.from_warehouse = raw.get("is_picked_from_warehouse", line.from_warehouse)
-    pool = order_pool(raw["stock_pool"], f"{field}.stock_pool") if "stock_pool" in raw else None
-    place = await _named_place(ledger, raw, field)
+    pool = parse_pool(raw["stock_pool"], f"{field}.stock_pool") if "stock_pool" in raw else None
+    place = await _named_location(ledger, raw, field)
     whole, based = not product.allow_decimal, "base_picked_quantity" in raw
     if "quantity" in raw:
         said = {"quantity": raw["quantity"]} if based else raw
         _set_quantity(line, said, field, whole=whole)
-    raw, left = await _rebased(ledger, line, raw, field, whole=whole) if based else Rebased(raw, 0)
-    _refuse_rejected(line, raw, field)
+    raw, left = await _rebase_line(ledger, line, raw, field, whole=whole) if based else RebasedUpdate(raw, 0)
+    _check_rejected_unchanged(line, raw, field)
     if ledger.ctx.replay and await closed_later(ledger.ctx, [line]):  # a pick that is said again does not open it
-        raw = {name: value for name, value in raw.items() if name not in REASONS} | {"is_picked": line.is_picked}
+        raw = {name: value for name, value in raw.items() if name not in REASON_FIELDS} | {"is_picked": line.is_picked}
     others, was_closed = line.picked_by, line.is_picked
-    raised = await pick_to(ledger, logs, line, raw, field, place, pool)
-    if _closes(raw) and (line.short or (was_closed and not line.is_picked)):
+    raised = await set_picked_quantity(ledger, logs, line, raw, field, place, pool)
+    if _closes(raw) and (line.is_short or (was_closed and not line.is_picked)):
         keep_said(ledger.ctx, LINE, [key_of(*line.key)])
     if not raised and not based:
         # Nothing was taken, so these say what is planned and not where goods came from.
         line.stock_pool = pool or line.stock_pool
         line.preferred_location_code = raw.get("preferred_location_code", line.preferred_location_code)
-    line.item |= changed_item(raw, field)
-    await keep_reason(logs, line, raw, place)
+    line.item |= changed_line_fields(raw, field)
+    await record_shortage_reason(logs, line, raw, place)
     if not left:
         return []
     if ledger.ctx.replay is not None:
-        return [{"line_number": line.line_number, "carried": plain(left)}]
-    return [line.as_answer() | {"left": plain(left)} | ({"picked_username": others} if others else {})]
+        return [{"line_number": line.line_number, "carried": to_json_number(left)}]
+    return [line.as_json() | {"left": to_json_number(left)} | ({"picked_username": others} if others else {})]
 
 
 def _closes(raw: Body) -> bool:
     """Whether an update says more than what was picked: that the line is closed short or open again, or why."""
-    return "is_picked" in raw or any(name in raw for name in REASONS)
+    return "is_picked" in raw or any(name in raw for name in REASON_FIELDS)
 
 
-async def _rebased(ledger: Ledger, line: OrderLine, raw: Body, field: str, *, whole: bool) -> Rebased:
+async def _rebase_line(ledger: Ledger, line: OrderLine, raw: Body, field: str, *, whole: bool) -> RebasedUpdate:
     """What a picker did, done to the line as it stands.
 
     After a restore hosts come back in any order. What finds no room before another one has said his part waits for that
     with the line, so that it does not matter who is first. A later update whose picker did nothing asks for the rest.
     """
     replay, key = ledger.ctx.replay, (ledger.store, *line.key)
-    if replay is None and not _asks(raw):
-        return rebased(line, raw, field, whole=whole)
+    if replay is None and not _is_unchanged_pick(raw):
+        return rebase_update(line, raw, field, whole=whole)
     row = await ledger.ctx.tx.one(sql.CARRIED_PICK, *key)
     carried = int(row[0]) if row else 0
-    known = replay.left.get(line.line_number, 0) if replay else 0
-    found = rebased(line, raw, field, whole=whole, more=carried - known)
-    waits = found.left if replay else 0
+    known = replay.unapplied.get(line.line_number, 0) if replay else 0
+    found = rebase_update(line, raw, field, whole=whole, additional=carried - known)
+    waits = found.unapplied if replay else 0
     if waits != carried:
         await ledger.ctx.tx.run(sql.CARRIED_PICK_SET, *key, waits)
     return found
 
 
-def _refuse_rejected(line: OrderLine, raw: Body, field: str) -> None:
+def _check_rejected_unchanged(line: OrderLine, raw: Body, field: str) -> None:
     """A rejected line stays as it is; hearing again what it is already does no harm."""
-    if line.is_rejected and (_amount(raw, "picked_quantity", 0) or not raw.get("is_picked", True)):
-        raise _rejected(line, field)
+    if line.is_rejected and (_quantity_or_default(raw, "picked_quantity", 0) or not raw.get("is_picked", True)):
+        raise _rejected_line_refusal(line, field)
 
 
-def _rejected(line: OrderLine, field: str) -> Refusal:
-    return conflict(f"Line {line.line_number} is rejected.", field, line=line.as_answer())
+def _rejected_line_refusal(line: OrderLine, field: str) -> Refusal:
+    return conflict(f"Line {line.line_number} is rejected.", field, line=line.as_json())
 
 
 def _set_quantity(line: OrderLine, raw: Body, field: str, *, whole: bool) -> None:
-    quantity = goods(raw["quantity"], f"{field}.quantity", whole=whole)
+    quantity = parse_quantity(raw["quantity"], f"{field}.quantity", whole=whole)
     picked = (
-        thousandths(raw["picked_quantity"], f"{field}.picked_quantity") if "picked_quantity" in raw else line.picked
+        parse_thousandths(raw["picked_quantity"], f"{field}.picked_quantity")
+        if "picked_quantity" in raw
+        else line.picked_quantity
     )
-    check_ordered(quantity, f"{field}.quantity")
+    check_ordered_quantity(quantity, f"{field}.quantity")
     if quantity < picked:
         raise conflict(
-            f"{number(picked)} are picked already; put some back first.", f"{field}.quantity", line=line.as_answer()
+            f"{format_quantity(picked)} are picked already; put some back first.",
+            f"{field}.quantity",
+            line=line.as_json(),
         )
     if quantity != line.quantity:
         if line.is_rejected:
-            raise _rejected(line, f"{field}.quantity")
+            raise _rejected_line_refusal(line, f"{field}.quantity")
         line.quantity = quantity
-        line.is_picked = line.full
+        line.is_picked = line.is_fully_picked
 
 
-def _amount(raw: Body, name: str, default: int) -> int:
-    return thousandths(raw[name], name) if name in raw else default
+def _quantity_or_default(raw: Body, name: str, default: int) -> int:
+    return parse_thousandths(raw[name], name) if name in raw else default
 
 
-async def _named_place(ledger: Ledger, raw: Body, field: str) -> Place | None:
+async def _named_location(ledger: Ledger, raw: Body, field: str) -> Location | None:
     """The place that a line update names. A store that keeps no locations takes the text as a mere wish."""
     code = raw.get("preferred_location_code", "")
-    if not code or not await ledger.book.has_places():
+    if not code or not await ledger.catalogue.has_locations():
         return None
-    return await ledger.book.place(code, f"{field}.preferred_location_code")
+    return await ledger.catalogue.get_location(code, f"{field}.preferred_location_code")
+
+
+async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
+    """Reject lines of one order, with a reason each, or take them up again; the order's state follows from its lines.
+
+    Raises Refusal: 404 no such order, 409 where it is closed, 412 at another version or where it is said again after a
+    restore and something else was done with a line later, 422 no such line or no reason.
+    """
+    number = call.body["order_number"]
+    order = await Order.load(ctx, ctx.current_store.number, number)
+    if order is None:
+        raise not_found(f"There is no order {number}.")
+    check_version(ctx, order)
+    if not order.is_active or order.is_rejected:
+        raise conflict(f"Order {number} is {order.fulfilment}.", "order_number")
+    ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
+    logs, before = LogWriter(ledger), settings_of(order, order.lines)
+    later = await closed_later(ctx, [line for raw in call.body["lines"] if (line := _known(order, raw))])
+    named: dict[int, OrderLine] = {}
+    freed: dict[int, OrderLine] = {}
+    for index, raw in enumerate(call.body["lines"]):
+        said, field = drop_none(raw), f"lines[{index}]"
+        line = order.find_line(parse_whole_number(said["line_number"], f"{field}.line_number"))
+        if line is None:
+            raise unprocessable(f"Order {number} has no line {said['line_number']}.", f"{field}.line_number")
+        if line.line_number in later:
+            if said.get("is_rejected", True) != line.is_rejected:
+                raise superseded(ctx, f"Line {line.line_number} of order {number}", later[line.line_number], field)
+            continue
+        named[line.line_number] = line
+        if said.get("is_rejected", True):
+            if await _reject_line(logs, line, said, field):
+                freed[line.line_number] = line
+        elif line.is_rejected:
+            line.is_rejected = line.is_picked = False
+    if freed:  # all at once: what is held for an order is read as a whole
+        await release_lines(ledger, order, freed.values())
+    keep_said(ctx, LINE, [key_of(*line.key) for line in named.values()])
+    await note_order(ctx, order, before, order.lines)
+    for line in named.values():
+        await line.save(ctx, ledger.store)
+    await order.save(ctx, ledger.store)
+    await ledger.finish()
+    await logs.save_all()
+    return SUCCESS
+
+
+def _known(order: Order, raw: dict[str, Any]) -> OrderLine | None:
+    number = raw.get("line_number")
+    return order.find_line(int(number)) if number is not None else None
+
+
+async def _reject_line(logs: LogWriter, line: OrderLine, body: dict[str, Any], field: str) -> bool:
+    """Mark a line as rejected and note why; whether that is news. What is held for it is still to be released."""
+    reason = {name: body[name] for name in REASON_FIELDS if body.get(name)}
+    if not reason:
+        raise unprocessable("A line is rejected for a reason.", f"{field}.{REASON_FIELDS[0]}")
+    if line.is_rejected and reason == {name: line.item[name] for name in REASON_FIELDS if name in line.item}:
+        return False
+    line.is_rejected = line.is_picked = True
+    line.item = {name: value for name, value in line.item.items() if name not in REASON_FIELDS} | reason
+    await log_reason(logs, line, REJECTION_SOURCE, reason)
+    return True

@@ -6,24 +6,23 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from aisle.code_forms import split_codes
-from aisle.service import audit
-from aisle.service.amounts import INT32, int32
-from aisle.service.answers import DONE, against_rule, dumps, malformed
-from aisle.service.barcodes import asked_keys
-from aisle.service.context import CHAIN, Call, Context
-from aisle.service.encode import compact, loaded, without_none
+from aisle.barcode_keys import split_codes
+from aisle.service.auth.tokens import authorize_store
+from aisle.service.context import CHAIN, Context, OperationCall
+from aisle.service.db.product_codes import code_keys_of_product, lookup_code_keys
+from aisle.service.db.queries import Query, filter_query, page_query, search_filter
+from aisle.service.db.statements import access
+from aisle.service.db.statements import products as sql
+from aisle.service.db.statements.stock import STOCK_COUNT_OF_STORE
+from aisle.service.db.text_search import search_key
+from aisle.service.domain import audit
+from aisle.service.domain.json_text import drop_none, parse_json_object, to_json
+from aisle.service.domain.quantities import INT32_FIELDS, parse_int32
+from aisle.service.domain.timestamps import parse_timestamp
+from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
+from aisle.service.handlers.list_response import check_page_length, parse_page
+from aisle.service.http.validation import PRICE_FIELDS
 from aisle.service.limits import check_code
-from aisle.service.pages import asked_page, bounded
-from aisle.service.product_codes import codes_of
-from aisle.service.sql import core
-from aisle.service.sql import products as sql
-from aisle.service.sql.compose import Query, filtered, paged, searched
-from aisle.service.sql.stock import STOCK_COUNT_ONE
-from aisle.service.text import search_key
-from aisle.service.times import parsed
-from aisle.service.tokens import enter
-from aisle.service.values import PRICES
 
 Body = dict[str, Any]
 
@@ -39,7 +38,7 @@ _DEFAULTS: Body = {
     "allow_decimal": False,
 }
 # What a stock entry shows of the product, and under which name.
-_ENTRY = {
+_STOCK_ENTRY_FIELDS = {
     "barcode": "barcode",
     "category_code": "category_code",
     "category_name": "category_name",
@@ -53,7 +52,7 @@ _ENTRY = {
     "smallest_product_number": "smallest_product_number",
 }
 # What a store may have of its own, and how the product list calls it.
-_OWN = {
+_STORE_VALUE_FIELDS = {
     "price": "price",
     "old_price": "old_price",
     "purchase_price": "purchase_price",
@@ -64,35 +63,35 @@ _OWN = {
     "promotion_week": "promotion_week",
 }
 _AT_ONCE = 1000
-PRODUCTS = "product"
+PRODUCT_COUNTER = "product"
 """The counter of the catalogue's products."""
-GONE = "store_product_gone"
+DELETED_COUNTER = "store_product_gone"
 """The counter of a store's products whose entry is gone, because the product was deleted."""
-_DAY = re.compile(r"\d{4}(-?)\d{2}\1\d{2}(?!\d)", re.ASCII)
+_DATE_PATTERN = re.compile(r"\d{4}(-?)\d{2}\1\d{2}(?!\d)", re.ASCII)
 
 
-async def known_products(ctx: Context, numbers: Iterable[str]) -> dict[str, Body]:
+async def load_products(ctx: Context, numbers: Iterable[str]) -> dict[str, Body]:
     """The products of these numbers that there are."""
-    return {row[0]: loaded(row[1]) for row in await ctx.tx.all(sql.PRODUCTS_OLD, sorted(set(numbers)))}
+    return {row[0]: parse_json_object(row[1]) for row in await ctx.tx.all(sql.PRODUCTS_BY_NUMBER, sorted(set(numbers)))}
 
 
-async def create_or_update_products(ctx: Context, call: Call) -> bytes:
+async def create_or_update_products(ctx: Context, call: OperationCall) -> bytes:
     """Create products, or change the named fields of those that exist."""
     said = call.body.get("products") or []
-    for index, body in enumerate(map(without_none, said)):
+    for index, body in enumerate(map(drop_none, said)):
         check_code(body["product_number"], "the number of a product", f"products[{index}].product_number")
         check_name(body, f"products[{index}]")
-        _check_day(body, f"products[{index}].deprecation_date")
-        _check_whole(body, f"products[{index}]")
-        check_sorting(body, f"products[{index}]")
+        _check_date(body, f"products[{index}].deprecation_date")
+        _check_int32_fields(body, f"products[{index}]")
+        check_sort_orders(body, f"products[{index}]")
     for start in range(0, len(said), _AT_ONCE):
-        await _write(ctx, [without_none(body) for body in said[start : start + _AT_ONCE]])
-    return DONE
+        await _write(ctx, [drop_none(body) for body in said[start : start + _AT_ONCE]])
+    return SUCCESS
 
 
 async def _write(ctx: Context, bodies: list[Body]) -> None:
     """Some of the products: to have the rows of all of them at once takes much memory."""
-    known = await known_products(ctx, {body["product_number"] for body in bodies})
+    known = await load_products(ctx, {body["product_number"] for body in bodies})
     written: dict[str, Body] = {}
     for body in bodies:
         # Whether the store ranges it is for each store to say.
@@ -100,135 +99,137 @@ async def _write(ctx: Context, bodies: list[Body]) -> None:
         number = body["product_number"]
         old = written.get(number) or known.get(number) or {"product_name": number, **_DEFAULTS}
         written[number] = old | body
-    await keep(ctx, known, written)
+    await save_products(ctx, known, written)
 
 
-def check_name(said: Body, field: str) -> None:
+def check_name(body: Body, field: str) -> None:
     """Raises Refusal (422) for a product that would have no name."""
-    if not said.get("product_name", "-").strip():
-        raise against_rule("A product has a name.", f"{field}.product_name")
+    if not body.get("product_name", "-").strip():
+        raise unprocessable("A product has a name.", f"{field}.product_name")
 
 
-def _check_day(said: Body, field: str) -> None:
+def _check_date(body: Body, field: str) -> None:
     """Raises Refusal (400) for an end of sale that is no date; an empty one takes it away."""
-    text = said.get("deprecation_date", "").strip()
-    if text and not _DAY.match(text):
-        raise malformed(f"{text!r} is no date: yyyyMMdd, or an ISO 8601 date or time.", field)
+    text = body.get("deprecation_date", "").strip()
+    if text and not _DATE_PATTERN.match(text):
+        raise bad_request(f"{text!r} is no date: yyyyMMdd, or an ISO 8601 date or time.", field)
     if text:
-        parsed(text, field)
+        parse_timestamp(text, field)
 
 
-def _check_whole(said: Body, field: str) -> None:
+def _check_int32_fields(body: Body, field: str) -> None:
     """Raises Refusal (422) for a number that is told as int32, and is none."""
-    for name in sorted(INT32 & said.keys()):
-        int32(said[name], f"{field}.{name}")
+    for name in sorted(INT32_FIELDS & body.keys()):
+        parse_int32(body[name], f"{field}.{name}")
 
 
-def check_sorting(said: Body, field: str) -> None:
+def check_sort_orders(body: Body, field: str) -> None:
     """Raises Refusal (422) for free fields whose order is no int32."""
-    for index, one in enumerate(said.get("free_fields") or ()):
-        int32(one["sort_order"], f"{field}.free_fields[{index}].sort_order")
+    for index, one in enumerate(body.get("free_fields") or ()):
+        parse_int32(one["sort_order"], f"{field}.free_fields[{index}].sort_order")
 
 
-async def keep(ctx: Context, known: dict[str, Body], written: dict[str, Body]) -> None:
+async def save_products(ctx: Context, stored: dict[str, Body], new: dict[str, Body]) -> None:
     """Store the products that are not as they were, with their codes, and tell followers."""
-    changed = {number: item for number, item in written.items() if compact(item) != compact(known.get(number))}
-    await audit.note(
+    changed = {number: item for number, item in new.items() if to_json(item) != to_json(stored.get(number))}
+    await audit.record_changes(
         ctx,
         CHAIN,
         [
-            audit.Change("product", number, known.get(number, {}), item if number in known else _first(item))
+            audit.AuditChange("product", number, stored.get(number, {}), item if number in stored else _first(item))
             for number, item in changed.items()
         ],
     )
-    await ctx.tx.many(sql.PRODUCT_SET, [_row(item, ctx.now) for item in changed.values()])
-    await ctx.tx.run(sql.CODES_DROP, list(changed))
-    await ctx.tx.many(sql.CODE_ADD, [(code, number) for number, item in changed.items() for code in codes_of(item)])
-    count(ctx, len(changed.keys() - known.keys()))
+    await ctx.tx.run_many(sql.PRODUCT_SET, [_product_row(item, ctx.now) for item in changed.values()])
+    await ctx.tx.run(sql.CODES_DELETE, list(changed))
+    await ctx.tx.run_many(
+        sql.CODE_ADD, [(code, number) for number, item in changed.items() for code in code_keys_of_product(item)]
+    )
+    change_product_count(ctx, len(changed.keys() - stored.keys()))
     for number in changed:
-        ctx.changed(CHAIN, "product", number)
+        ctx.mark_changed(CHAIN, "product", number)
 
 
 def _first(item: Body) -> Body:
     """What the audit says of a product that is new: what it is called, and its prices."""
-    return {name: item[name] for name in ("product_name", "barcode", *sorted(PRICES)) if item.get(name)}
+    return {name: item[name] for name in ("product_name", "barcode", *sorted(PRICE_FIELDS)) if item.get(name)}
 
 
-def count(ctx: Context, more: int) -> None:
+def change_product_count(ctx: Context, difference: int) -> None:
     """So many more products are in the catalogue, or fewer."""
-    if more:
-        ctx.later(core.COUNTER_ADD, [(CHAIN, PRODUCTS, more)])
+    if difference:
+        ctx.defer(access.COUNTER_ADD, [(CHAIN, PRODUCT_COUNTER, difference)])
 
 
-async def list_products(ctx: Context, call: Call) -> bytes:
+async def list_products(ctx: Context, call: OperationCall) -> bytes:
     """A page of the catalogue, by number; with `store_number`, of what that store ranges."""
     query = call.query
-    page = asked_page(query, "page_number" if "page_number" in query else "page_start")
+    page = parse_page(query, "page_number" if "page_number" in query else "page_start")
     asked: dict[str, object] = {"known": ()}
     asked |= {name: query[name] for name in ("product_number", "category_code") if name in query}
     if "is_active" in query:
         asked["is_active"] = int(query["is_active"])
     if "barcode" in query:
-        asked["barcode"] = (await asked_keys(ctx.tx, query["barcode"]),)
+        asked["barcode"] = (await lookup_code_keys(ctx.tx, query["barcode"]),)
     if "search_text" in query:
-        asked |= searched("search", query["search_text"])
+        asked |= search_filter("search", query["search_text"])
     if "last_modified_date" in query:
-        asked["modified"] = parsed(
-            query["last_modified_date"], "last_modified_date", ctx.zone(query.get("store_number"))
+        asked["modified"] = parse_timestamp(
+            query["last_modified_date"], "last_modified_date", ctx.time_zone(query.get("store_number"))
         )
     if "store_number" in query:
-        asked["store"] = (await enter(ctx.tx, ctx.principal, query["store_number"])).number
-    total = await _total(ctx, asked)
-    found = filtered(sql.PRODUCT_LIST, sql.PRODUCT_FILTERS, asked, sql.PRODUCT_ORDER)
-    rows = [row[0] for row in await paged(found, page.size, page.offset).all(ctx.tx)]
+        asked["store"] = (await authorize_store(ctx.tx, ctx.principal, query["store_number"])).number
+    total = await _count_listed(ctx, asked)
+    found = filter_query(sql.PRODUCT_LIST, sql.PRODUCT_FILTERS, asked, sql.PRODUCT_SORT)
+    rows = [row[0] for row in await page_query(found, page.size, page.offset).all(ctx.tx)]
     if "store_number" in query:
-        rows = await _as_in_store(ctx, query["store_number"], rows)
+        rows = await _with_store_values(ctx, query["store_number"], rows)
     head = {"page_number": page.number, "page_size": page.size, "total_record_count": total}
-    return dumps(head)[:-1] + b',"records":[' + ",".join(bounded(rows, page)).encode() + b"]}"
+    return to_json_bytes(head)[:-1] + b',"records":[' + ",".join(check_page_length(rows, page)).encode() + b"]}"
 
 
-async def _total(ctx: Context, asked: dict[str, object]) -> int:
+async def _count_listed(ctx: Context, filters: dict[str, object]) -> int:
     """How many there are; of all, and of all that a store ranges, counters know it."""
-    if list(asked) == ["known"]:
-        return await ctx.last(CHAIN, PRODUCTS)
-    if list(asked) == ["known", "store"]:
-        return await Query(STOCK_COUNT_ONE, (asked["store"],)).total(ctx.tx)
-    return await filtered(sql.PRODUCT_COUNT, sql.PRODUCT_FILTERS, asked).total(ctx.tx)
+    if list(filters) == ["known"]:
+        return await ctx.last_number(CHAIN, PRODUCT_COUNTER)
+    if list(filters) == ["known", "store"]:
+        return await Query(STOCK_COUNT_OF_STORE, (filters["store"],)).fetch_count(ctx.tx)
+    return await filter_query(sql.PRODUCT_COUNT, sql.PRODUCT_FILTERS, filters).fetch_count(ctx.tx)
 
 
-async def _as_in_store(ctx: Context, store_number: str, rows: list[str]) -> list[str]:
+async def _with_store_values(ctx: Context, store_number: str, rows: list[str]) -> list[str]:
     """The products as the store has them: ranged, and with its own prices."""
-    items = [loaded(row) for row in rows]
+    items = [parse_json_object(row) for row in rows]
     numbers = [item["product_number"] for item in items]
-    own = {row[0]: loaded(row[2]) for row in await ctx.tx.all(sql.STORE_PRODUCT_OLD, store_number, numbers)}
+    own = {row[0]: parse_json_object(row[2]) for row in await ctx.tx.all(sql.STORE_PRODUCT_DATA, store_number, numbers)}
     found = []
     for item in items:
         said = own[item["product_number"]]
-        prices = {shown: said[name] for name, shown in _OWN.items() if name in said}
-        found.append(compact(item | prices | {"is_store_product": True}))
+        prices = {shown: said[name] for name, shown in _STORE_VALUE_FIELDS.items() if name in said}
+        found.append(to_json(item | prices | {"is_store_product": True}))
     return found
 
 
-def said_of(value: Any) -> Iterator[object]:
+def searchable_values(value: Any) -> Iterator[object]:
     """Every value that stands somewhere in what the catalogue says of a product."""
     if isinstance(value, (dict, list)):
         for part in value.values() if isinstance(value, dict) else value:
-            yield from said_of(part)
+            yield from searchable_values(part)
     elif value is not None and not isinstance(value, bool):
         yield value
 
 
-def group_of(item: Body) -> str:
+def product_group(item: Body) -> str:
     """The group that a product belongs to: its own, or its category."""
     group: str = item.get("group_code") or item.get("category_code", "")
     return group
 
 
-def _grouped(item: Body) -> Body:
-    return {"group_code": group_of(item)} if group_of(item) else {}
+def _group_field(item: Body) -> Body:
+    return {"group_code": product_group(item)} if product_group(item) else {}
 
 
-def _row(item: Body, now: str) -> tuple[object, ...]:
+def _product_row(item: Body, now: str) -> tuple[object, ...]:
     """A row of `product`, in the order of `PRODUCT_SET`."""
     return (
         item["product_number"],
@@ -239,14 +240,57 @@ def _row(item: Body, now: str) -> tuple[object, ...]:
         int(item["is_active"]),
         int(item["is_stock"]),
         int(item["allow_decimal"]),
-        compact(item["price"]) if "price" in item else "",
+        to_json(item["price"]) if "price" in item else "",
         item.get("attention_code", ""),
         search_key(
-            (item["product_name"], item["barcode"], *split_codes(item.get("barcodes_array", "")), *codes_of(item))
+            (
+                item["product_name"],
+                item["barcode"],
+                *split_codes(item.get("barcodes_array", "")),
+                *code_keys_of_product(item),
+            )
         ),
-        compact({name: item[field] for field, name in _ENTRY.items() if field in item} | _grouped(item)),
-        compact(item),
+        to_json(
+            {name: item[field] for field, name in _STOCK_ENTRY_FIELDS.items() if field in item} | _group_field(item)
+        ),
+        to_json(item),
         now,
-        group_of(item),
-        search_key(said_of(item)),
+        product_group(item),
+        search_key(searchable_values(item)),
     )
+
+
+_MAX_LANGUAGES = 10
+_NAME_FIELD_PREFIX = "product_name."
+
+
+def parse_accept_language(text: str) -> list[str]:
+    """The languages of `accept_language`, best first: `nl-BE, en;q=0.5` is nl-be, nl, en."""
+    weighed: list[tuple[float, str]] = []
+    for part in text.split(",")[:_MAX_LANGUAGES]:
+        name, _, options = part.partition(";")
+        weight = options.strip().lower().removeprefix("q=")
+        try:
+            weighed.append((-float(weight or 1), name.strip().lower()))
+        except ValueError:
+            continue
+    found: list[str] = []
+    for _, name in sorted(weighed, key=lambda one: one[0]):
+        found += [name, name.partition("-")[0]]
+    return [name for name in dict.fromkeys(found) if name and name != "*"]
+
+
+async def translated_names(ctx: Context, accept_language: str | None, numbers: Iterable[str]) -> dict[str, str]:
+    """The names of those products that have one in a language of `text`."""
+    languages = parse_accept_language(accept_language or "")
+    if not languages:
+        return {}
+    found: dict[str, str] = {}
+    for number, item in (await load_products(ctx, numbers)).items():
+        fields = {(field.get("key") or "").lower(): field.get("value") for field in item.get("free_fields") or ()}
+        name = next(
+            (fields[_NAME_FIELD_PREFIX + one] for one in languages if fields.get(_NAME_FIELD_PREFIX + one)), None
+        )
+        if name:
+            found[number] = name
+    return found

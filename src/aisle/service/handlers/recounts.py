@@ -5,113 +5,123 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from aisle.service.amounts import row_id
-from aisle.service.answers import against_rule, dumps, malformed
-from aisle.service.context import Call, Context, Store, split_id
-from aisle.service.encode import without_none
-from aisle.service.handlers.reviews import GIVEN_ANEW
-from aisle.service.sql import logs as log_sql
-from aisle.service.sql import recounts as sql
-from aisle.service.sql.compose import filtered, paged
-from aisle.service.states import COUNTED, MOVES, ORDERED, check_move
-from aisle.service.stock.book import NO_PLACE, Book
-from aisle.service.storage import Row
+from aisle.service.context import Context, OperationCall, Store, split_wire_id
+from aisle.service.db import Row
+from aisle.service.db.queries import filter_query, page_query
+from aisle.service.db.statements import logs as log_sql
+from aisle.service.db.statements import stock as sql
+from aisle.service.domain.json_text import drop_none
+from aisle.service.domain.quantities import parse_row_id
+from aisle.service.domain.states import RECOUNT_COUNTED, RECOUNT_OPEN, TRANSITIONS, check_transition
+from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue
+from aisle.service.errors import bad_request, to_json_bytes, unprocessable
+from aisle.service.handlers.logs import NUMBER_REUSED
 
-MOST = 1000
-_ALL = "all"
+MAX_RECOUNTS = 1000
+_ALL_STATES = "all"
 
 
-async def write_recounts(ctx: Context, call: Call) -> bytes:
+async def write_recounts(ctx: Context, call: OperationCall) -> bytes:
     """Order counts, or withdraw them; the answer's `data` are their ids, in order.
 
     What is ordered already is not ordered twice. Raises Refusal: 422 for what is not there, 409 for one that has ended.
     """
-    open_ = {(row[0], row[1]): int(row[2]) for row in await ctx.tx.all(sql.RECOUNTS_OPEN, ctx.here.number)}
-    book = Book(ctx, ctx.here)
+    open_ = {(row[0], row[1]): int(row[2]) for row in await ctx.tx.all(sql.RECOUNTS_OPEN, ctx.current_store.number)}
+    book = StoreCatalogue(ctx, ctx.current_store)
     ids = []
     for index, raw in enumerate(call.body["recounts"]):
-        said, field = without_none(raw), f"recounts[{index}]"
+        said, field = drop_none(raw), f"recounts[{index}]"
         if "id" in said:
             seq = await _withdraw(ctx, said, field)
             open_ = {spot: one for spot, one in open_.items() if one != seq}
         else:
-            product, place, log_seq = await _wanted(book, said, field)
-            seq = open_.get((product, place)) or await _order(ctx, product, place, log_seq, said.get("note", ""))
+            product, place, log_seq = await _parse_target(book, said, field)
+            seq = open_.get((product, place)) or await _order_recount(
+                ctx, product, place, log_seq, said.get("note", "")
+            )
             open_[(product, place)] = seq
-        ids.append(ctx.here.wire_id(seq))
-    return dumps({"success": True, "data": ids})
+        ids.append(ctx.current_store.wire_id(seq))
+    return to_json_bytes({"success": True, "data": ids})
 
 
-async def _wanted(book: Book, said: dict[str, Any], field: str) -> tuple[str, str, int | None]:
+async def _parse_target(catalogue: StoreCatalogue, body: dict[str, Any], field: str) -> tuple[str, str, int | None]:
     """The product, the place ('' for the store) and the entry that is doubted. Raises Refusal (422)."""
-    if ("log_id" in said) == ("product_number" in said):
-        raise against_rule("A count is of an entry (log_id) or of a product.", field)
-    if "log_id" in said:
-        seq, ordinal = split_id(row_id(said["log_id"], f"{field}.log_id"))
-        row = await book.ctx.tx.one(log_sql.LOG_ITEM, book.store.number, seq) if ordinal == book.store.ordinal else None
+    if ("log_id" in body) == ("product_number" in body):
+        raise unprocessable("A count is of an entry (log_id) or of a product.", field)
+    if "log_id" in body:
+        seq, ordinal = split_wire_id(parse_row_id(body["log_id"], f"{field}.log_id"))
+        row = (
+            await catalogue.ctx.tx.one(log_sql.LOG_ITEM, catalogue.store.number, seq)
+            if ordinal == catalogue.store.ordinal
+            else None
+        )
         if row is None:
-            raise against_rule("There is no such entry.", f"{field}.log_id")
+            raise unprocessable("There is no such entry.", f"{field}.log_id")
         item = json.loads(row[0])
-        if book.ctx.is_given_anew(item["created_on"]):
-            raise against_rule(GIVEN_ANEW, f"{field}.log_id")
-        return item["product_number"], item.get("location_code", NO_PLACE), seq
-    product = await book.product(said["product_number"], f"{field}.product_number")
-    code = said.get("location_code", NO_PLACE)
+        if catalogue.ctx.is_number_reused(item["created_on"]):
+            raise unprocessable(NUMBER_REUSED, f"{field}.log_id")
+        return item["product_number"], item.get("location_code", NO_LOCATION), seq
+    product = await catalogue.get_product(body["product_number"], f"{field}.product_number")
+    code = body.get("location_code", NO_LOCATION)
     if code:
-        await book.place(code, f"{field}.location_code")
+        await catalogue.get_location(code, f"{field}.location_code")
     return product.number, code, None
 
 
-async def _order(ctx: Context, product: str, place: str, log_seq: int | None, note: str) -> int:
-    seq = await ctx.take(ctx.here.number, "recount")
+async def _order_recount(ctx: Context, product: str, location: str, log_seq: int | None, note: str) -> int:
+    seq = await ctx.next_numbers(ctx.current_store.number, "recount")
     by = ctx.app_user or ctx.principal.name
     since = ctx.occurred_on if ctx.replay else ctx.now  # else a count that was made for it would come before it
-    row = (seq, product, place, log_seq, note, ORDERED, by, since)
-    await ctx.tx.run(sql.RECOUNT_ADD, ctx.here.number, *row)
-    ctx.changed(ctx.here.number, "recount", str(ctx.here.wire_id(seq)))
+    row = (seq, product, location, log_seq, note, RECOUNT_OPEN, by, since)
+    await ctx.tx.run(sql.RECOUNT_ADD, ctx.current_store.number, *row)
+    ctx.mark_changed(ctx.current_store.number, "recount", str(ctx.current_store.wire_id(seq)))
     return seq
 
 
-async def _withdraw(ctx: Context, said: dict[str, Any], field: str) -> int:
-    if said.keys() != {"id", "state"}:
-        raise against_rule("Of one that was ordered only the state is said.", field)
-    seq, ordinal = split_id(row_id(said["id"], f"{field}.id"))
-    row = await ctx.tx.one(sql.RECOUNT_STATES, ctx.here.number, [seq if ordinal == ctx.here.ordinal else 0])
+async def _withdraw(ctx: Context, body: dict[str, Any], field: str) -> int:
+    if body.keys() != {"id", "state"}:
+        raise unprocessable("Of one that was ordered only the state is said.", field)
+    seq, ordinal = split_wire_id(parse_row_id(body["id"], f"{field}.id"))
+    row = await ctx.tx.one(
+        sql.RECOUNT_STATES, ctx.current_store.number, [seq if ordinal == ctx.current_store.ordinal else 0]
+    )
     if row is None:
-        raise against_rule("There is no such recount.", f"{field}.id")
-    if ctx.is_given_anew(row[2]):
-        raise against_rule(GIVEN_ANEW, f"{field}.id")
-    if said["state"] not in MOVES["recount"]:
-        raise against_rule(f"There is no state {said['state']} of a recount.", f"{field}.state")
-    check_move("recount", "The recount", row[1], said["state"], f"{field}.state")
-    if row[1] == said["state"]:
+        raise unprocessable("There is no such recount.", f"{field}.id")
+    if ctx.is_number_reused(row[2]):
+        raise unprocessable(NUMBER_REUSED, f"{field}.id")
+    if body["state"] not in TRANSITIONS["recount"]:
+        raise unprocessable(f"There is no state {body['state']} of a recount.", f"{field}.state")
+    check_transition("recount", "The recount", row[1], body["state"], f"{field}.state")
+    if row[1] == body["state"]:
         return seq
-    if said["state"] == COUNTED:
-        raise against_rule("It is counted when somebody counts there.", f"{field}.state")
+    if body["state"] == RECOUNT_COUNTED:
+        raise unprocessable("It is counted when somebody counts there.", f"{field}.state")
     by = ctx.app_user or ctx.principal.name
-    await ctx.tx.run(sql.RECOUNT_END, ctx.here.number, seq, said["state"], by, ctx.now, None)
-    ctx.changed(ctx.here.number, "recount", str(ctx.here.wire_id(seq)))
+    await ctx.tx.run(sql.RECOUNT_END, ctx.current_store.number, seq, body["state"], by, ctx.now, None)
+    ctx.mark_changed(ctx.current_store.number, "recount", str(ctx.current_store.wire_id(seq)))
     return seq
 
 
-async def list_recounts(ctx: Context, call: Call) -> bytes:
+async def list_recounts(ctx: Context, call: OperationCall) -> bytes:
     """Recounts in the order in which they were ordered; the open ones where no `state` (or `all`) is asked for."""
-    state, limit = call.query.get("state", ORDERED), call.query.get("limit", MOST)
-    if state != _ALL and state not in MOVES["recount"]:
-        raise malformed(f"state is {', '.join(MOVES['recount'])} or {_ALL}.", "state")
-    if not 1 <= limit <= MOST:
-        raise malformed(f"limit is 1 to {MOST}.", "limit")
-    asked: dict[str, object] = {"store": ctx.here.number}
-    if state != _ALL:
+    state, limit = call.query.get("state", RECOUNT_OPEN), call.query.get("limit", MAX_RECOUNTS)
+    if state != _ALL_STATES and state not in TRANSITIONS["recount"]:
+        raise bad_request(f"state is {', '.join(TRANSITIONS['recount'])} or {_ALL_STATES}.", "state")
+    if not 1 <= limit <= MAX_RECOUNTS:
+        raise bad_request(f"limit is 1 to {MAX_RECOUNTS}.", "limit")
+    asked: dict[str, object] = {"store": ctx.current_store.number}
+    if state != _ALL_STATES:
         asked["state"] = state
     if "after" in call.query:
-        asked["after"] = split_id(call.query["after"])[0]
-    found = filtered(sql.RECOUNT_LIST, sql.RECOUNT_FILTERS, asked, sql.RECOUNT_ORDER)
-    rows = await paged(found, limit + 1, 0).all(ctx.tx)
-    return dumps({"recounts": [_recount(ctx.here, row) for row in rows[:limit]], "more": len(rows) > limit})
+        asked["after"] = split_wire_id(call.query["after"])[0]
+    found = filter_query(sql.RECOUNT_LIST, sql.RECOUNT_FILTERS, asked, sql.RECOUNT_SORT)
+    rows = await page_query(found, limit + 1, 0).all(ctx.tx)
+    return to_json_bytes(
+        {"recounts": [_recount_json(ctx.current_store, row) for row in rows[:limit]], "more": len(rows) > limit}
+    )
 
 
-def _recount(store: Store, row: Row) -> dict[str, object]:
+def _recount_json(store: Store, row: Row) -> dict[str, object]:
     seq, product, name, place, log_seq, note, state, ordered_by, ordered_on, ended_by, ended_on, count_seq = row
     said = {
         "id": store.wire_id(seq),
@@ -127,4 +137,4 @@ def _recount(store: Store, row: Row) -> dict[str, object]:
         "ended_on": ended_on,
         "count_log_id": None if count_seq is None else store.wire_id(count_seq),
     }
-    return without_none(said)
+    return drop_none(said)

@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
-from aisle.service import audit
-from aisle.service.amounts import ONE, int32, number, thousandths
-from aisle.service.answers import DONE, against_rule
-from aisle.service.context import Call, Context, Store
-from aisle.service.encode import compact, loaded, without_none
-from aisle.service.handlers.products import known_products
-from aisle.service.sql import products as sql
-from aisle.service.stock.latest import SETTING, keep_said, key_of, said_later, superseded
-from aisle.service.times import moment_of_day, parsed
-from aisle.service.values import PRICES
+from aisle.service.context import Context, OperationCall, Store
+from aisle.service.db.statements import products as sql
+from aisle.service.domain import audit
+from aisle.service.domain.json_text import drop_none, parse_json_object, to_json
+from aisle.service.domain.latest_values import SETTING, keep_said, key_of, said_later, superseded
+from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity, parse_int32, parse_thousandths
+from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
+from aisle.service.errors import SUCCESS, unprocessable
+from aisle.service.handlers.products import load_products
+from aisle.service.http.validation import PRICE_FIELDS
 
 Body = dict[str, Any]
 
 # Fields of the request that a stock entry shows under the same name.
-_SAME = (
+_UNCHANGED_FIELDS = (
     "demand_until_delivery",
     "order_level",
     "default_salesorder_type",
@@ -28,32 +28,32 @@ _SAME = (
     "is_promotion",
     "promotion_week",
 )
-_TIMES = {
+_TIME_FIELDS = {
     "expiry_date_time": "last_expiry_datetime",
     "validate_expiry_date_time": "validate_expiry_datetime",
     "next_delivery_date": "next_delivery_datetime",
     "next_ordering_date": "next_ordering_datetime",
 }
-_DAYS = ("expiry_date_time", "validate_expiry_date_time")
+_DAY_FIELDS = ("expiry_date_time", "validate_expiry_date_time")
 """Times that name a day."""
-_WHOLE = ("min", "max")
+_LEVEL_FIELDS = ("min", "max")
 _SERIES = ("average", "forecast", "history")
 
 
-async def create_store_products(ctx: Context, call: Call) -> bytes:
+async def create_store_products(ctx: Context, call: OperationCall) -> bytes:
     """Range products in the store; what it ranges already is updated."""
     items = enumerate(call.body.get("store_products") or [])
-    await change(ctx, ctx.here, items, "store_products", levels=True)
-    return DONE
+    await change_store_products(ctx, ctx.current_store, items, "store_products", sets_original_levels=True)
+    return SUCCESS
 
 
-async def update_store_products(ctx: Context, call: Call) -> bytes:
+async def update_store_products(ctx: Context, call: OperationCall) -> bytes:
     """Change the named fields of products at the store; one that was not ranged is ranged by it."""
     levels = ctx.principal.role == "integration"
     if not levels:
         await _keep_latest(ctx, call.body)
-    await change(ctx, ctx.here, enumerate(call.body), "", levels=levels)
-    return DONE
+    await change_store_products(ctx, ctx.current_store, enumerate(call.body), "", sets_original_levels=levels)
+    return SUCCESS
 
 
 async def _keep_latest(ctx: Context, bodies: Iterable[Body]) -> None:
@@ -61,7 +61,7 @@ async def _keep_latest(ctx: Context, bodies: Iterable[Body]) -> None:
     said something later; what an integrator brings is brought again as a whole, and is no later word."""
     said = {
         key_of(body["product_number"], name): (f"[{index}].{name}", f"{name} of product {body['product_number']}")
-        for index, body in enumerate(map(without_none, bodies))
+        for index, body in enumerate(map(drop_none, bodies))
         for name in body
         if name != "product_number"
     }
@@ -71,128 +71,128 @@ async def _keep_latest(ctx: Context, bodies: Iterable[Body]) -> None:
     keep_said(ctx, SETTING, said)
 
 
-def _named(old: Body, said: Body) -> Body:
-    return old | said
+def _merge_fields(old: Body, body: Body) -> Body:
+    return old | body
 
 
-async def change(
+async def change_store_products(
     ctx: Context,
     store: Store,
     bodies: Iterable[tuple[int, Body]],
     field: str,
     *,
-    levels: bool = False,
-    merged: Callable[[Body, Body], Body] = _named,
+    sets_original_levels: bool = False,
+    merge: Callable[[Body, Body], Body] = _merge_fields,
 ) -> None:
     """Store the named fields of products, with their places in the request; one that was not ranged is ranged by it.
 
     `levels`: min and max are those that local changes start from, and nothing binds them.
     """
-    items = [(f"{field}[{index}]", without_none(body)) for index, body in bodies]
+    items = [(f"{field}[{index}]", drop_none(body)) for index, body in bodies]
     numbers = sorted({item["product_number"] for _, item in items})
-    rows = await ctx.tx.all(sql.STORE_PRODUCT_OLD, store.number, numbers)
-    old = {row[0]: (row[1], loaded(row[2])) for row in rows}
-    catalogue = await known_products(ctx, numbers)
+    rows = await ctx.tx.all(sql.STORE_PRODUCT_DATA, store.number, numbers)
+    old = {row[0]: (row[1], parse_json_object(row[2])) for row in rows}
+    catalogue = await load_products(ctx, numbers)
     written: dict[str, Body] = {}
     for place, item in items:
         product = catalogue.get(item["product_number"])
         if product is None:
-            raise against_rule(f"There is no product {item['product_number']}.", f"{place}.product_number")
+            raise unprocessable(f"There is no product {item['product_number']}.", f"{place}.product_number")
         if item["product_number"] not in old:
             _check_allowed(store, product, f"{place}.product_number")
         before = written.get(item["product_number"]) or old.get(item["product_number"], (0, {}))[1]
-        data = _checked(ctx, store, item, place)
-        data |= _levels(data) if levels else _local(before, data, product, place)
-        written[item["product_number"]] = merged(before, data)
-        _check_order(written[item["product_number"]], place)
+        data = _parse_fields(ctx, store, item, place)
+        data |= _original_levels(data) if sets_original_levels else _check_local_change(before, data, product, place)
+        written[item["product_number"]] = merge(before, data)
+        _check_min_max(written[item["product_number"]], place)
         _check_series(item, written[item["product_number"]], place)
-    await _store(ctx, store, old, written)
+    await _save(ctx, store, old, written)
 
 
 def _prices(data: Body) -> Body:
     """What the audit says of a product that a store has not had."""
-    return {name: data[name] for name in sorted(PRICES) if name in data}
+    return {name: data[name] for name in sorted(PRICE_FIELDS) if name in data}
 
 
-async def _store(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], written: dict[str, Body]) -> None:
-    new = [one for one in written if one not in old]
+async def _save(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], changed: dict[str, Body]) -> None:
+    new = [one for one in changed if one not in old]
     changes = [
-        audit.Change("store product", one, old[one][1] if one in old else {}, written[one] if one in old else own)
-        for one, own in ((one, _prices(data)) for one, data in written.items())
+        audit.AuditChange("store product", one, old[one][1] if one in old else {}, changed[one] if one in old else own)
+        for one, own in ((one, _prices(data)) for one, data in changed.items())
     ]
-    await audit.note(ctx, store.number, changes)
-    seq = await ctx.take(store.number, "store_product", len(new)) if new else 0
+    await audit.record_changes(ctx, store.number, changes)
+    seq = await ctx.next_numbers(store.number, "store_product", len(new)) if new else 0
     ids = {one: seq + n for n, one in enumerate(new)}
-    await ctx.tx.many(
+    await ctx.tx.run_many(
         sql.STORE_PRODUCT_SET,
-        [_row(ctx, store, ids.get(one) or old[one][0], data) for one, data in written.items()],
+        [_store_product_row(ctx, store, ids.get(one) or old[one][0], data) for one, data in changed.items()],
     )
-    for one in written:
-        ctx.changed(store.number, "product", one)
+    for one in changed:
+        ctx.mark_changed(store.number, "product", one)
 
 
-def _checked(ctx: Context, store: Store, item: Body, field: str) -> Body:
+def _parse_fields(ctx: Context, store: Store, body: Body, field: str) -> Body:
     """The fields to store. Raises Refusal: 422 where a whole number is needed, 400 a time that is none.
 
     An empty time takes the stored one away.
     """
-    data = dict(item)
-    for name in _WHOLE:
+    data = dict(body)
+    for name in _LEVEL_FIELDS:
         if name in data:
-            data[name] = int32(data[name], f"{field}.{name}")
+            data[name] = parse_int32(data[name], f"{field}.{name}")
             data["last_minmax_updatedby"] = ctx.app_user or ctx.principal.name
-    for name in _TIMES:
+    for name in _TIME_FIELDS:
         if name in data:
-            read = moment_of_day if name in _DAYS else parsed
-            data[name] = read(data[name], f"{field}.{name}", ctx.zone(store)) if data[name].strip() else ""
+            read = parse_start_of_day if name in _DAY_FIELDS else parse_timestamp
+            data[name] = read(data[name], f"{field}.{name}", ctx.time_zone(store)) if data[name].strip() else ""
     if "expiry_date_time" in data:
         data["last_expiry_updatedby"] = ctx.app_user or ctx.principal.name
     return data
 
 
-def _check_order(merged: Body, field: str) -> None:
+def _check_min_max(merged: Body, field: str) -> None:
     if merged.get("min", 0) > merged.get("max", merged.get("min", 0)):
-        raise against_rule("min is above max.", f"{field}.min")
+        raise unprocessable("min is above max.", f"{field}.min")
 
 
-def _check_series(said: Body, merged: Body, field: str) -> None:
+def _check_series(body: Body, merged: Body, field: str) -> None:
     """Raises Refusal (422) for a series whose values have not each a key of its own, where it has keys."""
     for name in _SERIES:
         array, keys = f"{name}_array", f"{name}_keys"
-        if not (array in said or keys in said) or array not in merged or not merged.get(keys):
+        if not (array in body or keys in body) or array not in merged or not merged.get(keys):
             continue
         counts = len(merged[keys]), len(merged[array])
         if counts[0] != counts[1]:
             message = f"{keys} has {counts[0]} and {array} has {counts[1]}: each value has a key of its own."
-            raise against_rule(message, f"{field}.{keys if keys in said else array}")
+            raise unprocessable(message, f"{field}.{keys if keys in body else array}")
         if len(set(merged[keys])) < counts[0]:
-            raise against_rule("A key is there twice: each value has a key of its own.", f"{field}.{keys}")
+            raise unprocessable("A key is there twice: each value has a key of its own.", f"{field}.{keys}")
 
 
 def _check_allowed(store: Store, product: Body, field: str) -> None:
     """Raises Refusal (422) for a product that this store may not range; an empty list of allowed stores means all."""
     allowed, forbidden = product.get("stores_allowed"), product.get("stores_not_allowed") or ()
     if (allowed and store.number not in allowed) or store.number in forbidden:
-        raise against_rule(f"Product {product['product_number']} is not for store {store.number}.", field)
+        raise unprocessable(f"Product {product['product_number']} is not for store {store.number}.", field)
 
 
-def _levels(data: Body) -> Body:
+def _original_levels(data: Body) -> Body:
     """What local changes start from, from now on."""
-    return {f"original_{name}": data[name] for name in _WHOLE if name in data}
+    return {f"original_{name}": data[name] for name in _LEVEL_FIELDS if name in data}
 
 
-def _local(before: Body, data: Body, product: Body, field: str) -> Body:
+def _check_local_change(before: Body, data: Body, product: Body, field: str) -> Body:
     """The levels before this local change; the first ones are free. Raises Refusal (422) for what it may not change."""
     if product.get("is_edit_replenishment") is False and _differs(before, data, "is_replenishment"):
         message = "Replenishment of this product is not changed in a store."
-        raise against_rule(message, f"{field}.is_replenishment")
+        raise unprocessable(message, f"{field}.is_replenishment")
     original: Body = {}
-    for name in _WHOLE:
+    for name in _LEVEL_FIELDS:
         if name in data:
             base = f"original_{name}"
             original[base] = before[base] if base in before else data[name]
             if _differs(before, data, name):
-                _check_room(name, data[name], original[base], product, f"{field}.{name}")
+                _check_local_limit(name, data[name], original[base], product, f"{field}.{name}")
     return original
 
 
@@ -200,18 +200,18 @@ def _differs(before: Body, data: Body, name: str) -> bool:
     return name in data and name in before and data[name] != before[name]
 
 
-def _check_room(name: str, value: int, start: int, product: Body, field: str) -> None:
+def _check_local_limit(name: str, value: int, original: int, product: Body, field: str) -> None:
     """Raises Refusal (422) when a level moves further from its start than the product allows; 0 % allows all."""
     if product.get("is_edit_min_max") is False:
-        raise against_rule("min and max of this product are not changed in a store.", field)
-    percentage = thousandths(product.get("edit_min_max_percentage", 0), "edit_min_max_percentage")
-    room = -(-abs(start) * percentage // (100 * ONE))
-    if percentage and abs(value - start) > room:
-        share = f"by at most {number(percentage)} % it may be {start - room} to {start + room}"
-        raise against_rule(f"{name} was {start}; {share}.", field)
+        raise unprocessable("min and max of this product are not changed in a store.", field)
+    percentage = parse_thousandths(product.get("edit_min_max_percentage", 0), "edit_min_max_percentage")
+    room = -(-abs(original) * percentage // (100 * THOUSANDTHS_PER_UNIT))
+    if percentage and abs(value - original) > room:
+        share = f"by at most {format_quantity(percentage)} % it may be {original - room} to {original + room}"
+        raise unprocessable(f"{name} was {original}; {share}.", field)
 
 
-def _row(ctx: Context, store: Store, seq: int, data: Body) -> tuple[object, ...]:
+def _store_product_row(ctx: Context, store: Store, seq: int, data: Body) -> tuple[object, ...]:
     """A row of `store_product`, in the order of `STORE_PRODUCT_SET`."""
     return (
         store.number,
@@ -220,24 +220,24 @@ def _row(ctx: Context, store: Store, seq: int, data: Body) -> tuple[object, ...]
         store.ordinal,
         int(data["is_stock"]) if "is_stock" in data else None,
         int(data.get("is_replenishment", False)),
-        compact(data["price"]) if "price" in data else "",
+        to_json(data["price"]) if "price" in data else "",
         ",".join(data.get("attention_codes", ())),
-        compact(_shown(data)),
-        compact(data),
+        to_json(_stock_entry_fields(data)),
+        to_json(data),
         ctx.now,
     )
 
 
-def _shown(data: Body) -> Body:
+def _stock_entry_fields(data: Body) -> Body:
     """What a stock entry shows of the store's own settings."""
-    item = {name: data[name] for name in _SAME if name in data}
-    item |= {shown: data[name] for name, shown in _TIMES.items() if data.get(name)}
+    item = {name: data[name] for name in _UNCHANGED_FIELDS if name in data}
+    item |= {shown: data[name] for name, shown in _TIME_FIELDS.items() if data.get(name)}
     for name in ("min", "max", "original_min", "original_max", "last_minmax_updatedby", "last_expiry_updatedby"):
         if name in data:
             item[name] = data[name]
     for name in _SERIES:
         if f"{name}_array" in data:
-            item[f"{name}_array"] = _series(data[f"{name}_array"], data.get(f"{name}_keys"))
+            item[f"{name}_array"] = _series_json(data[f"{name}_array"], data.get(f"{name}_keys"))
     if data.get("forecast_array"):
         item["forecast"] = data["forecast_array"][0]
     if "order_level" in data:
@@ -250,6 +250,6 @@ def _shown(data: Body) -> Body:
     return item
 
 
-def _series(values: list[Any], keys: list[str] | None) -> str:
+def _series_json(values: list[Any], keys: list[str] | None) -> str:
     """A series as the text that the stock entry has for it: a JSON array, or an object where there are keys."""
-    return compact(dict(zip(keys, values, strict=False)) if keys else values)
+    return to_json(dict(zip(keys, values, strict=False)) if keys else values)

@@ -4,95 +4,102 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.contract.wire import POOLS
-from aisle.service import audit
-from aisle.service.answers import DONE, against_rule, conflict
-from aisle.service.context import CHAIN, Call, Context
-from aisle.service.encode import compact, loaded, without_none
+from aisle.contract.wire import POOL_NUMBERS
+from aisle.service.context import CHAIN, Context, OperationCall
+from aisle.service.db.queries import filter_query, page_query, search_filter
+from aisle.service.db.statements import stores as sql
+from aisle.service.db.text_search import search_key
+from aisle.service.domain import audit
+from aisle.service.domain.json_text import drop_none, parse_json_object, to_json
+from aisle.service.domain.ordering_schedule import is_schedule_row
+from aisle.service.domain.timestamps import TimeZone, parse_timestamp
+from aisle.service.errors import SUCCESS, conflict, unprocessable
+from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
 from aisle.service.limits import check_code
-from aisle.service.ordering import is_row
-from aisle.service.pages import envelope, scrolled_page
-from aisle.service.sql import stores as sql
-from aisle.service.sql.compose import filtered, paged, searched
-from aisle.service.text import search_key
-from aisle.service.times import Zone, parsed
 
-_TIMES = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
+_TIME_FIELDS = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
 
 
-async def list_stores(ctx: Context, call: Call) -> bytes:
+async def list_stores(ctx: Context, call: OperationCall) -> bytes:
     """The token's stores, by number."""
-    query, page = call.query, scrolled_page(call, (str,))
+    query, page = call.query, parse_scroll_page(call, (str,))
     asked: dict[str, object] = {}
     if not ctx.principal.all_stores:
         asked["token"] = ctx.principal.token_id
     if "is_warehouse" in query:
         asked["is_warehouse"] = int(query["is_warehouse"])
     if "search_text" in query:
-        asked |= searched("search", query["search_text"])
+        asked |= search_filter("search", query["search_text"])
     if "secondary_key" in query:
         asked["secondary_key"] = query["secondary_key"]
-    total = await filtered(sql.STORE_COUNT, sql.STORE_FILTERS, asked).total(ctx.tx)
-    found = filtered(sql.STORE_LIST, sql.STORE_FILTERS, page.behind(asked), sql.STORE_ORDER)
-    rows, more = page.cut(await paged(found, page.limit, page.offset).all(ctx.tx))
+    total = await filter_query(sql.STORE_COUNT, sql.STORE_FILTERS, asked).fetch_count(ctx.tx)
+    found = filter_query(sql.STORE_LIST, sql.STORE_FILTERS, page.add_to_filters(asked), sql.STORE_SORT)
+    rows, more = page.split_rows(await page_query(found, page.limit, page.offset).all(ctx.tx))
     last = (rows[-1][1],) if rows else None
-    return envelope(ctx, call, (row[0] for row in rows), page, total, more=more, sort="storeNo", last=last)
+    return list_envelope(
+        ctx, call, (row[0] for row in rows), page, total, has_more=more, sort_column="storeNo", last_key=last
+    )
 
 
-async def create_stores(ctx: Context, call: Call) -> bytes:
+async def create_stores(ctx: Context, call: OperationCall) -> bytes:
     """Create or update stores; with `flush`, take away those that the request does not name."""
-    bodies = [without_none(body) for body in call.body.get("stores") or []]
+    bodies = [drop_none(body) for body in call.body.get("stores") or []]
     for index, body in enumerate(bodies):
         _check_number(body["store_number"], f"stores[{index}].store_number")
         if not body["store_name"].strip():
-            raise against_rule("A store has a name.", f"stores[{index}].store_name")
-        _check_times(body, f"stores[{index}]", ctx.zone(body["store_number"]))
+            raise unprocessable("A store has a name.", f"stores[{index}].store_name")
+        _normalize_times(body, f"stores[{index}]", ctx.time_zone(body["store_number"]))
     numbers = [body["store_number"] for body in bodies]
     if call.query.get("flush"):
-        await _remove_others(ctx, numbers)
-    known = {row[0]: (row[1], loaded(row[2])) for row in await ctx.tx.all(sql.STORE_ORDINALS, sorted(set(numbers)))}
-    changes: list[audit.Change] = []
+        await _delete_unnamed(ctx, numbers)
+    known = {
+        row[0]: (row[1], parse_json_object(row[2]))
+        for row in await ctx.tx.all(sql.STORE_ORDINALS, sorted(set(numbers)))
+    }
+    changes: list[audit.AuditChange] = []
     for body in bodies:
         number = body["store_number"]
-        ordinal, old = known.get(number) or (await ctx.take(CHAIN, "store"), {})
+        ordinal, old = known.get(number) or (await ctx.next_numbers(CHAIN, "store"), {})
         merged = old | body
-        changes.append(audit.Change("store", number, old, merged))
-        await ctx.tx.run(sql.STORE_SET, *_row(ordinal, merged))
+        changes.append(audit.AuditChange("store", number, old, merged))
+        await ctx.tx.run(sql.STORE_SET, *_store_row(ordinal, merged))
         known[number] = (ordinal, merged)
-        ctx.changed(CHAIN, "store", number)
-    await audit.note(ctx, CHAIN, changes)
-    return DONE
+        ctx.mark_changed(CHAIN, "store", number)
+    await audit.record_changes(ctx, CHAIN, changes)
+    return SUCCESS
 
 
 def _check_number(number: str, field: str) -> None:
     check_code(number, "the number of a store", field)
     if number == CHAIN:
-        raise against_rule(f"{number!r} cannot be the number of a store.", field)
+        raise unprocessable(f"{number!r} cannot be the number of a store.", field)
 
 
-def _check_times(body: dict[str, Any], field: str, zone: Zone) -> None:
+def _normalize_times(body: dict[str, Any], field: str, zone: TimeZone) -> None:
     """The next moments in their one form. Raises Refusal: 400 for one that is none, 422 for a schema that says none."""
-    for name in _TIMES:
+    for name in _TIME_FIELDS:
         if body.get(name):
-            body[name] = parsed(body[name], f"{field}.{name}", zone)
+            body[name] = parse_timestamp(body[name], f"{field}.{name}", zone)
     for number, row in enumerate(body.get("ordering_schema") or ()):
-        if not is_row(row):
-            raise against_rule("This names no day, time or weeks.", f"{field}.ordering_schema[{number}]")
+        if not is_schedule_row(row):
+            raise unprocessable("This names no day, time or weeks.", f"{field}.ordering_schema[{number}]")
 
 
-async def _remove_others(ctx: Context, kept: list[str]) -> None:
-    gone = [row[0] for row in await ctx.tx.all(sql.STORES_ALL) if row[0] not in set(kept)]
-    in_use = [row[0] for row in await ctx.tx.all(sql.STORE_IN_USE, gone)]
+async def _delete_unnamed(ctx: Context, kept_numbers: list[str]) -> None:
+    gone = [row[0] for row in await ctx.tx.all(sql.STORE_NUMBERS) if row[0] not in set(kept_numbers)]
+    in_use = [row[0] for row in await ctx.tx.all(sql.STORES_IN_USE, gone)]
     if in_use:
         raise conflict(f"Stores with stock, open orders or tokens stay: {', '.join(in_use[:20])}.", "flush")
-    for statement in sql.STORE_REMOVALS:
+    for statement in sql.STORE_DELETES:
         await ctx.tx.run(statement, gone)
     for number in gone:
-        ctx.changed(CHAIN, "store", number)
-    await audit.note(ctx, CHAIN, [audit.Change("store", number, {"is_there": True}, {}) for number in gone])
+        ctx.mark_changed(CHAIN, "store", number)
+    await audit.record_changes(
+        ctx, CHAIN, [audit.AuditChange("store", number, {"is_there": True}, {}) for number in gone]
+    )
 
 
-def _row(ordinal: int, body: dict[str, Any]) -> tuple[object, ...]:
+def _store_row(ordinal: int, body: dict[str, Any]) -> tuple[object, ...]:
     """A row of `store`, in the order of `STORE_SET`."""
     item = {
         "id": ordinal,
@@ -105,7 +112,7 @@ def _row(ordinal: int, body: dict[str, Any]) -> tuple[object, ...]:
         "inventLocation": body.get("invent_location"),
         "legalEntity": body.get("legal_entity"),
         "lastOrderLineExportedOn": body.get("last_order_line_exported_on"),
-        **{f"storeStockPool{pool}": body.get(f"store_stock_pool_{pool}") for pool in POOLS},
+        **{f"storeStockPool{pool}": body.get(f"store_stock_pool_{pool}") for pool in POOL_NUMBERS},
     }
     return (
         body["store_number"],
@@ -116,7 +123,7 @@ def _row(ordinal: int, body: dict[str, Any]) -> tuple[object, ...]:
         body.get("area_id", ""),
         body.get("store_gln", ""),
         search_key((body["store_name"], body["store_number"])),
-        compact(without_none(item)),
-        compact(body),
+        to_json(drop_none(item)),
+        to_json(body),
         body.get("cost_center", ""),
     )

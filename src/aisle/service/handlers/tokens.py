@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 from aisle.errors import UsageError
-from aisle.service import audit
-from aisle.service.answers import DONE, against_rule, dumps, missing
-from aisle.service.context import CHAIN, Call, Context
-from aisle.service.encode import without_none
-from aisle.service.sql import core
-from aisle.service.times import moment
-from aisle.service.tokens import ALL_STORES, add_named_token, all_tokens, audited, end_token, in_force
+from aisle.service.auth.tokens import (
+    ALL_STORES,
+    add_named_token,
+    find_valid_token,
+    load_tokens,
+    mark_revoked,
+    token_audit_fields,
+)
+from aisle.service.context import CHAIN, Context, OperationCall
+from aisle.service.db.statements import access
+from aisle.service.domain import audit
+from aisle.service.domain.json_text import drop_none
+from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessable
 
 _DAY = 86400.0
-MOST_DAYS = 36_500
+MAX_TOKEN_DAYS = 36_500
 
 
-async def list_tokens(ctx: Context, call: Call) -> bytes:
+async def list_tokens(ctx: Context, call: OperationCall) -> bytes:
     """Every token that was made by hand, without its secret."""
-    return dumps({"tokens": [token._asdict() for token in await all_tokens(ctx.tx, core.ACCESSES_BY_HAND)]})
+    return to_json_bytes(
+        {"tokens": [token._asdict() for token in await load_tokens(ctx.tx, access.TOKENS_WITHOUT_PARENT)]}
+    )
 
 
-async def create_token(ctx: Context, call: Call) -> bytes:
+async def create_token(ctx: Context, call: OperationCall) -> bytes:
     """Make a token; its secret is in this answer and nowhere else. Raises Refusal (422)."""
-    said = without_none(call.body)
+    said = drop_none(call.body)
     stores, days = said["stores"], said.get("days")
-    if days is not None and not (days == int(days) and 1 <= days <= MOST_DAYS):
-        raise against_rule(f"A token lasts 1 to {MOST_DAYS} days.", "days")
+    if days is not None and not (days == int(days) and 1 <= days <= MAX_TOKEN_DAYS):
+        raise unprocessable(f"A token lasts 1 to {MAX_TOKEN_DAYS} days.", "days")
     if ALL_STORES in stores and len(stores) > 1:
-        raise against_rule(f"{ALL_STORES} is all stores, and stands alone.", "stores")
-    expires = None if days is None else moment(ctx.seconds + int(days) * _DAY)
+        raise unprocessable(f"{ALL_STORES} is all stores, and stands alone.", "stores")
+    expires = None if days is None else format_timestamp(ctx.now_seconds + int(days) * _DAY)
     try:
         made = await add_named_token(
             ctx.tx,
@@ -39,17 +48,17 @@ async def create_token(ctx: Context, call: Call) -> bytes:
             expires_on=expires,
         )
     except UsageError as problem:
-        raise against_rule(str(problem)) from problem
+        raise unprocessable(str(problem)) from problem
     after = {"name": said["name"], "role": said["role"], "stores": stores, "expires_on": expires}
-    await audit.note(ctx, CHAIN, [audit.Change("token", made.token_id, {}, after)])
-    return dumps({"token_id": made.token_id, "token": made.secret, "expires_on": expires})
+    await audit.record_changes(ctx, CHAIN, [audit.AuditChange("token", made.token_id, {}, after)])
+    return to_json_bytes({"token_id": made.token_id, "token": made.secret, "expires_on": expires})
 
 
-async def revoke_token(ctx: Context, call: Call) -> bytes:
+async def revoke_token(ctx: Context, call: OperationCall) -> bytes:
     """End a token by its name or id, and those that people got through it. Raises Refusal (404)."""
-    found = await in_force(ctx.tx, call.body["name"], ctx.now)
+    found = await find_valid_token(ctx.tx, call.body["name"], ctx.now)
     if found is None:
-        raise missing("No token in force has this name or id.")
-    await end_token(ctx.tx, found.token_id, ctx.now)
-    await audit.note(ctx, CHAIN, [audit.Change("token", found.token_id, audited(found), {})])
-    return DONE
+        raise not_found("No token in force has this name or id.")
+    await mark_revoked(ctx.tx, found.token_id, ctx.now)
+    await audit.record_changes(ctx, CHAIN, [audit.AuditChange("token", found.token_id, token_audit_fields(found), {})])
+    return SUCCESS

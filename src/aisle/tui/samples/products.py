@@ -5,25 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from aisle.jobs.chain.catalogue import CatalogueJob
-from aisle.jobs.chain.catalogue_sheet import Facet, Hit, Page, page_of
-from aisle.jobs.chain.catalogue_state import Catalogue
-from aisle.jobs.view import INFO, Frame, Link, Verdict, msg
-
-HITS = (
-    Hit("110001", "Hillmoor Müsli Berry 500 g", "Hillmoor", "MUE", promotion=True),
-    Hit("110002", "Oat flakes, wholegrain, 500 g", "Hillmoor", "MUE"),
-    Hit("118040", "Breakfast box for two, with a jar of heather honey", "Hillmoor", "MUE", set=True),
-    Hit("120007", "Orange lemonade 1.5 l", "Springwell", "LEM", ended=True),
-    Hit("130411", "Gouda, mature, in one piece", "", "CHE", in_store=False),
+from aisle.jobs.supervisor.product_data import (
+    CatalogueProduct,
+    CatalogueRow,
+    Facet,
+    ProductsState,
+    parse_catalogue_product,
 )
-GATHERED = (
+from aisle.jobs.supervisor.products import ProductsJob
+from aisle.jobs.view import INFO, Frame, LinkState, Verdict, msg
+
+PRODUCT_ROWS = (
+    CatalogueRow("110001", "Hillmoor Müsli Berry 500 g", "Hillmoor", "MUE", is_promoted=True),
+    CatalogueRow("110002", "Oat flakes, wholegrain, 500 g", "Hillmoor", "MUE"),
+    CatalogueRow("118040", "Breakfast box for two, with a jar of heather honey", "Hillmoor", "MUE", is_set=True),
+    CatalogueRow("120007", "Orange lemonade 1.5 l", "Springwell", "LEM", is_discontinued=True),
+    CatalogueRow("130411", "Gouda, mature, in one piece", "", "CHE", is_in_store=False),
+)
+FACETS = (
     Facet("CHE", "Cheese and butter", 412),
     Facet("MUE", "Müsli, flakes and porridge", 133),
     Facet("WIN-R", "", 97),
     Facet("LEM", "Lemonade", 41),
 )
-BOX: dict[str, Any] = {
+PRODUCT: dict[str, Any] = {
     "product_number": "118040",
     "product_name": "Breakfast box for two, with a jar of heather honey",
     "barcode": "9520001118040",
@@ -66,10 +71,10 @@ BOX: dict[str, Any] = {
     "shelf_label_quantity": 2,
     "attention_code": "FRAGILE",
 }
-ROW: dict[str, Any] = {
-    **BOX,
+PRODUCT_PAGE_ROW: dict[str, Any] = {
+    **PRODUCT,
     "in_catalogue": True,
-    "catalogue": BOX,
+    "catalogue": PRODUCT,
     "parts": [
         {"product_number": "110001", "product_name": "Hillmoor Müsli Berry 500 g", "quantity": "2"},
         {"product_number": "117003", "product_name": "Heather honey 250 g", "quantity": "1"},
@@ -79,80 +84,84 @@ ROW: dict[str, Any] = {
 }
 
 
-def _page(text: str) -> Page:
+def _page(text: str) -> CatalogueProduct:
     if not text:
-        return page_of(ROW, "2026-11-20T10:00:00Z")
+        return parse_catalogue_product(PRODUCT_PAGE_ROW, "2026-11-20T10:00:00Z")
     kept = ("product_number",)
-    said = {name: text if isinstance(value, str) and name not in kept else value for name, value in BOX.items()}
+    said = {name: text if isinstance(value, str) and name not in kept else value for name, value in PRODUCT.items()}
     said |= {"free_fields": [{"key": text, "value": text}], "stores_allowed": [text] * 3, text: text}
     kin = [{"product_number": "118041", "product_name": text, "quantity": text, "size": text}]
     row = {**said, "in_catalogue": True, "catalogue": said, "parts": kin, "variants": kin}
-    return page_of(row, "2026-11-20T10:00:00Z")
+    return parse_catalogue_product(row, "2026-11-20T10:00:00Z")
 
 
-def _frame(state: Catalogue, verdict: Verdict | None, link: Link, serial: int = 0) -> Frame:
-    return Frame(CatalogueJob().view(state), link, verdict, "", "0042", "Anna", serial)
+def _frame(state: ProductsState, verdict: Verdict | None, link: LinkState, serial: int = 0) -> Frame:
+    return Frame(ProductsJob().view(state), link, verdict, "", "0042", "Anna", serial)
 
 
 def _list(text: str) -> Frame:
-    rows = tuple(hit._replace(name=text or hit.name, brand=text or hit.brand) for hit in HITS)
-    return _frame(Catalogue(rows=rows, total=61300, cursor=2), None, Link("live", 4.0))
+    rows = tuple(hit._replace(name=text or hit.name, brand=text or hit.brand) for hit in PRODUCT_ROWS)
+    return _frame(ProductsState(rows=rows, total=61300, cursor=2), None, LinkState("live", 4.0))
 
 
 def _filtered(text: str) -> Frame:
-    rows = tuple(hit._replace(name=text or hit.name) for hit in HITS[:2])
-    state = Catalogue(
+    rows = tuple(hit._replace(name=text or hit.name) for hit in PRODUCT_ROWS[:2])
+    state = ProductsState(
         "promotion", "MUE", text or "Müsli, flakes and porridge", "S12", text or "Moor & Mill", rows=rows, total=2
     )
     title = msg("products.of", title=msg("products.title_promotion"), what=state.category_name)
-    return _frame(state, Verdict(INFO, title), Link("offline", 5400.0, 4), 2)
+    return _frame(state, Verdict(INFO, title), LinkState("offline", 5400.0, 4), 2)
 
 
 def _nothing(text: str) -> Frame:
-    return _frame(Catalogue(search=text or "zebra"), None, Link("live", 4.0))
+    return _frame(ProductsState(search=text or "zebra"), None, LinkState("live", 4.0))
 
 
 def _none_yet(_: str) -> Frame:
-    return _frame(Catalogue(), None, Link("syncing", -1.0, done=800, total=61000))
+    return _frame(ProductsState(), None, LinkState("syncing", -1.0, done=800, total=61000))
 
 
 def _categories(text: str) -> Frame:
-    rows = tuple(facet._replace(name=text or facet.name) for facet in GATHERED)
-    return _frame(Catalogue(kind="category", rows=rows, total=218), None, Link("live", 4.0))
+    rows = tuple(facet._replace(name=text or facet.name) for facet in FACETS)
+    return _frame(ProductsState(facet_kind="category", rows=rows, total=218), None, LinkState("live", 4.0))
 
 
 def _no_suppliers(_: str) -> Frame:
-    return _frame(Catalogue(kind="supplier"), None, Link("live", 4.0))
+    return _frame(ProductsState(facet_kind="supplier"), None, LinkState("live", 4.0))
 
 
-def _kin(text: str) -> Frame:
-    rows = tuple(hit._replace(name=text or hit.name) for hit in HITS[:2])
+def _related_products(text: str) -> Frame:
+    rows = tuple(hit._replace(name=text or hit.name) for hit in PRODUCT_ROWS[:2])
     among = tuple(hit.number for hit in rows)
-    return _frame(Catalogue(rows=rows, total=2, among=among, trail=(text or "118040",)), None, Link("live", 4.0))
+    return _frame(
+        ProductsState(rows=rows, total=2, only_products=among, pages_below=(text or "118040",)),
+        None,
+        LinkState("live", 4.0),
+    )
 
 
 def _all(text: str) -> Frame:
-    return _frame(Catalogue(number="118040", sheet=_page(text)), None, Link("live", 4.0))
+    return _frame(ProductsState(product_number="118040", product=_page(text)), None, LinkState("live", 4.0))
 
 
 def _stock_only(text: str) -> Frame:
     row = {"product_number": "4711", "product_name": text or "Batteries AA, 4", "price": 3.5, "is_active": False}
-    sheet = page_of({**row, "catalogue": {}, "in_catalogue": False}, "2026-11-20T10:00:00Z")
-    return _frame(Catalogue(number=text or "4711", sheet=sheet), None, Link("offline", 900.0))
+    sheet = parse_catalogue_product({**row, "catalogue": {}, "in_catalogue": False}, "2026-11-20T10:00:00Z")
+    return _frame(ProductsState(product_number=text or "4711", product=sheet), None, LinkState("offline", 900.0))
 
 
 def _awaited(text: str) -> Frame:
-    return _frame(Catalogue(number=text or "4711"), None, Link("syncing", 30.0))
+    return _frame(ProductsState(product_number=text or "4711"), None, LinkState("syncing", 30.0))
 
 
-PRODUCTS: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
+PRODUCT_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("products", "all", _list),
     ("products", "filtered", _filtered),
     ("products", "nothing", _nothing),
     ("products", "none_yet", _none_yet),
     ("products.filter", "categories", _categories),
     ("products.filter", "none", _no_suppliers),
-    ("products", "kin", _kin),
+    ("products", "kin", _related_products),
     ("products.page", "set", _all),
     ("products.page", "stock_only", _stock_only),
     ("products.page", "awaited", _awaited),

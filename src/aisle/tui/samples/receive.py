@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from aisle.jobs.receive.deliveries import DeliveriesJob
-from aisle.jobs.receive.deliveries_state import Deliveries, Sheet
-from aisle.jobs.receive.deliveries_view import title_of
 from aisle.jobs.receive.job import ReceiveJob
-from aisle.jobs.receive.receiving import Did, Item, Line, Listed, Receiving, Way
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Link, Verdict, msg
-from aisle.scan.meaning import PRODUCT, Meaning
+from aisle.jobs.receive.receive_state import (
+    DeliveryLine,
+    DeliveryRow,
+    GoodsInHand,
+    ReceiveChoice,
+    ReceiveState,
+    UndoStep,
+)
+from aisle.jobs.supervisor.deliveries import DeliveriesJob, DeliveriesState, DeliveryDetails, list_title
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
+from aisle.scan.meaning import PRODUCT, Match
 
 GOODS = (
     (1, "4001", "Cola Zero 33 cl can, tray of 24", 48, 24, "00387123450000000018"),
@@ -22,7 +27,7 @@ GOODS = (
 )
 """Line, product, name, announced, received, container."""
 
-LISTED = (
+DELIVERY_ROWS = (
     ("PO-2026-1187", "Hansen Beverages", "2026-11-20T07:30:00", 240, 36, "partial"),
     ("PO-2026-1190", "Dairy of the North", "2026-11-20T09:00:00", 66, 0, "open"),
     ("TR-0900-4471", "Warehouse West", "2026-11-21T06:00:00", 512, 0, "open"),
@@ -30,127 +35,141 @@ LISTED = (
 )
 
 
-def _lines(text: str) -> tuple[Line, ...]:
+def _lines(text: str) -> tuple[DeliveryLine, ...]:
     return tuple(
-        Line(number, product, text or label, Decimal(of), Decimal(came), text or container)
+        DeliveryLine(number, product, text or label, Decimal(of), Decimal(came), text or container)
         for number, product, label, of, came, container in GOODS
     )
 
 
-def _listed(text: str) -> tuple[Listed, ...]:
+def _delivery_rows(text: str) -> tuple[DeliveryRow, ...]:
     return tuple(
-        Listed(text or number, text or supplier, msg("moment", at=due), Decimal(of), Decimal(came), state)
-        for number, supplier, due, of, came, state in LISTED
+        DeliveryRow(text or number, text or supplier, msg("moment", at=due), Decimal(of), Decimal(came), state)
+        for number, supplier, due, of, came, state in DELIVERY_ROWS
     )
 
 
-def _state(text: str, quantity: int = 0) -> Receiving:
-    item = Item("4107", text or GOODS[2][2], Decimal(quantity), home=text or "A-04-01") if quantity else None
-    return Receiving(
+def _state(text: str, quantity: int = 0) -> ReceiveState:
+    item = (
+        GoodsInHand("4107", text or GOODS[2][2], Decimal(quantity), suggested_location=text or "A-04-01")
+        if quantity
+        else None
+    )
+    return ReceiveState(
         "goods",
-        number=text or "PO-2026-1187",
+        delivery_number=text or "PO-2026-1187",
         supplier=text or "Hansen Beverages",
         lines=_lines(text),
-        place=text or "DOCK",
-        item=item,
-        history=(Did(text or GOODS[2][2]),) if quantity else (),
+        receiving_location=text or "DOCK",
+        in_hand=item,
+        history=(UndoStep(text or GOODS[2][2]),) if quantity else (),
     )
 
 
-def _frame(state: Receiving, verdict: Verdict | None, link: Link, serial: int = 0, typed: str = "") -> Frame:
+def _frame(state: ReceiveState, verdict: Verdict | None, link: LinkState, serial: int = 0, typed: str = "") -> Frame:
     return Frame(ReceiveJob().view(state), link, verdict, typed, "0042", "Anna", serial)
 
 
 def _delivery(text: str) -> Frame:
-    return _frame(Receiving(rows=_listed(text), total=31, cursor=1), None, Link("live", 4.0))
+    return _frame(ReceiveState(rows=_delivery_rows(text), total=31, cursor=1), None, LinkState("live", 4.0))
 
 
 def _none(text: str) -> Frame:
-    return _frame(Receiving(), None, Link("offline", 4000.0, 2))
+    return _frame(ReceiveState(), None, LinkState("offline", 4000.0, 2))
 
 
 def _loading(text: str) -> Frame:
-    return _frame(Receiving(), None, Link("syncing", -1.0, 0, 0, 1200, 61000))
+    return _frame(ReceiveState(), None, LinkState("syncing", -1.0, 0, 0, 1200, 61000))
 
 
 def _unknown_delivery(text: str) -> Frame:
     verdict = Verdict(WRONG, msg("receive.no_delivery", code=text or "PO-2026-9999"))
-    return _frame(Receiving(rows=_listed(text), total=4), verdict, Link("live", 4.0), 3)
+    return _frame(ReceiveState(rows=_delivery_rows(text), total=4), verdict, LinkState("live", 4.0), 3)
 
 
 def _which(text: str) -> Frame:
-    ways = tuple(Way("open", text or number) for number, *_ in LISTED[:3])
-    return _frame(Receiving(ways=ways), Verdict(ASK, msg("receive.which", label=text or GOODS[0][2])), Link("live"), 2)
+    ways = tuple(ReceiveChoice("open", text or number) for number, *_ in DELIVERY_ROWS[:3])
+    return _frame(
+        ReceiveState(choices=ways), Verdict(ASK, msg("receive.which", label=text or GOODS[0][2])), LinkState("live"), 2
+    )
 
 
 def _opened(text: str) -> Frame:
     args = {"supplier": text or "Hansen Beverages", "delivery": text or "PO-2026-1187"}
-    return _frame(_state(text), Verdict(GOOD, msg("receive.opened", count=3, **args)), Link("live", 8.0), 1)
+    return _frame(_state(text), Verdict(GOOD, msg("receive.opened", count=3, **args)), LinkState("live", 8.0), 1)
 
 
 def _taken(text: str) -> Frame:
     args = {"quantity": Decimal(8), "of": Decimal(20)}
     verdict = Verdict(GOOD, msg("receive.taken", label=text or GOODS[2][2], **args))
-    return _frame(_state(text, 8), verdict, Link("live", 12.0, 1), 4)
+    return _frame(_state(text, 8), verdict, LinkState("live", 12.0, 1), 4)
 
 
-def _again(text: str) -> Frame:
+def _more_of_product(text: str) -> Frame:
     state = _state(text)
-    item = Item("4001", text or GOODS[0][2], Decimal(6), home=text or "A-03-12")
-    state = state._replace(item=item, container=text or GOODS[0][5], history=(Did("x"),))
-    return _frame(state, None, Link("offline", 700.0, 5), 9)
+    item = GoodsInHand("4001", text or GOODS[0][2], Decimal(6), suggested_location=text or "A-03-12")
+    state = state._replace(in_hand=item, container=text or GOODS[0][5], history=(UndoStep("x"),))
+    return _frame(state, None, LinkState("offline", 700.0, 5), 9)
 
 
 def _put(text: str) -> Frame:
     place, label = text or "A-04-01", text or GOODS[2][2]
     verdict = Verdict(GOOD, msg("receive.put", place=place, quantity=Decimal(20), label=label))
-    return _frame(_state(text), verdict, Link("live", 1.0, 1), 5)
+    return _frame(_state(text), verdict, LinkState("live", 1.0, 1), 5)
 
 
 def _more(text: str) -> Frame:
     label = text or GOODS[2][2]
-    ways = (Way("fit", "4107", Decimal(20)), Way("over", "4107", Decimal(24)), Way("aside", "4107", label=label))
+    ways = (
+        ReceiveChoice("fit", "4107", Decimal(20)),
+        ReceiveChoice("over", "4107", Decimal(24)),
+        ReceiveChoice("aside", "4107", label=label),
+    )
     verdict = Verdict(ASK, msg("receive.more", label=label, quantity=Decimal(24), missing=Decimal(20)))
-    pending = Meaning(PRODUCT, "4107", label, Decimal(24))
-    return _frame(_state(text, 8)._replace(ways=ways, pending=pending), verdict, Link("live", 2.0), 6)
+    pending = Match(PRODUCT, "4107", label, Decimal(24))
+    return _frame(_state(text, 8)._replace(choices=ways, pending_scan=pending), verdict, LinkState("live", 2.0), 6)
 
 
 def _other(text: str) -> Frame:
     label, other = text or "Oat drink 1 l", text or "TR-0900-4471"
-    ways = (Way("extra", "6001", Decimal(1), label), Way("switch", other), Way("aside", "6001", label=label))
+    ways = (
+        ReceiveChoice("extra", "6001", Decimal(1), label),
+        ReceiveChoice("switch", other),
+        ReceiveChoice("aside", "6001", label=label),
+    )
     verdict = Verdict(ASK, msg("receive.of_another", label=label, delivery=other))
-    return _frame(_state(text, 8)._replace(ways=ways), verdict, Link("live", 2.0), 7)
+    return _frame(_state(text, 8)._replace(choices=ways), verdict, LinkState("live", 2.0), 7)
 
 
 def _unknown(text: str) -> Frame:
     code = text or "8712345678906"
-    ways = (Way("find", code), Way("aside", label=code))
+    ways = (ReceiveChoice("find", code), ReceiveChoice("aside", label=code))
     verdict = Verdict(WRONG, msg("receive.unknown", code=code))
-    return _frame(_state(text, 8)._replace(ways=ways), verdict, Link("live", 2.0), 8)
+    return _frame(_state(text, 8)._replace(choices=ways), verdict, LinkState("live", 2.0), 8)
 
 
 def _all_lines(text: str) -> Frame:
-    return _frame(_state(text)._replace(phase="lines"), None, Link("live", 2.0))
+    return _frame(_state(text)._replace(phase="lines"), None, LinkState("live", 2.0))
 
 
 def _check(text: str) -> Frame:
     verdict = Verdict(ASK, msg("receive.differ", short=3, over=1))
-    return _frame(_state(text, 8)._replace(phase="check", size=6), verdict, Link("live", 2.0), 12)
+    return _frame(_state(text, 8)._replace(phase="check", page_size=6), verdict, LinkState("live", 2.0), 12)
 
 
 def _leave(text: str) -> Frame:
     verdict = Verdict(ASK, msg("receive.leave", quantity=Decimal(8)))
-    return _frame(_state(text, 8)._replace(phase="leave"), verdict, Link("refused", 9000.0, 2), 14)
+    return _frame(_state(text, 8)._replace(phase="leave"), verdict, LinkState("refused", 9000.0, 2), 14)
 
 
 def _done(text: str) -> Frame:
     state = _state(text)
-    lines = tuple(line._replace(received=line.of) for line in state.lines)
-    verdict = Verdict(INFO, msg("receive.go_on", delivery=state.number))
-    return _frame(state._replace(lines=lines), verdict, Link("live", 2.0), 15)
+    lines = tuple(line._replace(received=line.announced) for line in state.lines)
+    verdict = Verdict(INFO, msg("receive.go_on", delivery=state.delivery_number))
+    return _frame(state._replace(lines=lines), verdict, LinkState("live", 2.0), 15)
 
 
-RECEIVE: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
+RECEIVE_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("receive.delivery", "list", _delivery),
     ("receive.delivery", "none", _none),
     ("receive.delivery", "loading", _loading),
@@ -158,7 +177,7 @@ RECEIVE: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("receive.delivery", "which", _which),
     ("receive.goods", "opened", _opened),
     ("receive.goods", "taken", _taken),
-    ("receive.goods", "again", _again),
+    ("receive.goods", "again", _more_of_product),
     ("receive.goods", "put", _put),
     ("receive.goods", "more", _more),
     ("receive.goods", "other", _other),
@@ -174,25 +193,27 @@ RECEIVE: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
 # The list of deliveries
 
 
-def _deliveries_frame(state: Deliveries, verdict: Verdict | None, link: Link, serial: int = 0) -> Frame:
+def _deliveries_frame(state: DeliveriesState, verdict: Verdict | None, link: LinkState, serial: int = 0) -> Frame:
     return Frame(DeliveriesJob().view(state), link, verdict, "", "0042", "Anna", serial)
 
 
 def _deliveries(text: str) -> Frame:
-    return _deliveries_frame(Deliveries(rows=_listed(text), total=31, cursor=1), None, Link("live", 4.0))
+    return _deliveries_frame(
+        DeliveriesState(rows=_delivery_rows(text), total=31, cursor=1), None, LinkState("live", 4.0)
+    )
 
 
 def _receipts(text: str) -> Frame:
-    state = Deliveries("receipts", "1", ("1", "2"), rows=_listed(text)[:2], total=2)
-    return _deliveries_frame(state, Verdict(INFO, title_of(state)), Link("live", 4.0), 2)
+    state = DeliveriesState("receipts", "1", ("1", "2"), rows=_delivery_rows(text)[:2], total=2)
+    return _deliveries_frame(state, Verdict(INFO, list_title(state)), LinkState("live", 4.0), 2)
 
 
 def _nothing(text: str) -> Frame:
-    return _deliveries_frame(Deliveries("received", search=text or "hans"), None, Link("offline", 900.0))
+    return _deliveries_frame(DeliveriesState("received", search=text or "hans"), None, LinkState("offline", 900.0))
 
 
-def _sheet(text: str) -> Frame:
-    sheet = Sheet(
+def _delivery_page(text: str) -> Frame:
+    sheet = DeliveryDetails(
         text or "PO-2026-1187",
         text or "Hansen Beverages",
         "partial",
@@ -204,22 +225,24 @@ def _sheet(text: str) -> Frame:
         text or "https://track.example/PO-2026-1187",
         Decimal(90),
         Decimal(41),
-        (*_lines(text), Line(6, "6001", text or "Oat drink 1 l", Decimal(6), order=text or "100042")),
+        (*_lines(text), DeliveryLine(6, "6001", text or "Oat drink 1 l", Decimal(6), order=text or "100042")),
     )
-    return _deliveries_frame(Deliveries(number=sheet.number, sheet=sheet), None, Link("live", 4.0), 3)
+    return _deliveries_frame(
+        DeliveriesState(delivery_number=sheet.number, delivery=sheet), None, LinkState("live", 4.0), 3
+    )
 
 
 def _awaited(text: str) -> Frame:
-    state = Deliveries(number=text or "PO-2026-9999")
-    verdict = Verdict(WRONG, msg("deliveries.gone", delivery=state.number))
-    return _deliveries_frame(state, verdict, Link("live", 4.0), 4)
+    state = DeliveriesState(delivery_number=text or "PO-2026-9999")
+    verdict = Verdict(WRONG, msg("deliveries.gone", delivery=state.delivery_number))
+    return _deliveries_frame(state, verdict, LinkState("live", 4.0), 4)
 
 
-DELIVERIES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
+DELIVERY_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("deliveries", "open", _deliveries),
     ("deliveries", "receipts", _receipts),
     ("deliveries", "nothing", _nothing),
-    ("deliveries.page", "lines", _sheet),
+    ("deliveries.page", "lines", _delivery_page),
     ("deliveries.page", "awaited", _awaited),
 )
 """The same of the list of deliveries."""

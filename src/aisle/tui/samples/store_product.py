@@ -6,18 +6,18 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.chain.store_product import StoreProductJob
-from aisle.jobs.chain.store_product_sheet import store_product
-from aisle.jobs.chain.store_product_state import CHART, SURE, VALUE, Page
-from aisle.jobs.sheet import Coming
-from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Link, Verdict, msg
+from aisle.jobs.product_page import ExpectedDelivery
+from aisle.jobs.supervisor.store_product import StoreProductJob
+from aisle.jobs.supervisor.store_product_fields import parse_store_product
+from aisle.jobs.supervisor.store_product_view import CHART, CONFIRM, VALUE, StoreProductState
+from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg
 
 NOW = "2026-11-20T10:00:00+00:00"
 
-WEEKS = {
+HISTORY = {
     f"W{week}": sold for week, sold in zip(range(36, 48), (31, 28, 35, 40, 22, 19, 44, 38, 36, 29, 33, 41), strict=True)
 }
-AHEAD = {f"W{week}": sold for week, sold in zip(range(48, 53), (38, 40, 55, 72, 24), strict=True)}
+FORECAST = {f"W{week}": sold for week, sold in zip(range(48, 53), (38, 40, 55, 72, 24), strict=True)}
 
 
 def _row(text: str, **fields: Any) -> dict[str, Any]:
@@ -52,121 +52,134 @@ def _row(text: str, **fields: Any) -> dict[str, Any]:
             {"pool": 1, "name": text or "Shop", "quantity": 10},
             {"pool": 2, "name": text or "Back room", "quantity": 24},
         ],
-        "history_array": WEEKS,
-        "average_array": dict.fromkeys(WEEKS, 33),
-        "forecast_array": AHEAD,
+        "history_array": HISTORY,
+        "average_array": dict.fromkeys(HISTORY, 33),
+        "forecast_array": FORECAST,
         **fields,
     }
 
 
-def _said(text: str, word: str, why: str = "") -> dict[str, Any]:
+def _change_row(text: str, word: str, why: str = "") -> dict[str, Any]:
     fields = [("min", "12", "8")]
     return {"op_id": "A", "word": word, "fields": fields, "who": text or "U6", "at": "2026-11-20T09:59:00Z", "why": why}
 
 
-def _state(text: str, given: dict[str, Any] | None = None, **fields: Any) -> Page:
-    found = store_product(given or _row(text), NOW)
-    coming = (Coming(text or "7005", Decimal(6), msg("moment", at="2026-11-26T08:00:00")),)
-    return Page(found.number, found.name, loaded=True, product=found, coming=coming)._replace(**fields)
+def _state(text: str, given: dict[str, Any] | None = None, **fields: Any) -> StoreProductState:
+    found = parse_store_product(given or _row(text), NOW)
+    coming = (ExpectedDelivery(text or "7005", Decimal(6), msg("moment", at="2026-11-26T08:00:00")),)
+    return StoreProductState(found.number, found.name, is_loaded=True, product=found, deliveries=coming)._replace(
+        **fields
+    )
 
 
-def _frame(state: Page, verdict: Verdict | None, link: Link, serial: int = 0, typed: str = "") -> Frame:
+def _frame(
+    state: StoreProductState, verdict: Verdict | None, link: LinkState, serial: int = 0, typed: str = ""
+) -> Frame:
     return Frame(StoreProductJob().view(state), link, verdict, typed, "0042", "Fred", serial)
 
 
 def _all(text: str) -> Frame:
-    return _frame(_state(text), None, Link("live", 4.0))
+    return _frame(_state(text), None, LinkState("live", 4.0))
 
 
 def _noted(text: str) -> Frame:
-    state = _state(text, _row(text, min=8, said=[_said(text, "noted")]))
+    state = _state(text, _row(text, min=8, said=[_change_row(text, "noted")]))
     what = msg("store_product.change", what=msg("store_product.of_min"), before="12", after="8")
-    return _frame(state, Verdict(GOOD, msg("store_product.noted", what=what)), Link("offline", 900.0, 1), 2)
+    return _frame(state, Verdict(GOOD, msg("store_product.noted", what=what)), LinkState("offline", 900.0, 1), 2)
 
 
 def _refused(text: str) -> Frame:
     why = text or "min was 12; by at most 50 % it may be 6 to 18."
-    state = _state(text, _row(text, said=[_said(text, "refused", why)]))
-    return _frame(state, Verdict(WRONG, msg("store_product.refused", why=why)), Link("live", 4.0, 0, 1), 3)
+    state = _state(text, _row(text, said=[_change_row(text, "refused", why)]))
+    return _frame(state, Verdict(WRONG, msg("store_product.refused", why=why)), LinkState("live", 4.0, 0, 1), 3)
 
 
 def _staff(text: str) -> Frame:
-    return _frame(_state(text, _row(text, may=False)), None, Link("live", 4.0))
+    return _frame(_state(text, _row(text, may=False)), None, LinkState("live", 4.0))
 
 
-def _bound(text: str) -> Frame:
+def _fixed_fields(text: str) -> Frame:
     row = _row(
         text, is_edit_min_max=False, is_edit_replenishment=False, history_array="", forecast_array="", average_array=""
     )
-    return _frame(_state(text, row), None, Link("partial", 5.0, without=("stock",)))
+    return _frame(_state(text, row), None, LinkState("partial", 5.0, missing_lists=("stock",)))
 
 
 def _not_ranged(text: str) -> Frame:
     row = {"product_number": text or "4009", "product_name": text or "Gouda, mature, in one piece", "is_ranged": False}
-    return _frame(_state(text, row), None, Link("live", 4.0))
+    return _frame(_state(text, row), None, LinkState("live", 4.0))
 
 
 def _loading(text: str) -> Frame:
-    return _frame(Page(text or "4001", text or "Cola Zero 33 cl can"), None, Link("syncing", 30.0, done=4, total=90))
-
-
-def _unknown(text: str) -> Frame:
-    return _frame(Page(text or "4999", loaded=True), None, Link("offline", 7200.0))
-
-
-def _value(name: str) -> Callable[[str], Frame]:
-    return lambda text: _frame(_state(text, phase=VALUE, field=name), None, Link("live", 4.0))
-
-
-def _hidden(text: str) -> Frame:
     return _frame(
-        _state(text, _row(text, keeps_all=False), phase=VALUE, field="discount_price"), None, Link("live", 4.0)
+        StoreProductState(text or "4001", text or "Cola Zero 33 cl can"),
+        None,
+        LinkState("syncing", 30.0, done=4, total=90),
     )
 
 
-def _no_room(text: str) -> Frame:
+def _unknown(text: str) -> Frame:
+    return _frame(StoreProductState(text or "4999", is_loaded=True), None, LinkState("offline", 7200.0))
+
+
+def _value(name: str) -> Callable[[str], Frame]:
+    return lambda text: _frame(_state(text, phase=VALUE, field=name), None, LinkState("live", 4.0))
+
+
+def _write_only_field(text: str) -> Frame:
+    return _frame(
+        _state(text, _row(text, keeps_all=False), phase=VALUE, field="discount_price"), None, LinkState("live", 4.0)
+    )
+
+
+def _out_of_range(text: str) -> Frame:
     verdict = Verdict(WRONG, msg("store_product.no_room", low=6, high=18, percentage=50))
-    return _frame(_state(text, phase=VALUE, field="min"), verdict, Link("live", 4.0), 4)
+    return _frame(_state(text, phase=VALUE, field="min"), verdict, LinkState("live", 4.0), 4)
 
 
-def _sure(text: str) -> Frame:
+def _confirm(text: str) -> Frame:
     changes = (("min", Decimal(8)), ("max", Decimal(60)))
-    return _frame(_state(text, phase=SURE, field="min", changes=changes), None, Link("live", 4.0))
+    return _frame(_state(text, phase=CONFIRM, field="min", changes=changes), None, LinkState("live", 4.0))
 
 
-def _sure_codes(text: str) -> Frame:
+def _confirm_codes(text: str) -> Frame:
     changes = (("attention_codes", [text or "HEAVY", "GLASS"]),)
-    return _frame(_state(text, phase=SURE, field="attention_codes", changes=changes), None, Link("offline", 60.0))
+    return _frame(
+        _state(text, phase=CONFIRM, field="attention_codes", changes=changes), None, LinkState("offline", 60.0)
+    )
 
 
 def _chart(text: str) -> Frame:
-    return _frame(_state(text, phase=CHART), None, Link("live", 4.0))
+    return _frame(_state(text, phase=CHART), None, LinkState("live", 4.0))
 
 
 def _year(text: str) -> Frame:
     row = _row(text, history_array=[week * 7 % 23 for week in range(53)], average_array="", forecast_array="4;5;6")
     return _frame(
-        _state(text, row, phase=CHART), Verdict(INFO, msg("lookup.shown", label=text or "Cola")), Link("live", 4.0), 5
+        _state(text, row, phase=CHART),
+        Verdict(INFO, msg("lookup.shown", label=text or "Cola")),
+        LinkState("live", 4.0),
+        5,
     )
 
 
-STORE_PRODUCT: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
+STORE_PRODUCT_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("store_product", "all", _all),
     ("store_product", "noted", _noted),
     ("store_product", "refused", _refused),
     ("store_product", "staff", _staff),
-    ("store_product", "bound", _bound),
+    ("store_product", "bound", _fixed_fields),
     ("store_product", "not_ranged", _not_ranged),
     ("store_product", "loading", _loading),
     ("store_product", "unknown", _unknown),
     ("store_product.value", "level", _value("min")),
-    ("store_product.value", "no_room", _no_room),
+    ("store_product.value", "no_room", _out_of_range),
     ("store_product.value", "flag", _value("is_replenishment")),
-    ("store_product.value", "hidden", _hidden),
+    ("store_product.value", "hidden", _write_only_field),
     ("store_product.value", "codes", _value("attention_codes")),
     ("store_product.value", "day", _value("expiry_date_time")),
-    ("store_product.sure", "levels", _sure),
-    ("store_product.sure", "codes", _sure_codes),
+    ("store_product.sure", "levels", _confirm),
+    ("store_product.sure", "codes", _confirm_codes),
     ("store_product.chart", "all", _chart),
     ("store_product.chart", "year", _year),
 )

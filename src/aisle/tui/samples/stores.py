@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from aisle.jobs.chain.store_sheet import Listed, Sheet, sheet_of
-from aisle.jobs.chain.stores import StoresJob
-from aisle.jobs.chain.stores_state import Stores
-from aisle.jobs.view import INFO, WRONG, Frame, Link, Verdict, msg
+from aisle.jobs.supervisor.store_data import Store, StoreRow, StoresState, parse_store
+from aisle.jobs.supervisor.stores import StoresJob
+from aisle.jobs.view import INFO, WRONG, Frame, LinkState, Verdict, msg
 
-CHAIN = (
+STORE_ROWS = (
     ("0041", "Millbrook High Street", False, "Mill Valley"),
     ("0042", "Millbrook Station", False, "Mill Valley"),
     ("0043", "Fernhill", False, "Mill Valley"),
@@ -19,7 +18,7 @@ CHAIN = (
 )
 """Number, name, whether it is a warehouse, area."""
 
-STORE: dict[str, Any] = {
+STORE_FIELDS: dict[str, Any] = {
     "store_number": "0043",
     "store_name": "Fernhill",
     "is_warehouse": False,
@@ -62,81 +61,98 @@ STORE: dict[str, Any] = {
 }
 
 
-def _rows(text: str) -> tuple[Listed, ...]:
-    rows = [Listed(number, text or name, warehouse, text or area, near=True) for number, name, warehouse, area in CHAIN]
-    rows[1] = rows[1]._replace(here=True)
-    rows[2] = rows[2]._replace(waiting=3)
-    rows[3] = rows[3]._replace(near=False)
+def _rows(text: str) -> tuple[StoreRow, ...]:
+    rows = [
+        StoreRow(number, text or name, warehouse, text or area, is_nearby=True)
+        for number, name, warehouse, area in STORE_ROWS
+    ]
+    rows[1] = rows[1]._replace(is_current=True)
+    rows[2] = rows[2]._replace(unsent=3)
+    rows[3] = rows[3]._replace(is_nearby=False)
     return tuple(rows)
 
 
-def _sheet(text: str, **fields: Any) -> Sheet:
-    said = {**STORE, **fields}
+def _store(text: str, **fields: Any) -> Store:
+    said = {**STORE_FIELDS, **fields}
     if text:
         named = {name: text for name, value in said.items() if isinstance(value, str) and name not in ("told",)}
         said |= {**named, "pools": {"1": text}, "opening_hours": [{"key": text, "value": text}]}
         said |= {"free_fields": [{"key": text, "value": text}], "store_printers": [{"printer_name": text}]}
-    return sheet_of(said)
+    return parse_store(said)
 
 
-def _frame(state: Stores, verdict: Verdict | None, link: Link, serial: int = 0) -> Frame:
+def _frame(state: StoresState, verdict: Verdict | None, link: LinkState, serial: int = 0) -> Frame:
     return Frame(StoresJob().view(state), link, verdict, "", "0042", "Anna", serial)
 
 
 def _list(text: str) -> Frame:
-    return _frame(Stores(rows=_rows(text), total=812, cursor=2), None, Link("live", 4.0))
+    return _frame(StoresState(rows=_rows(text), total=812, cursor=2), None, LinkState("live", 4.0))
 
 
 def _near(text: str) -> Frame:
-    state = Stores("near", rows=_rows(text)[2:], total=3)
-    return _frame(state, Verdict(INFO, msg("stores.title_near")), Link("offline", 5400.0, 4), 2)
+    state = StoresState("near", rows=_rows(text)[2:], total=3)
+    return _frame(state, Verdict(INFO, msg("stores.title_near")), LinkState("offline", 5400.0, 4), 2)
 
 
 def _nothing(text: str) -> Frame:
     verdict = Verdict(WRONG, msg("stores.not_this", what=text or "Rye bread"))
-    return _frame(Stores(search=text or "zebra"), verdict, Link("live", 4.0), 3)
+    return _frame(StoresState(search=text or "zebra"), verdict, LinkState("live", 4.0), 3)
 
 
 def _none_yet(text: str) -> Frame:
-    return _frame(Stores(changes=True), None, Link("syncing", -1.0))
+    return _frame(StoresState(is_switching=True), None, LinkState("syncing", -1.0))
 
 
 def _page(text: str) -> Frame:
-    return _frame(Stores(number=text or "0043", sheet=_sheet(text)), None, Link("live", 4.0, elsewhere=2))
+    return _frame(
+        StoresState(store_number=text or "0043", store=_store(text)),
+        None,
+        LinkState("live", 4.0, waiting_other_stores=2),
+    )
 
 
 def _staff(text: str) -> Frame:
-    sheet = _sheet(text, may=False, is_warehouse=True)
-    return _frame(Stores(number=text or "0900", sheet=sheet), None, Link("live", 4.0))
+    sheet = _store(text, may=False, is_warehouse=True)
+    return _frame(StoresState(store_number=text or "0900", store=sheet), None, LinkState("live", 4.0))
 
 
 def _listed(text: str) -> Frame:
     """At a service that says no more than the list."""
-    said = {name: STORE[name] for name in ("store_number", "store_name", "area_description", "country_code", "pools")}
-    sheet = sheet_of({**said, "store_name": text or said["store_name"], "told": "unasked", "may": True})
-    return _frame(Stores(number="0043", sheet=sheet), None, Link("offline", 900.0))
+    said = {
+        name: STORE_FIELDS[name] for name in ("store_number", "store_name", "area_description", "country_code", "pools")
+    }
+    sheet = parse_store({**said, "store_name": text or said["store_name"], "told": "unasked", "may": True})
+    return _frame(StoresState(store_number="0043", store=sheet), None, LinkState("offline", 900.0))
 
 
 def _awaited(text: str) -> Frame:
-    return _frame(Stores(number=text or "0043"), None, Link("syncing", 30.0))
+    return _frame(StoresState(store_number=text or "0043"), None, LinkState("syncing", 30.0))
 
 
-def _change(text: str) -> Frame:
-    sheet = _sheet(text, waiting=3, jobs=["pick", "count"], there_waiting=1, there_jobs=["move"])
-    return _frame(Stores(number=text or "0043", sheet=sheet, asking=True), None, Link("offline", 900.0, 3))
+def _switch(text: str) -> Frame:
+    sheet = _store(text, waiting=3, jobs=["pick", "count"], there_waiting=1, there_jobs=["move"])
+    return _frame(
+        StoresState(store_number=text or "0043", store=sheet, is_asking_switch=True),
+        None,
+        LinkState("offline", 900.0, 3),
+    )
 
 
-def _new(text: str) -> Frame:
-    sheet = _sheet(text, there_known=False)
-    return _frame(Stores(number=text or "0043", sheet=sheet, asking=True), None, Link("offline", 900.0))
+def _switch_to_new(text: str) -> Frame:
+    sheet = _store(text, there_known=False)
+    return _frame(
+        StoresState(store_number=text or "0043", store=sheet, is_asking_switch=True), None, LinkState("offline", 900.0)
+    )
 
 
 def _no_right(text: str) -> Frame:
-    state = Stores(number=text or "0043", sheet=_sheet(text, may=False), asking=True, changes=True)
-    return _frame(state, None, Link("live", 4.0))
+    state = StoresState(
+        store_number=text or "0043", store=_store(text, may=False), is_asking_switch=True, is_switching=True
+    )
+    return _frame(state, None, LinkState("live", 4.0))
 
 
-STORES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
+STORE_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("stores", "all", _list),
     ("stores", "near", _near),
     ("stores", "nothing", _nothing),
@@ -145,8 +161,8 @@ STORES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("stores.page", "staff", _staff),
     ("stores.page", "listed", _listed),
     ("stores.page", "awaited", _awaited),
-    ("stores.change", "open", _change),
-    ("stores.change", "new", _new),
+    ("stores.change", "open", _switch),
+    ("stores.change", "new", _switch_to_new),
     ("stores.change", "no_right", _no_right),
 )
 """Screen, state, and how it is built."""

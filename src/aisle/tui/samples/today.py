@@ -6,15 +6,14 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.desk.today import TodayJob
-from aisle.jobs.desk.today_state import Aisle, Person, Terminal, Today
-from aisle.jobs.told import told
-from aisle.jobs.view import WRONG, Frame, Link, Verdict, msg
+from aisle.jobs.message import store_message
+from aisle.jobs.supervisor.today import Aisle, Person, Terminal, TodayJob, TodayState
+from aisle.jobs.view import WRONG, Frame, LinkState, Verdict, msg
 
 NOW = "2026-11-20T15:30:00+00:00"
 MOMENT = 1795188600.0
 
-PULSE: dict[str, Any] = {
+FIGURES: dict[str, Any] = {
     "orders_open": 41,
     "orders_partial": 3,
     "orders_picked": 17,
@@ -38,28 +37,28 @@ PULSE: dict[str, Any] = {
 }
 
 
-def _frame(state: Today, link: Link, verdict: Verdict | None = None) -> Frame:
+def _frame(state: TodayState, link: LinkState, verdict: Verdict | None = None) -> Frame:
     return Frame(TodayJob().view(state), link, verdict, "", "0042", "Fred", 3 if verdict else 0)
 
 
-def _state(**fields: Any) -> Today:
-    changed: Today = Today(now=NOW)._replace(**fields)
+def _state(**fields: Any) -> TodayState:
+    changed: TodayState = TodayState(now=NOW)._replace(**fields)
     return changed
 
 
-def _pulse(text: str) -> Frame:
-    return _frame(_state(pulse=tuple(PULSE.items())), Link("live", 3.0, 2, 1))
+def _figures(text: str) -> Frame:
+    return _frame(_state(figures=tuple(FIGURES.items())), LinkState("live", 3.0, 2, 1))
 
 
 def _offline(text: str) -> Frame:
-    link = {"link": "offline", "why": text or told("told.not_reached"), "courier_at": MOMENT - 400.0}
-    said = {**PULSE, **link, "seen_all_day": False, "last_ok": MOMENT - 900}
+    link = {"link": "offline", "why": text or store_message("told.not_reached"), "courier_at": MOMENT - 400.0}
+    said = {**FIGURES, **link, "seen_all_day": False, "last_ok": MOMENT - 900}
     verdict = Verdict(WRONG, msg("today.unknown", text=text or "8710000000012"))
-    return _frame(_state(pulse=tuple(said.items())), Link("offline", 900.0, 2, 1), verdict)
+    return _frame(_state(figures=tuple(said.items())), LinkState("offline", 900.0, 2, 1), verdict)
 
 
 def _loading(text: str) -> Frame:
-    return _frame(_state(), Link("none"))
+    return _frame(_state(), LinkState("none"))
 
 
 def _hours(text: str) -> Frame:
@@ -67,11 +66,11 @@ def _hours(text: str) -> Frame:
     for at, name in enumerate(("Anna Bakker", "Ben Okafor", "Öztürk", "Dee")):
         hours = tuple((hour, (("count", hour % 3), ("pick", (hour * 7 + at * 5) % 19))) for hour in range(8 + at, 16))
         people.append(Person(text or name, at == 3, hours))
-    return _frame(_state(phase="hours", people=tuple(people)), Link("live", 3.0))
+    return _frame(_state(phase="hours", people=tuple(people)), LinkState("live", 3.0))
 
 
 def _no_hours(text: str) -> Frame:
-    return _frame(_state(phase="hours"), Link("syncing", 30.0))
+    return _frame(_state(phase="hours"), LinkState("syncing", 30.0))
 
 
 def _aisles(text: str) -> tuple[Aisle, ...]:
@@ -82,12 +81,14 @@ def _aisles(text: str) -> tuple[Aisle, ...]:
     return tuple(found)
 
 
-def _places(text: str) -> Frame:
-    return _frame(_state(phase="places", aisles=_aisles(text)), Link("live", 3.0))
+def _map(text: str) -> Frame:
+    return _frame(_state(phase="places", aisles=_aisles(text)), LinkState("live", 3.0))
 
 
-def _no_places(text: str) -> Frame:
-    return _frame(_state(phase="places", kind="short", aisles=(Aisle(text or "A", (0, 0, 0)),)), Link("offline", 900.0))
+def _empty_map(text: str) -> Frame:
+    return _frame(
+        _state(phase="places", map_kind="short", aisles=(Aisle(text or "A", (0, 0, 0)),)), LinkState("offline", 900.0)
+    )
 
 
 def _terminals(text: str) -> Frame:
@@ -97,21 +98,21 @@ def _terminals(text: str) -> Frame:
         Terminal(text or "desk", text or "Fred Harper", text or "receive", "2026-11-20T08:00:00+00:00", 0.0),
         Terminal(text or "spare", "", "", "2026-11-19T18:00:00+00:00", -1.0),
     )
-    return _frame(_state(phase="terminals", rows=rows, total=4), Link("live", 3.0))
+    return _frame(_state(phase="terminals", rows=rows, total=4), LinkState("live", 3.0))
 
 
 def _nobody(text: str) -> Frame:
-    return _frame(_state(phase="terminals"), Link("live", 3.0))
+    return _frame(_state(phase="terminals"), LinkState("live", 3.0))
 
 
-TODAY: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
-    ("today", "pulse", _pulse),
+TODAY_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
+    ("today", "pulse", _figures),
     ("today", "offline", _offline),
     ("today", "loading", _loading),
     ("today.hours", "people", _hours),
     ("today.hours", "none", _no_hours),
-    ("today.places", "map", _places),
-    ("today.places", "none", _no_places),
+    ("today.places", "map", _map),
+    ("today.places", "none", _empty_map),
     ("today.terminals", "four", _terminals),
     ("today.terminals", "none", _nobody),
 )

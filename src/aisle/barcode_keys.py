@@ -1,0 +1,378 @@
+"""Forms of a code: what all spellings of one barcode have in common. Pure, and the same for session and service.
+
+A stored code has the keys `index_keys`. A code that is scanned or typed is looked up under `lookup_keys`, which are
+certain, and after them under `guessed_keys`, which count only where exactly one thing has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+_GTIN_LENGTHS = range(6, 15)
+_MIN_LENGTH = 6
+_CHECKED_LENGTHS = (8, 12, 13, 14)
+_SSCC_LENGTHS = (17, 18)
+_UPC_E_LENGTHS = (6, 7, 8)
+_UNCHECKED_LENGTHS = (7, 10, 11, 12, 13)
+"""Digits of an EAN-8, UPC-A without its number system, UPC-A, EAN-13 and GTIN-14 whose check digit is missing."""
+_LONG_NUMBER_DIGITS = 10
+"""Digits of a number that is hardly equal to another code by chance."""
+_ADD_ON_BASES = (13, 12, 8)
+_ADD_ON_LENGTHS = (5, 2)
+
+_CODE_39_STARS = re.compile(r"\*([^*]+)\*")
+_GTIN_ELEMENT = re.compile(r"\(0[12]\) ?([\d ]{8,20})|0[12](\d{14})", re.ASCII)
+_ELEMENT_LENGTH = 16
+"""Digits of a GTIN with its identifier."""
+_SYMBOLOGY_LETTER = re.compile(r"(?:FF|[A-F])(\d{8,14})", re.ASCII)
+"""A code behind the letters by which some scanners say what symbology they read."""
+_GROUPED_DIGITS = re.compile(r"[0-9Xx]+(?:[ \-.]+[0-9Xx]+)+")
+_ISSN = re.compile(r"(\d{4})-?(\d{3})([\dXx])", re.ASCII)
+_ISMN = re.compile(r"M(\d{9})", re.ASCII | re.IGNORECASE)
+_ISMN_WITH_HYPHENS = re.compile(r"M[ \-.]*(?:\d[ \-.]*){8}\d", re.ASCII | re.IGNORECASE)
+"""An ISMN of ten characters, with hyphens or without."""
+_GROUP_SEPARATORS = str.maketrans("", "", " -.\t")
+_DASHES = "‐‑‒–—―−﹣"
+_BLANKS = "\xa0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t"
+_INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\xad"
+_ASCII_FORMS = str.maketrans(
+    {**dict.fromkeys(_DASHES, "-"), **dict.fromkeys(_BLANKS, " "), **dict.fromkeys(_INVISIBLE)}
+)
+
+
+# Spelling
+
+
+def normalise_code(code: str) -> str:
+    """A code as a scanner with the usual settings sends it.
+
+    Digits of every script and full-width characters become ASCII; the asterisks of Code 39, the `(01)` of a printed
+    GTIN, and blanks, hyphens and points inside a number with a right check digit go.
+    """
+    text = to_ascii_forms(code).strip()
+    if text.isalnum() and len(text) != _ELEMENT_LENGTH:
+        return text
+    if stars := _CODE_39_STARS.fullmatch(text):
+        text = stars[1].strip()
+    element = _GTIN_ELEMENT.fullmatch(text)
+    if element and has_valid_check_digit(gtin := (element[1] or element[2]).replace(" ", "")):
+        return gtin
+    if _ISMN_WITH_HYPHENS.fullmatch(text) and ismn_13_of(bare := text.translate(_GROUP_SEPARATORS)):
+        return bare
+    if _GROUPED_DIGITS.fullmatch(text) and _has_check_digit(bare := text.translate(_GROUP_SEPARATORS)):
+        return bare
+    return text
+
+
+def to_ascii_forms(text: str) -> str:
+    """Turns digits of every script, full-width characters, dashes and blanks into their ASCII forms.
+
+    Characters without width go. Unlike NFKC it leaves `²` and `½` alone: they are no digits of a quantity.
+    """
+    if text.isascii():
+        return text
+    import unicodedata
+
+    def ascii_of(char: str) -> str:
+        digit = unicodedata.decimal(char, None)
+        if digit is not None:
+            return str(digit)
+        return chr(ord(char) - 0xFEE0) if "！" <= char <= "～" else char
+
+    return "".join(map(ascii_of, text.translate(_ASCII_FORMS)))
+
+
+def _has_check_digit(digits: str) -> bool:
+    return has_valid_check_digit(digits) or bool(isbn_13_of(digits)) or bool(expand_upc_e(digits) and len(digits) == 8)
+
+
+def canonical_key(code: str) -> str:
+    """The one key under which a stored code is found, however it is written.
+
+    The text is stripped of white space at both ends. If what is left is 6 to 14 ASCII digits and nothing else (the
+    lengths of UPC-E, EAN-8, UPC-A, EAN-13 and GTIN-14), its leading zeros go, but the last digit stays (`000000` is
+    `0`). Everything else is casefolded (`str.casefold`), inner characters untouched. Nothing is ever padded, checked or
+    expanded, so `canonical(canonical(x)) == canonical(x)`. Empty text gives the empty string: store nothing under that.
+    """
+    text = code.strip()
+    if len(text) in _GTIN_LENGTHS and _are_digits(text):
+        return text.lstrip("0") or "0"
+    return text.casefold()
+
+
+# Keys
+
+
+def index_keys(code: str) -> tuple[str, ...]:
+    """The keys to store a code under: as written (casefolded), and the canonical key of it and of its tidy spelling.
+
+    With both, `000123` and `123` stay two things for whoever scans `000123`: of a look-up's keys the first that is
+    known wins.
+    """
+    text = code.strip().casefold()
+    return _deduplicate((text, canonical_key(code), canonical_key(normalise_code(code))))
+
+
+def lookup_keys(text: str) -> tuple[str, ...]:
+    """The certain keys of a scanned or typed code, best first, without repeats.
+
+    As scanned; casefolded; canonical; the same of its tidy spelling; the UPC-A that a UPC-E stands for and the UPC-E
+    that a UPC-A can be shortened to. A UPC-E without its check digit is a guess: any six digits look like one. The
+    first key that anything is stored under decides. `text` has no AIM prefix.
+    """
+    text = text.strip()
+    neat = normalise_code(text)
+    keys = [text, text.casefold(), canonical_key(text)]
+    if neat != text:
+        keys += [neat, neat.casefold(), canonical_key(neat)]
+    if _are_digits(neat):
+        expanded = expand_upc_e(neat) if len(neat) == 8 else ""
+        keys += [canonical_key(other) for other in (expanded, *_upc_e_forms(neat)) if other]
+        keys += sscc_forms(neat)
+    return _deduplicate(keys)
+
+
+def guessed_keys(text: str) -> tuple[str, ...]:
+    """The keys of what a code stands for if something of it was left out or added; none of them is a certain key.
+
+    UPC-E and UPC-A in all lengths; a check digit that was not sent or not stored; the base of an add-on of two or five
+    digits; ISBN-10 and ISBN-13, ISMN, ISSN; blanks inside; the code behind a scanner's letters for its symbology. Take
+    what has one of them only where that is exactly one thing.
+    """
+    neat = normalise_code(text)
+    bare = neat.replace(" ", "") if any(map(str.isdigit, neat)) else neat
+    bare = normalise_code(re.sub(r"^(?i:issn|isbn|ismn):?(?=M?[\dX-]+$)", "", bare))
+    named = _SYMBOLOGY_LETTER.fullmatch(neat)
+    coded = [canonical_key(named[1])] if named and has_valid_check_digit(named[1]) else []
+    keys = _deduplicate(
+        [canonical_key(bare), *coded, *_guess_keys(bare), *(_add_on_keys(neat) if bare == neat else ())]
+    )
+    certain = lookup_keys(text)
+    return tuple(key for key in keys if key not in certain)
+
+
+def may_identify(key: str, number: str, text: str) -> bool:
+    """Whether `key`, one of the keys of a code `text`, may lead to a thing whose own number or name this is.
+
+    A UPC-E or a completed code is a barcode, and no number of a few digits that it happens to be equal to.
+    """
+    if (
+        key != canonical_key(number)
+        or not _are_digits(number)
+        or len(number) >= _LONG_NUMBER_DIGITS
+        or _has_check_digit(number)
+    ):
+        return True
+    neat = normalise_code(text)
+    return key in (canonical_key(text), canonical_key(neat), canonical_key(neat.replace(" ", "")))
+
+
+def _guess_keys(code: str) -> Iterator[str]:
+    """Keys of all codes that this one may stand for."""
+    if len(code) < _MIN_LENGTH:
+        return
+    if isbn := isbn_13_of(code):
+        yield canonical_key(isbn)
+    if ismn := ismn_13_of(code):
+        yield ismn
+    yield from issn_13_of(code)
+    if not _are_digits(code):
+        return
+    yield from _upc_keys(code)
+    yield from _ten_character_keys(code)
+    for full in _add_check_digit(code):
+        yield canonical_key(full)
+        yield from _upc_keys(full)
+    if has_valid_check_digit(code) and not has_valid_check_digit(code[:-1]) and len(code) > 8:
+        yield canonical_key(code[:-1])  # stored without its check digit
+
+
+def _add_on_keys(code: str) -> Iterator[str]:
+    """Keys of what stands before an add-on, which is digits right behind it."""
+    for base in add_on_bases(code) if _are_digits(code) else ():
+        yield canonical_key(base)
+        yield from _upc_keys(base)
+
+
+def _upc_keys(code: str) -> Iterator[str]:
+    """Keys of every form of a UPC-E or of the UPC-A that it stands for."""
+    for upc_a in _expand_upc_a(code):
+        yield canonical_key(upc_a)
+        for upc_e in _upc_e_forms(upc_a):
+            yield from (canonical_key(form) for form in (upc_e, upc_e[:7], upc_e[1:7]))
+
+
+def _expand_upc_a(code: str) -> Iterator[str]:
+    if len(code) == 6:
+        yield from (expand_upc_e(system + code) for system in "01")
+    elif len(code) in _UPC_E_LENGTHS and (upc_a := expand_upc_e(code)):
+        yield upc_a
+    elif shorten_upc_a(code):
+        yield (code.lstrip("0") or "0").rjust(12, "0")
+
+
+def _ten_character_keys(code: str) -> Iterator[str]:
+    """The ISBN-10 of an ISBN-13, or the ISMN of ten characters of one of thirteen digits."""
+    if len(code) == 13 and code.startswith("9790") and has_valid_check_digit(code):
+        yield canonical_key("M" + code[4:])
+    if len(code) == 13 and code.startswith("978") and has_valid_check_digit(code):
+        yield canonical_key(code[3:12] + isbn_10_check_digit(code[3:12]))
+
+
+def _add_check_digit(code: str) -> Iterator[str]:
+    """The code with the check digit that may not have been sent. An EAN-13 with a right one lacks none."""
+    if len(code) not in _UNCHECKED_LENGTHS or (len(code) == 13 and has_valid_check_digit(code)):
+        return
+    body = "0" + code if len(code) == 10 else code
+    yield body + check_digit(body)
+
+
+def add_on_bases(code: str) -> Iterator[str]:
+    """The codes with a right check digit that an add-on of two or five digits may stand behind."""
+    if len(code) in (13, 14) and has_valid_check_digit(code):
+        return  # it is a GTIN itself
+    for length in _ADD_ON_BASES:
+        base = code[:length]
+        is_right = expand_upc_e(base) if length == 8 else has_valid_check_digit(base)  # an EAN-8 has no add-on
+        if len(code) - length in _ADD_ON_LENGTHS and is_right:
+            yield base
+
+
+def _deduplicate(keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for key in keys if key))
+
+
+def _are_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+# Several codes in one text
+
+_CODE_SEPARATOR = re.compile(r"[\s,;|]+|(?<=[0-9]{7})/(?=[0-9]{7})")
+
+
+def split_codes(text: str) -> list[str]:
+    """The further codes of a product, which stand in one text; signs inside a code do not part it."""
+    return [code for part in _CODE_SEPARATOR.split(text) if (code := part.strip("[]\"'"))]
+
+
+# Check digits, UPC and ISBN
+
+
+def check_digit(body: str) -> str:
+    """The GS1 check digit of digits that have none yet: weights 3 and 1 alternate from the right."""
+    return str(-(3 * sum(map(int, body[-1::-2])) + sum(map(int, body[-2::-2]))) % 10)
+
+
+def has_valid_check_digit(code: str) -> bool:
+    """Whether a code is a GTIN (8, 12, 13 or 14 digits) whose last digit is right."""
+    return len(code) in _CHECKED_LENGTHS and expected_check_digit(code) == code[-1]
+
+
+def expected_check_digit(code: str) -> str:
+    """The digit that digits of this length should end in (GS1); empty where their length has none."""
+    if len(code) not in (*_CHECKED_LENGTHS, *_SSCC_LENGTHS) or not _are_digits(code):
+        return ""
+    return check_digit(code[:-1])
+
+
+def wrong_check_digit(code: str) -> str:
+    """The digit that a code should end in and does not; empty where it ends in the right one, or has none.
+
+    Eight digits are an EAN-8, or a UPC-E, whose digit is that of the twelve that it stands for.
+    """
+    right = expected_check_digit(code)
+    is_right = right == code[-1:] or (len(code) == 8 and expand_upc_e(code))
+    return "" if is_right else right
+
+
+def isbn_10_check_digit(body: str) -> str:
+    """The check digit of the nine digits of an ISBN-10; `X` stands for ten."""
+    rest = -sum(weight * int(digit) for weight, digit in zip(range(10, 1, -1), body, strict=True)) % 11
+    return "X" if rest == 10 else str(rest)
+
+
+def isbn_13_of(code: str) -> str:
+    """The ISBN-13 of an ISBN-10; empty where it is none or its check digit is wrong."""
+    body = code[:9]
+    if len(code) != 10 or not _are_digits(body) or code[9:].upper() != isbn_10_check_digit(body):
+        return ""
+    return f"978{body}{check_digit('978' + body)}"
+
+
+def ismn_13_of(code: str) -> str:
+    """The ISMN of 13 digits of one of ten characters, `M230671187`; empty where it is none or its check digit is wrong.
+
+    The check digit is the same: the M counts as much as the `9790` that stands for it.
+    """
+    found = _ISMN.fullmatch(code)
+    return f"9790{found[1]}" if found and has_valid_check_digit(f"9790{found[1]}") else ""
+
+
+def issn_13_of(code: str) -> Iterator[str]:
+    """Every EAN-13 of an ISSN (`1234-5679` or without its hyphen), the one of variant 00 first; none where its check
+    digit is wrong."""
+    found = _ISSN.fullmatch(code)
+    if found is None:
+        return
+    body = found[1] + found[2]
+    rest = -sum(weight * int(digit) for weight, digit in zip(range(8, 1, -1), body, strict=True)) % 11
+    if found[3].upper() != ("X" if rest == 10 else str(rest)):
+        return
+    for variant in range(100):
+        serial = f"977{body}{variant:02}"
+        yield serial + check_digit(serial)
+
+
+def sscc_forms(code: str) -> tuple[str, ...]:
+    """The number of a logistic unit with the zero that it begins with, and without; empty where it is none."""
+    if len(code) not in _SSCC_LENGTHS or expected_check_digit(code) != code[-1]:
+        return ()
+    if len(code) == 17:
+        return ("0" + code,)
+    return (code[1:],) if code[0] == "0" else ()
+
+
+def expand_upc_e(code: str) -> str:
+    """The UPC-A (12 digits) that a UPC-E of 6, 7 (number system first) or 8 digits stands for; empty if it is none."""
+    if len(code) not in _UPC_E_LENGTHS or not _are_digits(code):
+        return ""
+    body = code if len(code) == 6 else code[1:7]
+    system = "0" if len(code) == 6 else code[0]
+    last = body[5]
+    if last in "012":
+        long = body[:2] + last + "0000" + body[2:5]
+    elif last == "3":
+        long = body[:3] + "00000" + body[3:5]
+    elif last == "4":
+        long = body[:4] + "00000" + body[4]
+    else:
+        long = body[:5] + "0000" + last
+    check = check_digit(system + long)
+    if system not in "01" or (len(code) == 8 and code[7] != check):
+        return ""
+    return system + long + check
+
+
+def shorten_upc_a(code: str) -> str:
+    """The UPC-E (8 digits) of a UPC-A of 11 to 14 digits; empty if it has none or its check digit is wrong."""
+    return next(_upc_e_forms(code), "")
+
+
+def _upc_e_forms(code: str) -> Iterator[str]:
+    """Every UPC-E of a UPC-A, the usual one first: a few have two."""
+    if not 11 <= len(code) <= 14:
+        return
+    upc_a = (code.lstrip("0") or "0").rjust(12, "0")
+    if len(upc_a) != 12 or upc_a[0] not in "01" or not has_valid_check_digit(upc_a):
+        return
+    maker, item, check = upc_a[1:6], upc_a[6:11], upc_a[11]
+    for body in (
+        maker[:2] + item[2:] + maker[2],
+        maker[:3] + item[3:] + "3",
+        maker[:4] + item[4] + "4",
+        maker + item[4],
+    ):
+        if expand_upc_e(upc_a[0] + body + check) == upc_a:
+            yield upc_a[0] + body + check

@@ -1,0 +1,136 @@
+"""Rows of a named read as a CSV file that somebody has named. It is the one thing that a session writes for people."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from aisle.jobs.job import Export, Query, Rows, format_number
+from aisle.text import clean
+
+MAX_ROWS = 100_000
+"""Rows of a file at most; a spreadsheet takes hardly more."""
+
+PAGE_ROWS = 1000
+"""Rows that are in the memory at once."""
+
+_FORMULA_SIGNS = "=+\\-@＝＋－＠﹦﹢﹣﹫⁺⁻⁼₊₋₌−"
+"""What a spreadsheet takes for the beginning of a formula, or makes of such a sign: wide, small, raised ones too."""
+_CELL_START = re.compile(f"""((?:^|[;|])[\\s"'‘’“”]*)(?=[{_FORMULA_SIGNS}])""")
+"""Where a spreadsheet may see a cell begin, blanks and quotes passed over: one that expects semicolons does at each."""
+
+MESSAGE_BY_ERRNO: Mapping[int, str] = {
+    errno.EEXIST: "logs.why_there",
+    errno.EISDIR: "logs.why_there",
+    errno.ELOOP: "logs.why_there",
+    errno.ENOENT: "logs.why_folder",
+    errno.ENOTDIR: "logs.why_folder",
+    errno.EACCES: "logs.why_denied",
+    errno.EPERM: "logs.why_denied",
+    errno.EROFS: "logs.why_denied",
+    errno.ENOSPC: "logs.why_full",
+    errno.EDQUOT: "logs.why_full",
+    errno.ENAMETOOLONG: "logs.why_name",
+}
+"""What an error of the system is called, as a message's id."""
+
+RunQuery = Callable[[str, Mapping[str, Any]], tuple[Sequence[Mapping[str, Any]], int]]
+
+
+def check_export_file(query: Query, *, allowed: bool) -> Rows:
+    """The whole path of the `file` that somebody names, and `why` it cannot be written, as far as can be told."""
+    file = str(query.args["file"])
+    if not allowed:
+        return _answer(query, file, 0, "logs.why_here")
+    try:
+        path = _csv_path(file)
+        there = _exists(path)
+    except (OSError, ValueError, RuntimeError) as error:  # the last where "~name" names nobody
+        return _answer(query, file, 0, _error_message(error))
+    if there:
+        return _answer(query, str(path), 0, "logs.why_there")
+    return _answer(query, str(path), 0, "" if os.access(path.parent, os.W_OK | os.X_OK) else "logs.why_denied")
+
+
+def _exists(path: Path) -> bool:
+    """Whether there is anything of this name, were it a link to nowhere; raises OSError where nothing can be."""
+    path.parent.stat()
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def write_csv(run_query: RunQuery, export: Export, *, allowed: bool) -> Rows:
+    """Writes the file and says its path and how many rows are in it, or `why` there is none.
+
+    A file that is there is never written over; one that could not be finished is taken away. All rows or none.
+    """
+    if not allowed:
+        return _answer(export, export.file, 0, "logs.why_here")
+    first, total = run_query(export.name, {**export.args, "first": 0, "size": PAGE_ROWS})
+    if total > MAX_ROWS:
+        return _answer(export, export.file, total, "logs.why_many")
+    try:
+        path = _csv_path(export.file)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except (OSError, ValueError, RuntimeError) as error:
+        return _answer(export, export.file, 0, _error_message(error))
+    count = 0
+    try:
+        with open(handle, "w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(export.columns)
+            for page in _read_pages(run_query, export, first):
+                writer.writerows([format_cell(row.get(column)) for column in export.columns] for row in page)
+                count += len(page)
+    except BaseException as error:
+        path.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
+        return _answer(export, str(path), 0, _error_message(error))
+    return _answer(export, str(path), count, "")
+
+
+def _read_pages(
+    run_query: RunQuery, export: Export, page: Sequence[Mapping[str, Any]]
+) -> Iterator[Sequence[Mapping[str, Any]]]:
+    """Page by page, each after the last row of the one before: what is new meanwhile moves nothing."""
+    yield page
+    while len(page) == PAGE_ROWS:
+        past = {"key": page[-1]["key"], "at": page[-1]["at"]}
+        page, _ = run_query(export.name, {**export.args, "first": 0, "size": PAGE_ROWS, "past": past})
+        yield page
+
+
+def _csv_path(file: str) -> Path:
+    path = Path(file).expanduser()
+    return (path if path.suffix else path.with_suffix(".csv")).absolute()
+
+
+def _error_message(error: Exception) -> str:
+    """What went wrong, as a message's id; what is no error of the system comes of the name."""
+    return MESSAGE_BY_ERRNO.get(error.errno or 0, "logs.why_disk") if isinstance(error, OSError) else "logs.why_name"
+
+
+def _answer(request: Export | Query, file: str, count: int, error: str) -> Rows:
+    return Rows(request.id, ({"file": file, "count": count, "why": error},), 1)
+
+
+def format_cell(value: Any) -> str:
+    """A value as text: no control characters, and nothing that a spreadsheet would carry out."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | Decimal):
+        return format_number(Decimal(value))
+    text = clean(str(value))
+    return _CELL_START.sub(r"\1'", text)

@@ -1,0 +1,489 @@
+"""Deliveries as a session sees them: what was announced, and what came of it, with this host's receipts laid over.
+
+A receipt adds to what a line has received; it is laid over until the delivery was read after its confirmation. What the
+delivery itself does not say of its lines, its receipt does. interface: Delivery order, Receipt order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.cache import delivery_writer
+from aisle.cache.delivery_writer import NO_DATE, STATUS_RECEIVED, is_line_received
+from aisle.cache.order_overlay import Overlay, Row, is_included, to_decimal
+from aisle.cache.overlay_index import REFERENCE_FIELD
+from aisle.cache.result_window import SortKey, read_merged_window, read_window
+from aisle.cache.row_values import QueryResult, parse_row, window_bounds
+from aisle.cache.schema import IS_MISSING_SQL
+from aisle.host.database import fetch
+from aisle.jobs.job import PARTLY_RECEIVED, Json
+from aisle.json_codec import to_text
+from aisle.outbox.local_notes import notes_of_topic
+from aisle.outbox.operation_record import CREATE_LOGS, Operation
+from aisle.search_text import natural_key, normalise_text
+from aisle.tuples import NamedTuple
+
+DEFAULT_DELIVERIES_SIZE = 20
+"""Rows of a window when nobody says how many."""
+
+_DELIVERIES_BY_NUMBER = """
+SELECT d.order_number, d.expected, d.began, d.raw FROM json_each(?) e
+JOIN delivery d ON d.order_number = e.value ORDER BY e.key
+"""
+
+_LINES_OF_DELIVERIES = """
+SELECT l.order_number, l.line_number, l.product_number, l.quantity, l.received, l.raw, p.name, p.unit, p.allow_decimal
+FROM json_each(?) e JOIN delivery_line l ON l.order_number = e.value
+LEFT JOIN product p ON p.product_number = l.product_number
+ORDER BY l.order_number, l.line_number
+"""
+
+_SUMS_OF_DELIVERIES = """
+SELECT l.order_number, count(*), sum(l.quantity), sum(min(l.received, l.quantity)),
+sum(CASE WHEN l.quantity IS NULL THEN l.received > 0 ELSE l.received >= l.quantity END),
+sum(l.received IS NULL), max(coalesce(p.allow_decimal, 0)), sum(l.quantity IS NULL), max(l.received) > 0
+FROM json_each(?) e JOIN delivery_line l ON l.order_number = e.value
+LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
+"""
+
+_DELIVERIES_WITH_PRODUCT = f"""
+SELECT DISTINCT l.order_number FROM delivery_line l INDEXED BY delivery_line_missing
+JOIN delivery d ON d.order_number = l.order_number WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.came = 0
+UNION SELECT l.order_number FROM json_each(?2) e JOIN delivery_line l ON l.order_number = e.value
+WHERE l.product_number = ?1
+"""  # noqa: S608 - conditions of our own
+"""Deliveries that may expect a product: by what was read, and those of which something is on its way."""
+
+_PRODUCT_NAMES = """
+SELECT p.product_number, p.name, p.unit, p.allow_decimal FROM json_each(?) e
+JOIN product p ON p.product_number = e.value
+"""
+
+
+class DeliveryList(NamedTuple):
+    """A list of deliveries, as an index has it."""
+
+    index_name: str
+    """The index."""
+    where: str
+    columns: tuple[str, ...]
+    """What it is sorted by; the last names the delivery."""
+    is_received: int | None = None
+    """Whether all has come of what is in it; None for either."""
+    is_backward: bool = False
+    """It is read from the end of the index."""
+
+
+_LISTS_BY_STATE = {
+    "": DeliveryList("delivery_list", "came BETWEEN 0 AND 1", ("came", "due", "sort", "order_number")),
+    "open": DeliveryList("delivery_list", "came = 0", ("due", "sort", "order_number"), 0),
+    STATUS_RECEIVED: DeliveryList(
+        "delivery_came", "came = 1", ("expected", "sort", "order_number"), 1, is_backward=True
+    ),
+}
+
+
+class DeliveryHeader(NamedTuple):
+    """A delivery in a list."""
+
+    number: str
+    expected: str
+    read_began: float
+    raw: str
+
+
+class DeliverySums(NamedTuple):
+    """What its lines come to."""
+
+    lines: int
+    quantity: Decimal
+    received: Decimal
+    """Of what was announced: what came beyond it fills no other line's gap."""
+    is_complete: bool
+    complete_lines: int = 0
+    """Of its lines: all of them has come."""
+    has_no_sum: bool = False
+    """Measured goods beside others, or a line that says no quantity: there is no sum that says anything."""
+    has_received: bool = True
+    """Something came, announced or not."""
+    is_unknown: bool = False
+    """Of a line nobody says how much came."""
+
+    @property
+    def state(self) -> str:
+        """`open`, `partial` or `received`."""
+        if not self.has_received:
+            return "open"
+        return STATUS_RECEIVED if self.is_complete else "partial"
+
+
+def list_deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> QueryResult:
+    """A window on the deliveries: those to be received (`state` open), what has all come (`received`), or all.
+
+    Those that are expected first come first; what was received, youngest first. `search` looks through numbers,
+    containers and suppliers.
+    """
+    pending, wanted = overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt), str(args.get("state") or "")
+    listed = _LISTS_BY_STATE.get(wanted, _LISTS_BY_STATE["open" if wanted else ""])
+    words = normalise_text(str(args.get("search") or "")).split()
+    touched = {head.number: of for head, of in _headers_with_sums(cache, list(pending), pending)}
+    extra = sorted(_pending_keys(cache, listed, words, touched))
+    source = f"FROM delivery INDEXED BY {listed.index_name}"
+    where = " AND ".join([listed.where, *(["order_number NOT IN (SELECT value FROM json_each(?))"] if touched else [])])
+    where += " AND instr(text, ?)" * len(words)
+    said = [*([to_text(list(touched))] if touched else []), *words]
+
+    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
+        way = "DESC" if from_end else "ASC"
+        by = ", ".join(f"{column} {way}" for column in listed.columns)
+        sql = f"SELECT {', '.join(listed.columns)} {source} WHERE {where} ORDER BY {by} LIMIT ? OFFSET ?"
+        return fetch(cache, sql, *said, count, skip)
+
+    if words or touched:
+        settled = int(fetch(cache, f"SELECT count(*) {source} WHERE {where}", *said)[0][0])
+    else:
+        settled = int(fetch(cache, f"SELECT ifnull(sum(n), 0) FROM delivery_tally WHERE {listed.where}")[0][0])  # noqa: S608
+    total = settled + len(extra)
+    first, size = window_bounds(args, DEFAULT_DELIVERIES_SIZE)
+    if listed.is_backward:  # the same window of the list from its other end
+        size = min(size, max(0, total - first))
+        keys = read_merged_window(read, settled, extra, total - first - size, size)[::-1]
+    else:
+        keys = read_merged_window(read, settled, extra, first, size)
+    shown = _headers_with_sums(cache, [str(key[-1]) for key in keys], pending)
+    return [_delivery_row(head, touched.get(head.number, of)) for head, of in shown], total
+
+
+def _pending_keys(
+    cache: apsw.Connection, listed: DeliveryList, words: Sequence[str], pending_sums: Mapping[str, DeliverySums]
+) -> Iterator[SortKey]:
+    """Where those stand in the list of which something is on its way, as far as they belong there."""
+    sql = "SELECT d.expected, d.due, d.sort, d.order_number, d.text FROM json_each(?) e"
+    sql += " JOIN delivery d ON d.order_number = e.value"
+    for expected, due, sort, number, text in fetch(cache, sql, to_text(list(pending_sums))) if pending_sums else ():
+        came = int(pending_sums[number].state == STATUS_RECEIVED)
+        known = {"came": came, "expected": expected, "due": due, "sort": sort, "order_number": number}
+        if listed.is_received in (None, came) and all(word in text for word in words):
+            yield tuple(known[column] for column in listed.columns)
+
+
+def load_delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> QueryResult:
+    """One delivery with its `lines`, those that nobody announced at the end (`line_number` 0 until it has one)."""
+    rows = fetch(cache, _DELIVERIES_BY_NUMBER, to_text([number]))
+    if not rows:
+        return [], 0
+    head = DeliveryHeader(*rows[0])
+    lines = _load_lines(cache, [head], overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt))[number]
+    return [{**_delivery_row(head, _sum_lines(lines, head)), "lines": lines}], 1
+
+
+def deliveries_expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> QueryResult:
+    """The deliveries that still expect a product, each with how much of it (`missing`), the earliest first."""
+    product = str(args["product_number"])
+    pending = overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt)
+    numbers = [str(name) for (name,) in fetch(cache, _DELIVERIES_WITH_PRODUCT, product, to_text(list(pending)))]
+    heads = [DeliveryHeader(*row) for row in fetch(cache, _DELIVERIES_BY_NUMBER, to_text(numbers))]
+    lines = _load_lines(cache, heads, pending)
+    rows: list[Row] = []
+    for head in sorted(heads, key=lambda each: (each.expected or NO_DATE, natural_key(each.number))):
+        mine = [line for line in lines[head.number] if line["product_number"] == product]
+        missing = missing_quantity(mine)
+        if missing is None or missing > 0:
+            rows.append({**_delivery_row(head, _sum_lines(lines[head.number], head)), "missing": missing})
+    first, size = window_bounds(args, DEFAULT_DELIVERIES_SIZE)
+    return rows[first : first + size], len(rows)
+
+
+def missing_quantity(lines: Iterable[Row]) -> Decimal | None:
+    """How much of these lines is still to come; None where one of which nothing came does not say it, or nobody says
+    how much of it came."""
+    found = Decimal(0)
+    for line in lines:
+        if is_received_unknown(line):
+            return None
+        if line["quantity"] is not None:
+            found += max(Decimal(0), line["quantity"] - line["received"])
+        elif line["received"] <= 0:
+            return None
+    return found
+
+
+def is_received_unknown(line: Row) -> bool:
+    """Whether nobody says how much of a line came, and nothing of it is on its way from here."""
+    return bool(line.get("untold")) and line["received"] <= 0
+
+
+def _delivery_row(header: DeliveryHeader, sums: DeliverySums) -> Row:
+    raw = parse_row(header.raw)
+    return {
+        "order_number": header.number,
+        "supplier_name": str(raw.get("supplier_name") or raw.get("supplier_code") or ""),
+        "datetime_expected": header.expected,
+        "external_reference_number": str(raw.get("external_reference_number") or ""),
+        "order_type": str(raw.get("order_type") or ""),
+        "no_of_containers": raw.get("no_of_containers"),
+        "store_origin": raw.get("store_origin"),
+        "tracing_url": str(raw.get("tracing_url") or ""),
+        "state": sums.state,
+        "total_lines": sums.lines,
+        "complete_lines": sums.complete_lines,
+        "is_mixed": sums.has_no_sum,
+        "quantity": sums.quantity,
+        "received_quantity": None if sums.is_unknown else sums.received,
+    }
+
+
+def _headers_with_sums(
+    cache: apsw.Connection, numbers: Sequence[str], pending: Mapping[str, Sequence[Operation]]
+) -> list[tuple[DeliveryHeader, DeliverySums]]:
+    """These deliveries, in their order, with what their lines come to; those that are not here are left out."""
+    asked = to_text(list(numbers))
+    heads = [DeliveryHeader(*row) for row in (fetch(cache, _DELIVERIES_BY_NUMBER, asked) if numbers else ())]
+    sums = _load_sums(cache, asked) if heads else {}
+    rest = [head for head in heads if head.number in pending or head.number not in sums]
+    lines = _load_lines(cache, rest, pending) if rest else {}
+    sums |= {head.number: _sum_lines(lines[head.number], head) for head in rest}
+    return [(head, sums[head.number]) for head in heads]
+
+
+def _load_sums(cache: apsw.Connection, numbers: str) -> dict[str, DeliverySums]:
+    """Of those of these deliveries whose lines say by themselves what was received."""
+    return {
+        str(number): DeliverySums(
+            int(lines),
+            to_decimal(quantity),
+            to_decimal(received),
+            full == lines,
+            int(full),
+            bool(unsaid) or (lines > 1 and bool(measured)),
+            bool(begun),
+        )
+        for number, lines, quantity, received, full, silent, measured, unsaid, begun in fetch(
+            cache, _SUMS_OF_DELIVERIES, numbers
+        )
+        if not silent
+    }
+
+
+def _sum_lines(lines: Sequence[Row], header: DeliveryHeader) -> DeliverySums:
+    if not lines and parse_row(header.raw).get("status") == STATUS_RECEIVED:
+        return DeliverySums(0, Decimal(0), Decimal(1), is_complete=True)
+    complete = sum(is_line_received(line["received"], line["quantity"]) for line in lines)
+    said = [line for line in lines if line["quantity"] is not None]
+    return DeliverySums(
+        len(lines),
+        sum((line["quantity"] for line in said), Decimal(0)),
+        sum((min(line["received"], line["quantity"]) for line in said), Decimal(0)),
+        complete == len(lines),
+        complete,
+        len(said) < len(lines) or (len(lines) > 1 and any(line["allow_decimal"] for line in lines)),
+        any(line["received"] > 0 for line in lines),
+        any(map(is_received_unknown, lines)),
+    )
+
+
+# Lines
+
+
+def _load_lines(
+    cache: apsw.Connection, headers: Sequence[DeliveryHeader], pending: Mapping[str, Sequence[Operation]]
+) -> dict[str, list[Row]]:
+    """The lines of these deliveries, with what is on its way laid over."""
+    numbers = to_text([head.number for head in headers])
+    found: dict[str, list[Row]] = {head.number: [] for head in headers}
+    said: dict[str, list[delivery_writer.DeliveryLine]] = {}
+    for number, line, product, quantity, received, text, *about in fetch(cache, _LINES_OF_DELIVERIES, numbers):
+        raw = parse_row(text)
+        found[number].append(_line_row(cache, line, product, quantity, received, raw, about))
+        product, barcode = found[number][-1]["product_number"], str(raw.get("barcode") or "")
+        said.setdefault(number, []).append(delivery_writer.DeliveryLine(line, product, barcode, quantity, received))
+    for number, lines in said.items():
+        apply_service_receipt(cache, number, found[number], lines)
+    for head in headers:
+        apply_local_receipts(found[head.number], head.number, pending.get(head.number, ()), head.read_began)
+        _name_unannounced(cache, found[head.number])
+    return found
+
+
+def _line_row(
+    cache: apsw.Connection, line: int, product: str, quantity: Any, received: Any, raw: Row, about: Sequence[Any]
+) -> Row:
+    name, unit, decimals = about
+    if not product:
+        product = _product_of_barcode(cache, str(raw.get("barcode") or ""))
+    return {
+        "line_number": int(line),
+        "product_number": product,
+        "description": str(name or raw.get("description") or product or raw.get("barcode") or ""),
+        "quantity": None if quantity is None else to_decimal(quantity),
+        "received": to_decimal(received),
+        "container_barcode": str(raw.get("container_barcode") or ""),
+        "customer_order_number": str(raw.get("customer_order_number") or ""),
+        "target_stock_pool": int(to_decimal(raw.get("target_stock_pool"))),
+        "unit": str(unit or raw.get("base_unit") or ""),
+        "allow_decimal": bool(decimals),
+    }
+
+
+def _product_of_barcode(cache: apsw.Connection, barcode: str) -> str:
+    """The product of a line that names its barcode alone."""
+    rows = fetch(cache, "SELECT key FROM code WHERE code = ? AND kind = 'product'", barcode) if barcode else []
+    return str(rows[0][0]) if len(rows) == 1 else ""
+
+
+def apply_service_receipt(
+    cache: apsw.Connection, number: str, rows: Iterable[Row], lines: Sequence[delivery_writer.DeliveryLine]
+) -> None:
+    """Sets in these rows what came of lines that do not say it themselves (`lines` as the delivery says them), as the
+    receipt of the delivery has it; `untold` where nobody says it."""
+    if all(line.received is not None for line in lines):
+        return
+    found = fetch(cache, "SELECT raw FROM receipt WHERE order_number = ?", number)
+    receipt = parse_row(str(found[0][0])).get("receipt_lines") if found else None
+    for row, received in zip(rows, delivery_writer.received_quantities(lines, receipt), strict=True):
+        row["received"], row["untold"] = to_decimal(received), received is None
+
+
+def _name_unannounced(cache: apsw.Connection, lines: list[Row]) -> None:
+    """What nobody announced has its name from the catalogue."""
+    new = {line["product_number"]: line for line in lines if not line["line_number"]}
+    for product, name, unit, decimals in fetch(cache, _PRODUCT_NAMES, to_text(list(new))) if new else ():
+        new[product].update(description=name or product, unit=str(unit or ""), allow_decimal=bool(decimals))
+
+
+# What is on its way
+
+
+def deliveries_of_receipt(operation: Operation) -> Iterator[str]:
+    """The deliveries of which an operation says what came in."""
+    if operation.operation == CREATE_LOGS and operation.query.get("is_from_receipt"):
+        yield from (str(entry["reference"]) for entry in log_entries_of(operation) if entry.get("reference"))
+
+
+def log_entries_of(operation: Operation) -> Sequence[Mapping[str, Any]]:
+    """The entries of a log."""
+    return operation.body.get("storeproductlog") or ()
+
+
+def apply_local_receipts(
+    lines: list[Row], number: str, operations: Iterable[Operation], read_began: float | None
+) -> None:
+    """Changes the lines of a delivery, in place, to what they will have received when these operations are done."""
+    for operation in operations:
+        if is_included(operation, read_began):
+            continue
+        for entry in log_entries_of(operation):
+            if str(entry.get("reference") or "") == number:
+                _apply_entry(lines, str(entry.get("product_number")), to_decimal(entry.get("quantity")), entry)
+
+
+def _apply_entry(lines: list[Row], product: str, quantity: Decimal, entry: Mapping[str, Any]) -> None:
+    """As the service counts it: the named line, else those of the product in order; back from the last first."""
+    mine = [line for line in lines if line["product_number"] == product]
+    named = [line for line in mine if line["line_number"] == entry.get("line_number")]
+    mine = named or mine
+    if not mine:
+        mine = [unannounced_line(product)]
+        lines.append(mine[0])
+    for line in mine if quantity > 0 else reversed(mine):
+        part = min(quantity, _open_quantity(line, quantity)) if quantity > 0 else max(quantity, -line["received"])
+        line["received"] += part
+        quantity -= part
+    mine[-1]["received"] += quantity
+
+
+def _open_quantity(line: Row, quantity: Decimal) -> Decimal:
+    """How much of this more a line takes: all of it where it does not say how much was announced."""
+    return quantity if line["quantity"] is None else max(Decimal(0), line["quantity"] - line["received"])
+
+
+def unannounced_line(product: str) -> Row:
+    """A line for what nobody announced."""
+    return {
+        "line_number": 0,
+        "product_number": product,
+        "description": product,
+        "quantity": Decimal(0),
+        "received": Decimal(0),
+        "container_barcode": "",
+        "customer_order_number": "",
+        "target_stock_pool": 0,
+        "unit": "",
+        "allow_decimal": False,
+    }
+
+
+DEFAULT_RECEIPTS_SIZE = 20
+"""Rows of a window when nobody says how many."""
+
+_RECEIPTS_BY_NUMBER = """
+SELECT r.order_number, r.kind, r.raw FROM json_each(?) e JOIN receipt r ON r.order_number = e.value ORDER BY e.key
+"""
+
+
+def list_receipts(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+    """A window on what the service says was received: of one `kind`, or all; the youngest first."""
+    words, kind = normalise_text(str(args.get("search") or "")).split(), str(args.get("kind") or "")
+    of_kind, said = ("kind = ?", [kind]) if kind else ("1", [])
+    where, sought = of_kind + " AND instr(text, ?)" * len(words), [*said, *words]
+
+    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
+        by = "ORDER BY import_id, order_number DESC" if from_end else "ORDER BY import_id DESC, order_number"
+        sql = f"SELECT order_number FROM receipt WHERE {where} {by} LIMIT ? OFFSET ?"  # noqa: S608
+        return fetch(cache, sql, *sought, count, skip)
+
+    if words:
+        ((total,),) = fetch(cache, f"SELECT count(*) FROM receipt WHERE {where}", *sought)  # noqa: S608
+    else:
+        ((total,),) = fetch(cache, f"SELECT ifnull(sum(n), 0) FROM receipt_tally WHERE {of_kind}", *said)  # noqa: S608
+    numbers = [str(name) for (name,) in read_window(read, int(total), *window_bounds(args, DEFAULT_RECEIPTS_SIZE))]
+    found = fetch(cache, _RECEIPTS_BY_NUMBER, to_text(numbers))
+    return [_receipt_row(str(number), str(of), parse_row(str(raw))) for number, of, raw in found], int(total)
+
+
+def count_receipt_kinds(cache: apsw.Connection) -> QueryResult:
+    """The types of receipts that are known, and how many there are of each."""
+    rows: list[Row] = [
+        {"kind": str(kind), "count": int(count)}
+        for kind, count in fetch(cache, "SELECT kind, n FROM receipt_tally WHERE n > 0 ORDER BY kind")
+    ]
+    return rows, len(rows)
+
+
+def _receipt_row(number: str, kind: str, raw: Row) -> Row:
+    lines = raw.get("receipt_lines") or ()
+    moments = [str(line.get("updated_on") or "") for line in lines]
+    return {
+        "order_number": number,
+        "kind": kind,
+        "status": str(raw.get("status") or ""),
+        "supplier_name": str(raw.get("supplier_name") or raw.get("supplier_code") or ""),
+        "at": max(moments, default="") or str(raw.get("datetime_created") or ""),
+        "lines": len(lines),
+        "received_quantity": _sum_field(lines, "received_quantity"),
+        "shipped_quantity": _sum_field(lines, "shipped_quantity"),
+    }
+
+
+def _sum_field(lines: Iterable[Row], name: str) -> Decimal | None:
+    """The sum of a field of all lines; None where one of them does not say it."""
+    found = [line.get(name) for line in lines]
+    return None if None in found or not found else sum((to_decimal(value) for value in found), Decimal(0))
+
+
+_RECEIVED_AMONG = (
+    "SELECT order_number FROM delivery WHERE order_number IN (SELECT value FROM json_each(?)) AND came = 1"
+)
+
+
+def partly_received_deliveries(cache: apsw.Connection, outbox: apsw.Connection) -> QueryResult:
+    """Their numbers, the last that was left first."""
+    left = sorted(notes_of_topic(outbox, PARTLY_RECEIVED).values(), key=lambda each: each.at, reverse=True)
+    numbers = [each.key for each in left]
+    came = {str(number) for (number,) in fetch(cache, _RECEIVED_AMONG, to_text(numbers))} if numbers else set()
+    rows = [{"order_number": number} for number in numbers if number not in came]
+    return rows, len(rows)

@@ -1,0 +1,439 @@
+"""Whether all of a delivery has come, by what the service says: kept, so that no list looks at the lines of all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+import apsw
+
+from aisle.barcode_keys import index_keys
+from aisle.cache.field_parsing import (
+    InvalidRow,
+    RawRow,
+    dump_row,
+    index_texts,
+    key_field,
+    number_field,
+    require_object,
+    text_field,
+)
+from aisle.cache.product_writer import Code, delete_codes, encode_keys, insert_codes
+from aisle.host.database import fetch
+from aisle.jobs import store_time
+from aisle.scan.meaning import DELIVERY, PRODUCT
+from aisle.search_text import natural_key
+from aisle.tuples import NamedTuple
+
+STATUS_RECEIVED = "received"
+"""The `status` that our own service gives a delivery of which all has come; of one without lines nothing else tells."""
+
+_DELIVERY_LINES = """
+SELECT d.order_number, d.raw ->> 'status', l.line_number, l.product_number, ifnull(l.raw ->> 'barcode', ''),
+l.quantity, l.received FROM json_each(?) e
+JOIN delivery d ON d.order_number = e.value LEFT JOIN delivery_line l ON l.order_number = d.order_number
+"""
+_RECEIPT_LINES = """
+SELECT r.order_number, r.raw ->> '$.receipt_lines' FROM json_each(?) e JOIN receipt r ON r.order_number = e.value
+"""
+
+Amount = int | float
+ZERO = Decimal(0)
+
+
+class DeliveryLine(NamedTuple):
+    """A line of a delivery as the delivery says it."""
+
+    number: int
+    product: str
+    barcode: str
+    quantity: Amount | Decimal | None
+    received: Amount | Decimal | None
+    """Both None where it does not say it."""
+
+
+def update_received(connection: apsw.Connection, numbers: Iterable[str]) -> None:
+    """Notes it of these deliveries: all that was announced is there, and something came. What a delivery does not say
+    of its lines, its receipt does."""
+    statuses: dict[str, bool] = {}
+    lines: dict[str, list[DeliveryLine]] = {}
+    wanted = list(numbers)
+    for name, status, number_, *line in fetch(connection, _DELIVERY_LINES, encode_keys(wanted)) if wanted else ():
+        statuses[name] = status == STATUS_RECEIVED
+        mine = lines.setdefault(name, [])
+        if number_ is not None:
+            mine.append(DeliveryLine(number_, *line))
+    silent = [name for name, mine in lines.items() if any(line.received is None for line in mine)]
+    said = {
+        str(name): json.loads(text)
+        for name, text in (fetch(connection, _RECEIPT_LINES, encode_keys(silent)) if silent else ())
+        if text
+    }
+    came = [
+        (_is_fully_received(mine, said.get(name)) if mine else is_received, name)
+        for (name, mine), is_received in zip(lines.items(), statuses.values(), strict=True)
+    ]
+    connection.executemany("UPDATE delivery SET came = ?1 WHERE order_number = ?2 AND came <> ?1", came)
+
+
+def _is_fully_received(lines: Sequence[DeliveryLine], receipt: object) -> bool:
+    came = [(line.quantity, of or ZERO) for line, of in zip(lines, received_quantities(lines, receipt), strict=True)]
+    return all(is_line_received(part, of) for of, part in came) and any(part > 0 for _, part in came)
+
+
+def received_quantities(lines: Sequence[DeliveryLine], receipt: object) -> list[Decimal | None]:
+    """How much of each of these lines of a delivery came: as it says itself, else as the lines of its receipt do (by
+    their line number, else by product or barcode, line after line); None where nobody says it."""
+    found = [None if line.received is None else _to_decimal(line.received) for line in lines]
+    silent = [at for at, line in enumerate(lines) if line.received is None]
+    if not silent or not isinstance(receipt, list) or not receipt:
+        return found
+    for at in silent:
+        found[at] = ZERO
+    unnumbered: dict[tuple[int, ...], Decimal] = {}
+    for row in receipt:
+        amount, at = _received_in_row(row), _line_of_receipt_row(lines, row)
+        if at in silent:
+            found[at] = (found[at] or ZERO) + amount
+        elif at < 0:
+            alike = tuple(of for of, line in enumerate(lines) if _has_product_of(line, row))
+            unnumbered[alike] = unnumbered.get(alike, ZERO) + amount
+    for alike, amount in unnumbered.items():
+        _split_over_lines(lines, found, alike, amount)
+    return found
+
+
+def _to_decimal(value: Amount | Decimal) -> Decimal:
+    return value if isinstance(value, Decimal) else Decimal(str(value))
+
+
+def _received_in_row(row: object) -> Decimal:
+    try:
+        return _to_decimal(number_field(require_object(row), "received_quantity") or 0)
+    except (InvalidRow, TypeError):
+        return ZERO
+
+
+def _line_of_receipt_row(lines: Sequence[DeliveryLine], row: object) -> int:
+    """The line that a line of a receipt names by its number; -1 for none, or where that is of another product."""
+    said = row if isinstance(row, dict) else {}
+    line, product = said.get("line_number"), text_field(said, "product_number")
+    at = next((at for at, each in enumerate(lines) if line is not None and each.number == line), -1)
+    return -1 if at >= 0 and product and lines[at].product and lines[at].product != product else at
+
+
+def _has_product_of(line: DeliveryLine, row: object) -> bool:
+    """Whether a line has the product of a line of a receipt."""
+    said = row if isinstance(row, dict) else {}
+    product, barcode = text_field(said, "product_number"), text_field(said, "barcode")
+    if product and line.product:
+        return line.product == product
+    return bool(barcode) and line.barcode == barcode
+
+
+def _split_over_lines(
+    lines: Sequence[DeliveryLine], received: list[Decimal | None], candidates: Sequence[int], quantity: Decimal
+) -> None:
+    """What came of a product, in all, goes to its lines in order, what is too much to the last; without what the
+    delivery says of some of them."""
+    silent = [at for at in candidates if lines[at].received is None]
+    left = quantity - sum((received[at] or ZERO for at in candidates if at not in silent), ZERO)
+    for at in silent:
+        before, of = received[at] or ZERO, lines[at].quantity
+        room = left if at == silent[-1] or of is None else _to_decimal(of) - before
+        part = max(ZERO, min(left, room))
+        received[at], left = before + part, left - part
+
+
+def is_line_received(received: Amount | Decimal, announced: Amount | Decimal | None) -> bool:
+    """Whether a line is done: all that was announced is there, or anything where it is not said how much was."""
+    return received > 0 if announced is None else received >= announced
+
+
+NO_DATE = "~"
+"""Sorts after every day."""
+
+
+class DeliveryLineRow(NamedTuple):
+    """A line of a delivery."""
+
+    order_number: str
+    line_number: int
+    product_number: str
+    quantity: int | float | None
+    received: int | float | None
+    """Both None where the delivery does not say it."""
+    raw: str
+
+
+class DeliveryRow(NamedTuple):
+    """A delivery; `codes` are those that lead to it, one a line: its numbers and its containers."""
+
+    order_number: str
+    expected: str
+    text: str
+    codes: str
+    raw: str
+    lines: tuple[DeliveryLineRow, ...]
+    product_codes: tuple[tuple[str, str, str], ...]
+    """(code, product, base units) as its lines say them."""
+
+
+class ReceiptRow(NamedTuple):
+    """What came of a delivery; `kind` is its type."""
+
+    order_number: str
+    kind: str
+    import_id: int | float
+    raw: str
+    text: str
+
+
+def parse_delivery(service_row: object, store: str) -> DeliveryRow:
+    """interface: Delivery order. One of another store is malformed."""
+    raw = require_object(service_row)
+    text = dump_row({field: raw[field] for field in raw if field != "order_lines"})
+    name = key_field(raw, "order_number")
+    _check_store(text_field(raw, "store_number"), store)
+    said = raw.get("order_lines") or ()
+    if not isinstance(said, list | tuple):
+        raise InvalidRow("order_lines is no list", "order_lines")
+    lines = tuple(_parse_delivery_line(name, at, line) for at, line in enumerate(said, 1))
+    if len({line.line_number for line in lines}) < len(lines):
+        raise InvalidRow("a line_number stands there twice", "line_number")
+    rows = [require_object(line) for line in said]
+    containers = dict.fromkeys(text_field(row, "container_barcode") for row in rows)
+    named = (name, text_field(raw, "external_reference_number"), *containers)
+    codes = dict.fromkeys(code for text in named if text.strip() for code in index_keys(text))
+    supplier = (text_field(raw, "supplier_name"), text_field(raw, "supplier_code"))
+    return DeliveryRow(
+        name,
+        text_field(raw, "datetime_expected"),
+        index_texts(*named, *supplier),
+        "\n".join(codes),
+        text,
+        lines,
+        tuple(code for row in rows for code in _product_codes(row)),
+    )
+
+
+def _check_store(number: str, store: str) -> None:
+    if number not in ("", store):
+        raise InvalidRow(f"it belongs to store {number}", "store_number")
+
+
+def _parse_delivery_line(order_number: str, position: int, service_row: object) -> DeliveryLineRow:
+    raw = require_object(service_row)
+    line = number_field(raw, "line_number")
+    if line is not None and not isinstance(line, int):
+        raise InvalidRow(f"line_number is {line!r}", "line_number")
+    received = number_field(raw, "received_quantity")
+    quantity = number_field(raw, "quantity")
+    return DeliveryLineRow(
+        order_number,
+        position if line is None else line,
+        text_field(raw, "product_number"),
+        quantity,
+        received,
+        dump_row(raw),
+    )
+
+
+def _product_codes(raw: object) -> Iterable[tuple[str, str, str]]:
+    """What a line says of its product's codes: with it goods can be received before the catalogue is here."""
+    row = require_object(raw)
+    product = text_field(row, "product_number")
+    if not product:
+        return
+    for text in (product, text_field(row, "barcode")):
+        yield from ((code, product, "1") for code in index_keys(text))
+    each = number_field(row, "purchase_unit_quantity")
+    if each and each > 0:
+        yield from ((code, product, str(each)) for code in index_keys(text_field(row, "purchase_unit_barcode")))
+
+
+def parse_receipt(service_row: object, store: str) -> ReceiptRow:
+    """interface: Receipt order. One of another store is malformed."""
+    raw = require_object(service_row)
+    name = key_field(raw, "order_number")
+    _check_store(text_field(raw, "store_number"), store)
+    if not isinstance(raw.get("receipt_lines") or [], list):
+        raise InvalidRow("receipt_lines is no list", "receipt_lines")
+    for line in raw.get("receipt_lines") or ():
+        number_field(require_object(line), "received_quantity")
+    text = index_texts(name, text_field(raw, "supplier_name"), text_field(raw, "supplier_code"))
+    return ReceiptRow(name, text_field(raw, "order_type_id"), _parse_import_id(raw), dump_row(raw), text)
+
+
+def _parse_import_id(raw: RawRow) -> int | float:
+    """What receipts are sorted by; 0 for what is no number."""
+    try:
+        return number_field(raw, "import_id") or 0
+    except InvalidRow:
+        return 0
+
+
+def write_deliveries(connection: apsw.Connection, rows: Sequence[DeliveryRow], read_began: float) -> tuple[str, ...]:
+    """Writes deliveries inside a transaction; the numbers of those that changed.
+
+    `began` is the moment at which the read began. What a later read has brought is never overwritten by an earlier one.
+    """
+    wanted = encode_keys(row.order_number for row in rows)
+    known = {
+        str(name): rest
+        for name, *rest in fetch(
+            connection,
+            "SELECT d.order_number, d.began, d.raw, d.codes FROM json_each(?) e"
+            " JOIN delivery d ON d.order_number = e.value",
+            wanted,
+        )
+    }
+    before: dict[str, list[str]] = {}
+    for name, text in fetch(
+        connection,
+        "SELECT l.order_number, l.raw FROM json_each(?) e JOIN delivery_line l ON l.order_number = e.value"
+        " ORDER BY l.order_number, l.line_number",
+        wanted,
+    ):
+        before.setdefault(str(name), []).append(str(text))
+    changed = []
+    for row in {row.order_number: row for row in rows}.values():
+        old = known.get(row.order_number)
+        if old is not None and read_began < old[0]:
+            continue
+        lines = sorted(row.lines, key=lambda line: line.line_number)
+        if old is not None and old[1] == row.raw and before.get(row.order_number, []) == [line.raw for line in lines]:
+            connection.execute("UPDATE delivery SET began = ? WHERE order_number = ?", (read_began, row.order_number))
+            continue
+        _write_delivery(connection, row, lines, read_began, "" if old is None else str(old[2]))
+        changed.append(row.order_number)
+    update_received(connection, changed)
+    return tuple(changed)
+
+
+_UPSERT_DELIVERY = """
+INSERT INTO delivery (order_number, expected, due, sort, text, codes, began, raw) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (order_number) DO UPDATE SET expected = excluded.expected, due = excluded.due, text = excluded.text,
+  codes = excluded.codes, began = excluded.began, raw = excluded.raw
+"""
+
+
+def _write_delivery(
+    connection: apsw.Connection, row: DeliveryRow, lines: Sequence[DeliveryLineRow], read_began: float, codes: str
+) -> None:
+    name, many = row.order_number, connection.executemany
+    if codes != row.codes:
+        delete_codes(connection, _delivery_codes(name, codes))
+        insert_codes(connection, _delivery_codes(name, row.codes))
+    many(
+        "INSERT OR IGNORE INTO code (code, kind, key, factor) VALUES (?, ?, ?, ?)",
+        sorted({(code, PRODUCT, product, factor) for code, product, factor in row.product_codes}),
+    )
+    connection.execute(
+        _UPSERT_DELIVERY,
+        (
+            name,
+            row.expected,
+            _due_time(row.expected),
+            natural_key(name),
+            row.text,
+            row.codes,
+            read_began,
+            row.raw,
+        ),
+    )
+    connection.execute("DELETE FROM delivery_line WHERE order_number = ?", (name,))
+    many(
+        "INSERT INTO delivery_line (order_number, line_number, product_number, quantity, received, raw)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        lines,
+    )
+
+
+def _due_time(expected: str) -> str:
+    """When a delivery is expected, in the time of the store."""
+    return store_time.to_local_text(expected) or NO_DATE
+
+
+def recompute_due_times(connection: apsw.Connection) -> int:
+    """Computes anew when deliveries are expected, in the zone in which this process works; how many are different."""
+    rows = fetch(connection, "SELECT id, expected, due FROM delivery")
+    changed = [(new, id_) for id_, expected, due in rows if (new := _due_time(str(expected))) != due]
+    connection.executemany("UPDATE delivery SET due = ? WHERE id = ?", changed)
+    return len(changed)
+
+
+def write_receipts(connection: apsw.Connection, rows: Sequence[ReceiptRow]) -> tuple[str, ...]:
+    """Writes receipts inside a transaction; the numbers of the deliveries of those that changed."""
+    known = dict(
+        fetch(
+            connection,
+            "SELECT r.order_number, r.raw FROM json_each(?) e JOIN receipt r ON r.order_number = e.value",
+            encode_keys(row.order_number for row in rows),
+        )
+    )
+    fresh = [row for row in rows if known.get(row.order_number) != row.raw]
+    connection.executemany(
+        "INSERT INTO receipt (order_number, kind, import_id, raw, text) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (order_number) DO UPDATE SET kind = excluded.kind, import_id = excluded.import_id,"
+        " raw = excluded.raw, text = excluded.text",
+        fresh,
+    )
+    changed = tuple(row.order_number for row in fresh)
+    update_received(connection, changed)
+    return changed
+
+
+def delete_deliveries(connection: apsw.Connection, numbers: Iterable[str]) -> tuple[str, ...]:
+    """Deletes deliveries with all that hangs on them; those that were there."""
+    rows = fetch(
+        connection,
+        "SELECT d.order_number, d.codes FROM json_each(?) e JOIN delivery d ON d.order_number = e.value",
+        encode_keys(numbers),
+    )
+    for name, codes in rows:
+        delete_codes(connection, _delivery_codes(str(name), str(codes)))
+        for table in ("delivery", "delivery_line", "receipt"):
+            connection.execute(f"DELETE FROM {table} WHERE order_number = ?", (name,))  # noqa: S608 - names of our own
+    return tuple(str(name) for name, _ in rows)
+
+
+def find_unseen_deliveries(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
+    """The deliveries in the cache that a complete pass has not met."""
+    rows = fetch(
+        connection,
+        "SELECT d.order_number FROM delivery d WHERE NOT EXISTS (SELECT 1 FROM seen s"
+        " WHERE s.topic = 'delivery' AND s.generation = ? AND s.key = d.order_number)",
+        generation,
+    )
+    return tuple(str(name) for (name,) in rows)
+
+
+def delete_unseen_receipts(connection: apsw.Connection, seen: Iterable[str]) -> tuple[str, ...]:
+    """Deletes the receipts that a complete pass has not met and whose delivery is not here either; which."""
+    gone = fetch(
+        connection,
+        "SELECT r.order_number FROM receipt r"
+        " WHERE NOT EXISTS (SELECT 1 FROM delivery d WHERE d.order_number = r.order_number)"
+        " AND r.order_number NOT IN (SELECT value FROM json_each(?))",
+        encode_keys(seen),
+    )
+    connection.executemany("DELETE FROM receipt WHERE order_number = ?", gone)
+    return tuple(str(name) for (name,) in gone)
+
+
+def delete_orphan_codes(connection: apsw.Connection) -> None:
+    """Deletes the codes of products that the store does not know, once no delivery and no order names them any more."""
+    connection.execute(
+        "DELETE FROM code WHERE kind = ?"
+        " AND NOT EXISTS (SELECT 1 FROM product p WHERE p.product_number = code.key)"
+        " AND NOT EXISTS (SELECT 1 FROM delivery_line d WHERE d.product_number = code.key)"
+        " AND NOT EXISTS (SELECT 1 FROM line l WHERE l.product_number = code.key)",
+        (PRODUCT,),
+    )
+
+
+def _delivery_codes(name: str, codes: str) -> list[Code]:
+    """What leads to a delivery."""
+    return [(code, DELIVERY, name) for code in codes.split("\n") if code]

@@ -1,0 +1,478 @@
+"""Products of which orders have more in hand than the stock of the store holds beside its places.
+
+Only our own service is known to count goods in hand in `most_likely_quantity`. At any other service that number may
+leave out what is picked, and then only stock below none is certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import apsw
+
+from aisle.cache.log_queries import undone_locally
+from aisle.cache.log_writer import difference_of_count, entry_price
+from aisle.cache.order_history_queries import last_events
+from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_writer import find_inconsistency
+from aisle.cache.people_queries import person_name
+from aisle.cache.price import prices_of
+from aisle.cache.result_window import SortKey, read_window
+from aisle.cache.row_values import QueryResult, iso_time, parse_row, round_sum, window_bounds
+from aisle.host.database import fetch, fetch_one
+from aisle.jobs.job import Json
+from aisle.jobs.store_time import to_utc_text
+from aisle.json_codec import to_text
+from aisle.outbox.local_notes import notes_of_topic
+from aisle.tuples import NamedTuple
+
+REREAD_S = 120
+"""Seconds in which stock and orders that changed are both read again."""
+
+_AT_LOCATIONS_SQL = "(SELECT ifnull(sum(max(0, quantity)), 0) FROM place WHERE id = s.id)"
+_EXCESS_SQL = f"round(sum(l.in_hand) - s.quantity + {_AT_LOCATIONS_SQL}, 6)"
+"""Behind six digits, what adding fractions leaves says nothing."""
+_HAS_STOCK_SQL = "ifnull(s.raw ->> 'is_stock', ifnull(nullif(p.raw, '') ->> 'is_stock', 1)) NOT IN (0, 'false')"
+_FROM_STORE_SQL = " AND ".join(
+    f"ifnull(l.raw ->> '{path}', 0) NOT IN (1, 'true')"
+    for path in ("$.is_picked_from_warehouse", "$.aisle.is_picked_from_warehouse")
+)
+
+_ALL_CANDIDATES = f"""
+SELECT p.product_number FROM (
+  SELECT l.product_number, sum(l.in_hand) AS hand FROM line l INDEXED BY line_in_hand
+  JOIN orders o ON o.order_number = l.order_number WHERE l.in_hand > 0 AND o.state < 2 GROUP BY l.product_number
+) h JOIN product p ON p.product_number = h.product_number JOIN stock s ON s.id = p.id
+WHERE round(h.hand - s.quantity + {_AT_LOCATIONS_SQL}, 6) > 0
+"""  # noqa: S608
+"""The candidates, found without a look into any JSON text."""
+_PRODUCTS_IN_HAND_OF = """
+SELECT DISTINCT l.product_number FROM json_each(?) e JOIN line l ON l.order_number = e.value WHERE l.in_hand > 0
+"""
+_PICKED_OVER_STOCK = f"""
+SELECT product_number, name, more FROM (
+  SELECT l.product_number, p.name, s.began, max(o.lines_began) AS seen, {_EXCESS_SQL} AS more
+  FROM json_each(?) e JOIN line l INDEXED BY line_in_hand ON l.product_number = e.value
+  JOIN orders o ON o.order_number = l.order_number
+  JOIN product p ON p.product_number = l.product_number JOIN stock s ON s.id = p.id
+  WHERE l.in_hand > 0 AND o.state < 2 AND {_FROM_STORE_SQL} AND {_HAS_STOCK_SQL} GROUP BY l.product_number
+)
+WHERE more > 0 AND (began >= seen OR seen < ifnull((SELECT last_ok FROM link), 0) - {REREAD_S})
+AND product_number NOT IN (SELECT product_number FROM below) ORDER BY name, product_number
+"""  # noqa: S608
+"""Goods in hand are of the stock, at no place. Stock and orders are read one after the other: stock that was read
+before its picks is believed once both must have been read again."""
+_STILL_CANDIDATES = f"""
+SELECT product_number FROM (
+  SELECT l.product_number, {_EXCESS_SQL} AS more
+  FROM json_each(?) e JOIN line l INDEXED BY line_in_hand ON l.product_number = e.value
+  JOIN orders o ON o.order_number = l.order_number
+  JOIN product p ON p.product_number = l.product_number JOIN stock s ON s.id = p.id
+  WHERE l.in_hand > 0 AND o.state < 2 GROUP BY l.product_number
+) WHERE more > 0
+"""  # noqa: S608
+
+
+class OverPickedProduct(NamedTuple):
+    """A product, and how much more of it is in hand than there was."""
+
+    product_number: str
+    name: str
+    excess: float
+
+
+class PickedOverStock:
+    """Finds them. Which products they can be is kept, and brought up to date with what the change feed names."""
+
+    def __init__(self) -> None:
+        self._cache: apsw.Connection | None = None
+        self._position = 0
+        self._candidates: set[str] = set()
+
+    def find(self, cache: apsw.Connection) -> list[OverPickedProduct]:
+        """All of them, by name; none where the service is not known to count goods in hand."""
+        if not _service_counts_in_hand(cache):
+            return []
+        self._refresh(cache)
+        if not self._candidates:
+            return []
+        found = fetch(cache, _PICKED_OVER_STOCK, to_text(sorted(self._candidates)))
+        return [OverPickedProduct(str(number), str(name or number), float(more)) for number, name, more in found]
+
+    def _refresh(self, cache: apsw.Connection) -> None:
+        ((first, last),) = fetch(cache, "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM change")
+        is_known = cache is self._cache and first - 1 <= self._position <= last and self._position > 0
+        changed = _changed_products(cache, self._position) if is_known and last > self._position else set[str]()
+        self._cache = None  # what breaks off below is found out anew
+        if not is_known or changed is None:
+            self._candidates = {str(number) for (number,) in fetch(cache, _ALL_CANDIDATES)}
+        elif changed:
+            looked_at = to_text(sorted(self._candidates | changed))
+            self._candidates = {str(number) for (number,) in fetch(cache, _STILL_CANDIDATES, looked_at)}
+        self._cache, self._position = cache, last
+
+
+def _service_counts_in_hand(cache: apsw.Connection) -> bool:
+    row = fetch_one(cache, "SELECT features FROM link")
+    return bool(row and row[0])
+
+
+def _changed_products(cache: apsw.Connection, since: int) -> set[str] | None:
+    """Products of which stock or goods in hand may have changed since a position; None where it may be all."""
+    sql = "SELECT DISTINCT topic, key FROM change WHERE seq > ? AND topic IN ('order', 'product')"
+    found = fetch(cache, sql, since)
+    if any(not key for _, key in found):
+        return None
+    orders = to_text([str(key) for topic, key in found if topic == "order"])
+    return {str(key) for topic, key in found if topic == "product"} | {
+        str(number) for (number,) in fetch(cache, _PRODUCTS_IN_HAND_OF, orders)
+    }
+
+
+ProductLocation = tuple[str, str]
+"""A product and a place, which may be written in capitals or not."""
+
+AT_SERVICE, ON_ITS_WAY, LOCAL_ONLY = "kept", "noted", "here"
+"""The service has it; it is on its way there; no service hears of it."""
+
+_PENDING_RECOUNTS = """
+SELECT app_user, occurred_at, body FROM operation INDEXED BY operation_live
+WHERE live = 1 AND operation = 'write-recounts' AND state NOT IN ('rejected', 'closed') ORDER BY n
+"""
+
+_COUNTS_IN_LOG = """
+SELECT raw FROM log INDEXED BY log_counted
+WHERE product_number = ? AND at > ? AND instr(raw, '"counted_quantity"')
+"""
+
+_LOCAL_COUNTS = """
+SELECT created_at, body, state FROM operation INDEXED BY operation_logs
+WHERE operation = 'create-store-product-logs' AND created_at > ? AND state NOT IN ('rejected', 'closed')
+AND superseded_by = ''
+"""
+
+
+def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[Row]:
+    """The counts that were ordered and that nobody has made since, the oldest first; `kind` says where each is known.
+
+    What was said here lies over what was read: what is being withdrawn is gone.
+    """
+    noted, withdrawn = _pending_recounts(cache, outbox)
+    kept = [row for row in _recounts_of_service(cache) if row["key"] not in withdrawn]
+    rows = [*kept, *noted, *_local_recounts(cache, outbox)]
+    counted, found = _CountTimes(cache, outbox, rows), dict[ProductLocation, Row]()
+    for row in rows:
+        if not counted.is_counted_since(row):
+            found.setdefault(_product_location(row), row)
+    return sorted(found.values(), key=lambda row: (to_utc_text(row["at"]), row["key"]))
+
+
+def _recounts_of_service(cache: apsw.Connection) -> Iterator[Row]:
+    for id_, product, place, raw in fetch(cache, "SELECT id, product_number, location_code, raw FROM recount"):
+        entry = parse_row(raw)
+        who, at = str(entry.get("ordered_by") or ""), str(entry.get("ordered_on") or "")
+        label = str(entry.get("product_description") or "")
+        yield _recount_row(cache, AT_SERVICE, str(id_), str(product), str(place), at, who, label)
+
+
+def _pending_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[list[Row], set[str]]:
+    """What was ordered and what was withdrawn here that was not read back yet."""
+    noted: list[Row] = []
+    withdrawn: set[str] = set()
+    for user, at, body in fetch(outbox, _PENDING_RECOUNTS):
+        for said in parse_row(body).get("recounts") or ():
+            if "id" in said:
+                withdrawn.add(str(said["id"]))
+                continue
+            logged = fetch_one(cache, "SELECT raw FROM log WHERE key = ?", str(said.get("log_id") or ""))
+            entry = parse_row(logged[0]) if logged else said
+            product, place = str(entry.get("product_number") or ""), str(entry.get("location_code") or "")
+            if product:
+                noted.append(_recount_row(cache, ON_ITS_WAY, f"{product}/{place}", product, place, str(at), str(user)))
+    return noted, withdrawn
+
+
+def _local_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> Iterator[Row]:
+    for kept in notes_of_topic(outbox, "recount").values():
+        product, _, place = kept.key.partition("/")
+        at = datetime.fromtimestamp(kept.at, UTC).isoformat()
+        yield _recount_row(cache, LOCAL_ONLY, kept.key, product, place, at, kept.user)
+
+
+def _recount_row(
+    cache: apsw.Connection, kind: str, key: str, product: str, location: str, at: str, user: str, label: str = ""
+) -> Row:
+    name = fetch_one(cache, "SELECT name FROM product WHERE product_number = ?", product)
+    return {
+        "key": key,
+        "kind": kind,
+        "product_number": product,
+        "label": str(name[0]) if name and name[0] else label or product,
+        "location_code": location,
+        "at": at,
+        "who": person_name(cache, user),
+    }
+
+
+class _CountTimes:
+    """What was counted here since the first of these counts was ordered: read once for all of them."""
+
+    def __init__(self, cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
+        self._cache = cache
+        self._counted_at: dict[ProductLocation, float] = {}
+        """When each place was counted last, as this host has noted it; in seconds since 1970."""
+        self._unconfirmed_at: dict[ProductLocation, float] = {}
+        """The same of what the service has not confirmed."""
+        here = any(row["kind"] == LOCAL_ONLY for row in rows)
+        ordered = [at for row in rows if (at := to_utc_text(row["at"]))]
+        for at, body, state in fetch(outbox, _LOCAL_COUNTS, _to_seconds(min(ordered))) if ordered else ():
+            for entry in parse_row(body).get("storeproductlog") or () if here or state != "done" else ():
+                if _is_count(entry):
+                    self._counted_at[_product_location(entry)] = max(
+                        at, self._counted_at.get(_product_location(entry), at)
+                    )
+                    if state != "done":
+                        self._unconfirmed_at[_product_location(entry)] = max(
+                            at, self._unconfirmed_at.get(_product_location(entry), at)
+                        )
+
+    def is_counted_since(self, row: Row) -> bool:
+        """Whether it was counted since: by what this host has noted; where no service tells, by anybody. Of what has
+        arrived the service says itself whether it was the count."""
+        ordered, spot = (
+            to_utc_text(row["at"]),
+            _product_location(row),
+        )  # to the millisecond: a count may follow the order at once
+        if not ordered:
+            return False
+        here = row["kind"] == LOCAL_ONLY
+        if (self._counted_at if here else self._unconfirmed_at).get(spot, 0.0) > _to_seconds(ordered):
+            return True
+        logged = fetch(self._cache, _COUNTS_IN_LOG, row["product_number"], ordered) if here else ()
+        entries = [parse_row(raw) for (raw,) in logged]
+        return any(_is_count(entry) and _product_location(entry) == spot for entry in entries)
+
+
+def _to_seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
+
+
+def _product_location(entry: Mapping[str, Json]) -> ProductLocation:
+    return str(entry.get("product_number")), str(entry.get("location_code") or "").casefold()
+
+
+def _is_count(entry: Mapping[str, Json]) -> bool:
+    return entry.get("counted_quantity") is not None or any(
+        entry.get(f"stock_pool_{pool}") is not None for pool in range(1, 11)
+    )
+
+
+DEFAULT_SIZE = 50
+"""Rows of a window when nobody says how many."""
+
+_DIFFERENCE_ENTRIES = """
+SELECT l.key, l.at, l.product_number, l.app_user_name, l.raw, p.name, m.name FROM json_each(?) e
+JOIN log l ON l.key = e.value LEFT JOIN product p ON p.product_number = l.product_number
+LEFT JOIN person m ON m.user = l.app_user_name ORDER BY e.key
+"""
+_DIFFERENCE_KEYS = "SELECT key FROM difference WHERE gone = 0"
+_EXCLUDE_KEYS = " AND key NOT IN (SELECT value FROM json_each(?))"
+_DIFFERENCE_ORDER = "ORDER BY worth {way}, size {way}, key {other}"
+_RESOLVED_DIFFERENCES = """
+SELECT d.key, d.worth FROM difference d WHERE d.gone = 0 AND d.key IN (
+  SELECT value FROM json_each(?1)
+  UNION SELECT n.key FROM json_each(?2) e JOIN difference n ON n.number_name = e.value AND n.number_name <> ''
+  UNION SELECT n.key FROM json_each(?2) e JOIN difference n ON n.moment_name = e.value AND n.moment_name <> ''
+)
+"""
+
+_NEGATIVE_STOCK = """
+SELECT product_number, name, location_code, quantity FROM below
+ORDER BY name {way}, product_number {way}, n {way} LIMIT ? OFFSET ?
+"""
+_INCONSISTENT_LINES = """
+FROM line l INDEXED BY line_wrong JOIN orders o ON o.order_number = l.order_number
+LEFT JOIN product p ON p.product_number = l.product_number WHERE l.wrong AND o.state < 2
+"""
+
+_ORDERS_IN_WORK = """
+SELECT order_number, CASE WHEN claimed THEN raw ->> 'claimed_on' END, first_began FROM orders INDEXED BY orders_at_work
+WHERE state = 0 AND status = 'partial'
+UNION ALL
+SELECT order_number, raw ->> 'claimed_on', first_began FROM orders INDEXED BY orders_at_work
+WHERE state = 0 AND status = 'open' AND claimed = 1
+"""
+"""As two: asked for both at once, SQLite goes through all open orders."""
+
+
+class ResolvedDifferences(NamedTuple):
+    """Differences of the cache that this host knows to be settled."""
+
+    keys: list[str]
+    value: float
+
+
+def open_differences(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+    """Counts of the last days that found something else than the books had, and that nobody has approved or taken back;
+    those of the highest value first. `value` is the difference at the price of the product, `known` whether there is
+    one. A window, or those of these `keys`."""
+    settled = _resolved_differences(cache, outbox)
+    hidden = [to_text(settled.keys)] if settled.keys else []
+    among = f"{_DIFFERENCE_KEYS}{_EXCLUDE_KEYS if hidden else ''}"
+    if args.get("keys"):
+        sql = f"{among} AND key IN (SELECT value FROM json_each(?)) {_DIFFERENCE_ORDER.format(way='DESC', other='ASC')}"  # noqa: S608
+        rows = fetch(cache, sql, *hidden, to_text(list(args["keys"])))
+        return _difference_rows(cache, [str(key) for (key,) in rows]), len(rows)
+
+    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
+        by = (
+            _DIFFERENCE_ORDER.format(way="ASC", other="DESC")
+            if from_end
+            else _DIFFERENCE_ORDER.format(way="DESC", other="ASC")
+        )
+        return fetch(cache, f"{among} {by} LIMIT ? OFFSET ?", *hidden, count, skip)
+
+    total, _ = totals_without(cache, settled)
+    keys = read_window(read, total, *window_bounds(args, DEFAULT_SIZE))
+    return _difference_rows(cache, [str(key) for (key,) in keys]), total
+
+
+def difference_totals(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[int, Decimal]:
+    """How many differences there are, and what they are worth together."""
+    return totals_without(cache, _resolved_differences(cache, outbox))
+
+
+def totals_without(cache: apsw.Connection, resolved: ResolvedDifferences) -> tuple[int, Decimal]:
+    """The same without those."""
+    ((n, sum_),) = fetch(cache, "SELECT n, worth FROM difference_tally")
+    return int(n) - len(resolved.keys), round_sum(max(0.0, float(sum_ - resolved.value)))
+
+
+def _resolved_differences(cache: apsw.Connection, outbox: apsw.Connection) -> ResolvedDifferences:
+    """What was approved here, and what was taken back here and is not in the log yet."""
+    ((first,),) = fetch(cache, "SELECT min(at) FROM difference WHERE gone = 0 AND at <> ''")
+    back = undone_locally(outbox, str(first)) if first else set()
+    seen = notes_of_topic(outbox, "review")
+    found = fetch(cache, _RESOLVED_DIFFERENCES, to_text(list(seen)), to_text(list(back))) if seen or back else []
+    return ResolvedDifferences([str(key) for key, _ in found], sum(each for _, each in found))
+
+
+def _difference_rows(cache: apsw.Connection, keys: list[str]) -> list[Row]:
+    """The rows of these differences, in their order."""
+    rows = [_difference_row(*entry) for entry in fetch(cache, _DIFFERENCE_ENTRIES, to_text(keys))]
+    prices = prices_of(cache, {row["product_number"] for row in rows if row["price"] is None})
+    for row in rows:
+        price = prices.get(row["product_number"]) if row["price"] is None else row["price"]
+        row["known"] = price is not None
+        row["value"] = row["difference"] * (price or Decimal(0))
+    return rows
+
+
+def _difference_row(key: str, at: str, product: str, user: str, raw: str, name: str | None, person: str | None) -> Row:
+    entry = parse_row(raw)
+    price, expected = entry_price(entry), entry.get("expected_quantity")
+    return {
+        "key": str(key),
+        "at": str(at),
+        "who": str(person or user),
+        "product_number": str(product),
+        "label": str(name or product),
+        "location_code": str(entry.get("location_code") or ""),
+        "counted": to_decimal(entry["counted_quantity"]),
+        "expected": None if expected is None else to_decimal(expected),
+        "difference": difference_of_count(entry, user) or Decimal(0),
+        "price": None if price is None else to_decimal(price),
+        "review_status": str(entry.get("review_status") or ""),
+    }
+
+
+def negative_stock(cache: apsw.Connection, over_picked: PickedOverStock, args: Mapping[str, Json]) -> QueryResult:
+    """Stock that cannot be: `below` none at a place (empty: in all of the store), more `picked` of a line than was
+    ordered, or than its places hold, and more in hand for orders than there was (`overdrawn`). A window, or those of
+    these `keys`."""
+    below, wrong = _count_cached(cache)
+    drawn = [
+        _negative_stock_row("overdrawn", each.product_number, each.name, "", to_decimal(each.excess))
+        for each in over_picked.find(cache)
+    ]
+    total = below + wrong + len(drawn)
+    if args.get("keys"):
+        all_ = (*_below_zero_rows(cache, 0, below, below), *_inconsistent_rows(cache, 0, wrong), *drawn)
+        rows = [row for row in all_ if row["key"] in args["keys"]]
+        return rows, len(rows)
+    first, size = window_bounds(args, DEFAULT_SIZE)
+    rows = _below_zero_rows(cache, first, size, below)
+    rows += _inconsistent_rows(cache, max(0, first - below), size - len(rows)) if len(rows) < size else []
+    start = max(0, first - below - wrong)
+    rows += drawn[start : start + size - len(rows)]
+    return rows, total
+
+
+def count_negative_stock(cache: apsw.Connection, over_picked: PickedOverStock) -> int:
+    """How many of them there are."""
+    return sum(_count_cached(cache)) + len(over_picked.find(cache))
+
+
+def _count_cached(cache: apsw.Connection) -> tuple[int, int]:
+    ((below,),) = fetch(cache, "SELECT n FROM below_tally")
+    ((wrong,),) = fetch(cache, f"SELECT count(*) {_INCONSISTENT_LINES}")
+    return int(below), int(wrong)
+
+
+def _below_zero_rows(cache: apsw.Connection, first: int, size: int, total: int) -> list[Row]:
+    def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
+        return fetch(cache, _NEGATIVE_STOCK.format(way="DESC" if from_end else "ASC"), count, skip)
+
+    return [
+        _negative_stock_row("below", str(product), str(name or product), str(place), to_decimal(quantity))
+        for product, name, place, quantity in read_window(read, total, first, size)
+    ]
+
+
+def _inconsistent_rows(cache: apsw.Connection, first: int, size: int) -> list[Row]:
+    sql = f"""SELECT l.order_number, l.line_number, l.product_number, l.raw, p.name {_INCONSISTENT_LINES}
+      ORDER BY l.order_number, l.line_number LIMIT ? OFFSET ?"""
+    return [_inconsistent_row(*found) for found in fetch(cache, sql, size, first)]
+
+
+def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str | None) -> Row:
+    entry = parse_row(raw)
+    kind, quantity, of = find_inconsistency(entry) or ("more", Decimal(0), Decimal(0))
+    label = str(entry.get("description") or name or product)
+    said = {"order_number": str(order), "line_number": int(line), "picked": to_decimal(entry.get("picked_quantity"))}
+    return {**_negative_stock_row(kind, str(product), label, "", quantity), **said, "of": of}
+
+
+def _over_picked_row(found: OverPickedProduct) -> Row:
+    return _negative_stock_row("overdrawn", found.product_number, found.name, "", to_decimal(found.excess))
+
+
+def _negative_stock_row(kind: str, product: str, label: str, location: str, quantity: Decimal) -> Row:
+    return {
+        "key": f"{kind}/{product}/{location}",
+        "kind": kind,
+        "product_number": product,
+        "label": label,
+        "location_code": location,
+        "quantity": quantity,
+        "order_number": "",
+        "line_number": 0,
+        "picked": Decimal(0),
+        "of": Decimal(0),
+    }
+
+
+def stuck_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> list[str]:
+    """The orders that somebody has begun or claimed and of which nothing was heard for so many `minutes` at `now`, the
+    longest silence first. Where nobody ever heard of one, it is as silent as it is old here."""
+    since = datetime.fromisoformat(str(args["now"])).astimezone(UTC) - timedelta(minutes=float(args["minutes"]))
+    found = fetch(cache, _ORDERS_IN_WORK)
+    heard = last_events(cache, outbox, [str(number) for number, _, _ in found])
+    silent = []
+    for number, claimed_on, seen in found:
+        last = max(to_utc_text(str(claimed_on or "")), heard.get(number, "")) or to_utc_text(iso_time(seen))
+        if last < to_utc_text(since.isoformat()):
+            silent.append((last, str(number)))
+    return [number for _, number in sorted(silent)]

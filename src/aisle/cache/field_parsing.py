@@ -1,0 +1,463 @@
+"""Compact JSON of many rows: a full sync writes each of them once more as text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from json import JSONEncoder
+from json import encoder as library
+from typing import Any
+
+from aisle.barcode_keys import index_keys, split_codes
+from aisle.jobs.quantities import to_decimal as amount
+from aisle.search_text import index_text
+from aisle.text import ELLIPSIS
+from aisle.tuples import NamedTuple
+
+
+def json_encoder(default: Callable[[object], object]) -> Callable[[object], str]:
+    """What writes values as JSON text; `default` makes something else of those that are none.
+
+    The library makes the inner part of its encoder anew for each value, which takes a third of what a row does. Here it
+    is made once, without a look for cycles, which no row has that was JSON.
+    """
+    make = getattr(library, "c_make_encoder", None)
+    if make is None:  # another Python
+        return JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=default).encode
+    parts = make(None, default, library.encode_basestring, None, ":", ",", False, False, True)
+
+    def encode(value: object) -> str:
+        return "".join(parts(value, 0))
+
+    return encode
+
+
+RawRow = Mapping[str, Any]
+
+_NUMBER_TYPES = (int, float, Decimal)
+_NUMERIC_TYPES = (*_NUMBER_TYPES, str)
+_MAX_EXACT_INTEGER = 1 << 53
+
+_FURTHER_CODE_FIELDS = frozenset({"barcodes_array", "units", "purchase_unit_barcode"})
+"""Fields of a product that may hold more codes."""
+
+FLAG_BITS = {"is_promotion": (1, True), "is_set": (2, True), "is_active": (4, False), "is_order_manually": (8, True)}
+"""What few products are and people look for: the flag, its mark, and which of its values is marked."""
+
+
+class InvalidRow(ValueError):
+    """A row that cannot be used; says why, and by which field."""
+
+    def __init__(self, reason: str, field: str = "") -> None:
+        super().__init__(reason)
+        self.field = field
+
+
+class OverlongRow(InvalidRow):
+    """A row with a text that is longer than any that is kept; `clamped` makes one of it that is not."""
+
+
+class ProductRow(NamedTuple):
+    """A product of the catalogue."""
+
+    product_number: str
+    name: str
+    brand: str
+    barcode: str
+    unit: str
+    allow_decimal: int
+    category: str
+    supplier: str
+    family: str
+    marks: int
+    """Sum of `MARKS`."""
+    text: str
+    codes: dict[str, str]
+    """Every key that leads to it, with the base units that it stands for."""
+    raw: str
+
+
+class LocationStock(NamedTuple):
+    """A place where a product lies."""
+
+    location_code: str
+    quantity: float | None
+    """None where the service does not say it."""
+    has_stock: bool
+    """Whether there is any of it, in all or in one of its pools; where nobody says how much, there is."""
+
+
+class StockRow(NamedTuple):
+    """The stock of a product in the store."""
+
+    product_number: str
+    name: str
+    quantity: int | float
+    barcode: str
+    raw: str
+    locations: tuple[LocationStock, ...] | None
+    """Each place in `raw` once; None when the answer says nothing about places."""
+
+
+class LocationRow(NamedTuple):
+    """A place of the store."""
+
+    location_code: str
+    location_order: int | float | None
+    raw: str
+
+
+class PersonRow(NamedTuple):
+    """A person who works in the store."""
+
+    user: str
+    name: str
+    badge: str
+    text: str
+    raw: str
+
+
+class StoreRow(NamedTuple):
+    """A store of the chain."""
+
+    store_number: str
+    text: str
+    raw: str
+
+
+def require_object(raw: object) -> RawRow:
+    """The row itself, if it is an object."""
+    if isinstance(raw, dict):
+        return raw
+    raise InvalidRow(f"a row has to be an object, not {type(raw).__name__}")
+
+
+def text_field(raw: RawRow, name: str) -> str:
+    """A text field; numbers are taken as text, whatever else or missing is empty."""
+    value = raw.get(name, "")
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, _NUMBER_TYPES) and value is not True and value is not False else ""
+
+
+def key_field(raw: RawRow, name: str) -> str:
+    """A field that names the row: must be there, as text or a whole number."""
+    value = raw.get(name)
+    if value is not None and not _is_key(value):
+        raise InvalidRow(f"{name} is no name: {str(value)[:40]!r}", name)
+    text = str(int(value)) if isinstance(value, float) else text_field(raw, name)
+    if not text or text.isspace():
+        raise InvalidRow(f"{name} is missing", name)
+    return text
+
+
+def _is_key(value: object) -> bool:
+    """Whether a value can name a row: a number that is not whole may have lost digits on its way."""
+    if isinstance(value, float):
+        return value.is_integer() and abs(value) <= _MAX_EXACT_INTEGER
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def number_field(raw: RawRow, name: str) -> int | float | None:
+    """A number field as SQLite keeps it; None when it is missing. Numbers written as text are taken."""
+    value = raw.get(name)
+    if value is None or value == "":
+        return None
+    try:
+        if value is True or value is False or not isinstance(value, _NUMERIC_TYPES):
+            raise ValueError
+        found = float(value)
+        if found - found != 0:
+            raise ValueError
+    except (ValueError, OverflowError):
+        raise InvalidRow(f"{name} is no number: {value!r}", name) from None
+    return int(found) if found.is_integer() and abs(found) <= _MAX_EXACT_INTEGER else found
+
+
+def required_number(raw: RawRow, name: str) -> int | float:
+    """A number that the interface promises: a row that does not say it is not read as if it said none."""
+    found = number_field(raw, name)
+    if found is None:
+        raise InvalidRow(f"{name} is missing", name)
+    return found
+
+
+def flag_field(raw: RawRow, name: str, default: bool = False) -> bool:
+    """A boolean field; some services write 0, 1 or text."""
+    value = raw.get(name)
+    if isinstance(value, str):
+        return value.strip().casefold() in ("true", "1", "yes")
+    return default if value is None else bool(value)
+
+
+def _encode_decimal(value: object) -> object:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    raise InvalidRow(f"{type(value).__name__} is no JSON")
+
+
+_encode_json = json_encoder(_encode_decimal)
+
+
+def dump_row(raw: RawRow) -> str:
+    """The row as it is kept, unknown fields and all. Raises UnicodeEncodeError for a lone surrogate."""
+    text = _encode_json(raw)
+    if not text.isascii():
+        text.encode()
+    if len(text) > _CHECK_FROM_LENGTH and (len(text) > _MAX_ROW or truncate_texts(raw) != raw):
+        raise OverlongRow("it is too long")
+    return text
+
+
+_MAX_TEXT, _MAX_COMMENT, _MAX_IMAGE, _MAX_ROW = 1_000, 10_000, 256 << 10, 1 << 20
+"""Characters of what a service may say in one text, comment, image and row that are kept."""
+_CHECK_FROM_LENGTH = _MAX_COMMENT
+"""Characters of a row; a shorter one is kept as it is."""
+_MAX_BY_FIELD = dict.fromkeys(
+    ("comment", "order_comment", "loss_comment", "product_details", "barcodes_array"), _MAX_COMMENT
+)
+_IMAGE_FIELDS = frozenset({"image_url", "loss_image"})
+_KEY_FIELDS = frozenset(
+    {"product_number", "order_number", "location_code", "store_number", "storeNo", "user", "badge", "id"}
+)
+
+
+def truncate_texts(raw: Any, name: str = "") -> Any:
+    """The row with each text cut that is too long, and without images that are. What names a thing is not cut: half a
+    number is another number. Raises Malformed."""
+    if isinstance(raw, dict):
+        return {str(field)[:_MAX_TEXT]: truncate_texts(value, field) for field, value in raw.items()}
+    if isinstance(raw, list):
+        return [truncate_texts(value, name) for value in raw]
+    if not isinstance(raw, str) or len(raw) <= _MAX_TEXT:
+        return raw
+    if name in _KEY_FIELDS:
+        raise InvalidRow(f"{name} has {len(raw)} characters", name)
+    if name in _IMAGE_FIELDS:
+        return raw if len(raw) <= _MAX_IMAGE else ""
+    longest = _MAX_BY_FIELD.get(name, _MAX_TEXT)
+    return raw if len(raw) <= longest else raw[: longest - 1] + ELLIPSIS
+
+
+def replace_surrogates(raw: object) -> object:
+    """The row with U+FFFD for every half character, which no database takes."""
+    return json.loads(re.sub(r"[\ud800-\udfff]", "\ufffd", _encode_json(raw)))
+
+
+def index_keys_of(code: str) -> tuple[str, ...]:
+    """`index_keys` of a code, with a short way for most of them."""
+    return (code,) if code.isdecimal() and code.isascii() and code[0] != "0" else index_keys(code)
+
+
+def parse_product(service_row: object) -> ProductRow:
+    """interface: Product (catalogue item)."""
+    raw = require_object(service_row)
+    text = dump_row(raw)
+    product_number = key_field(raw, "product_number")
+    name, brand = text_field(raw, "product_name"), text_field(raw, "brand_description")
+    barcode = text_field(raw, "barcode")
+    return ProductRow(
+        product_number,
+        name,
+        brand,
+        barcode,
+        text_field(raw, "base_unit_name"),
+        int(flag_field(raw, "allow_decimal")),
+        text_field(raw, "category_code"),
+        text_field(raw, "supplier_id"),
+        text_field(raw, "variant_family"),
+        sum(mark for name, (mark, sign) in FLAG_BITS.items() if name in raw and flag_field(raw, name) is sign),
+        product_index_text(name, brand, product_number, barcode),
+        _parse_codes(raw, product_number, barcode),
+        text,
+    )
+
+
+def index_texts(*parts: str) -> str:
+    """What is searched through, however its words are typed: each with a space before it, so that ` mi` finds
+    beginnings."""
+    return " " + index_text(" ".join(parts))
+
+
+def product_index_text(*parts: str) -> str:
+    """The same of a product; behind it spaces, so that each letter begins a piece of three for the index."""
+    return f"{index_texts(*parts)}  "
+
+
+def _parse_codes(raw: RawRow, product_number: str, barcode: str) -> dict[str, str]:
+    """Every code of a product and the base units that it stands for; the first mention of a code wins."""
+    codes: dict[str, str] = {}
+    _add_code(codes, product_number, "1")
+    _add_code(codes, barcode, "1")
+    if not raw.keys().isdisjoint(_FURTHER_CODE_FIELDS):
+        for code, factor in _parse_further_codes(raw):
+            _add_code(codes, code, factor)
+    return codes
+
+
+def _add_code(codes: dict[str, str], code: str, factor: str) -> None:
+    for form in index_keys_of(code) if factor else ():
+        if form.isprintable():
+            codes.setdefault(form, factor)
+
+
+def _parse_further_codes(raw: RawRow) -> Iterator[tuple[str, str]]:
+    further = raw.get("barcodes_array")
+    if further:
+        for code in further if isinstance(further, list) else split_codes(str(further)):
+            yield str(code), "1"
+    units = raw.get("units")
+    for unit in units if isinstance(units, list) else ():
+        if isinstance(unit, dict):
+            yield text_field(unit, "unit_barcode"), _parse_factor(unit, "unit_quantity")
+    if raw.get("purchase_unit_barcode"):
+        yield text_field(raw, "purchase_unit_barcode"), _parse_factor(raw, "purchase_unit_quantity")
+
+
+def _parse_factor(raw: RawRow, name: str) -> str:
+    """Base units of a code; empty where they make no sense, because a code of unknown size would count wrongly."""
+    try:
+        quantity = number_field(raw, name)
+    except InvalidRow:
+        return ""
+    if quantity is None:
+        return "1"
+    return str(quantity) if quantity > 0 else ""
+
+
+def all_codes(codes: Mapping[str, str], *further: str) -> dict[str, str]:
+    """The codes of a product: those of the catalogue, then its number and what the stock list adds to them."""
+    known = dict(codes)
+    for code in further:
+        for form in index_keys_of(code) if code and code not in known else ():
+            known.setdefault(form, "1")
+    return known
+
+
+def encode_codes(codes: Mapping[str, str]) -> str:
+    """Codes as they are kept: lines of `code TAB factor`."""
+    return "\n".join([f"{code}\t{factor}" for code, factor in codes.items()])
+
+
+def decode_codes(text: str) -> dict[str, str]:
+    """What `codes_text` made a text of."""
+    return dict(line.split("\t") for line in text.split("\n")) if text else {}
+
+
+def parse_stock(service_row: object, store: str) -> StockRow:
+    """interface: Store product stock entry. Entries of another store are refused."""
+    raw = require_object(service_row)
+    product_number = key_field(raw, "product_number")
+    if text_field(raw, "store_number") not in ("", store):
+        raise InvalidRow(f"it belongs to store {text_field(raw, 'store_number')}", "store_number")
+    places = raw.get("store_locations")
+    if places is not None and not isinstance(places, list):
+        raise InvalidRow("store_locations is no list", "store_locations")
+    return StockRow(
+        product_number,
+        text_field(raw, "product_description"),
+        required_number(raw, "most_likely_quantity"),
+        text_field(raw, "barcode"),
+        dump_row(raw),
+        None if places is None else parse_location_stock(places),
+    )
+
+
+_POOL_FIELDS = tuple(f"stock_pool_{number}" for number in range(1, 11))
+
+
+def parse_location_stock(locations: Iterable[object]) -> tuple[LocationStock, ...]:
+    """The places of a stock entry, those without a code too. One that is said several times (in several carriers) has
+    the sums of these. interface: Stock location entry."""
+    entries = [require_object(place) for place in locations]
+    codes = [text_field(entry, "store_location_code") for entry in entries]
+    if len(set(codes)) == len(codes):
+        return tuple(_sum_location(code, (entry,)) for code, entry in zip(codes, entries, strict=True))
+    same: dict[str, list[RawRow]] = {}
+    for code, entry in zip(codes, entries, strict=True):
+        same.setdefault(code, []).append(entry)
+    return tuple(_sum_location(code, found) for code, found in same.items())
+
+
+def _sum_location(code: str, entries: Sequence[RawRow]) -> LocationStock:
+    if any(has_no_quantity(entry) for entry in entries):
+        return LocationStock(code, None, True)
+    quantity = round(sum(_total_quantity(entry) for entry in entries), _SUM_DECIMALS)
+    return LocationStock(code, quantity, bool(quantity) or any(_sum_field(entries, pool) for pool in _POOL_FIELDS))
+
+
+def has_no_quantity(entry: RawRow) -> bool:
+    """Whether the entry of a place does not say how much lies there, neither in all nor by pool."""
+    return entry.get("quantity") is None and all(entry.get(pool) is None for pool in _POOL_FIELDS)
+
+
+def _total_quantity(entry: RawRow) -> float:
+    """How much lies there in all; of an entry that says its pools alone their sum."""
+    if entry.get("quantity") is not None:
+        return _to_float(entry["quantity"])
+    return sum(_to_float(entry.get(pool)) for pool in _POOL_FIELDS)
+
+
+def _sum_field(entries: Sequence[RawRow], name: str) -> float:
+    if len(entries) == 1:
+        return _to_float(entries[0].get(name))
+    return round(sum(_to_float(entry.get(name)) for entry in entries), _SUM_DECIMALS)
+
+
+_SUM_DECIMALS = 6
+"""Behind the point; what adding fractions leaves behind these says nothing."""
+_MAX_PLAIN_NUMBER = 1e12
+"""Below it a number is what it is."""
+
+
+def _to_float(value: Any) -> float:
+    """A number as reads have it: 0 for what is none, or beyond all reckoning."""
+    if not value:
+        return 0.0
+    return (
+        value
+        if type(value) in (int, float) and -_MAX_PLAIN_NUMBER < value < _MAX_PLAIN_NUMBER
+        else float(amount(value))
+    )
+
+
+def keep_known_locations(row: StockRow, known_row: str) -> StockRow:
+    """An entry that says nothing about places, with those of an earlier one."""
+    places = json.loads(known_row).get("store_locations") or []
+    raw = {**json.loads(row.raw), "store_locations": places}
+    return row._replace(raw=dump_row(raw), locations=parse_location_stock(places))
+
+
+def parse_location(service_row: object) -> LocationRow:
+    """interface: Location. Its stock is left out: the stock list says that."""
+    raw = require_object(service_row)
+    text = dump_row({name: raw[name] for name in raw if name != "stock"})
+    return LocationRow(key_field(raw, "location_code"), number_field(raw, "location_order"), text)
+
+
+def parse_person(service_row: object) -> PersonRow:
+    """A person: `user`, `name`, `badge`, `role`."""
+    raw = require_object(service_row)
+    text = dump_row(raw)
+    user, name, badge = key_field(raw, "user"), text_field(raw, "name"), text_field(raw, "badge")
+    return PersonRow(user, name, badge, index_texts(name, user, badge), text)
+
+
+def parse_store(service_row: object) -> StoreRow:
+    """interface: Store (list item)."""
+    raw = require_object(service_row)
+    text = dump_row(raw)
+    number_ = key_field(raw, "storeNo")
+    about = (text_field(raw, name) for name in ("storeName", "areaDescription", "areaId", "countryCode"))
+    return StoreRow(number_, index_texts(number_, *about), text)
+
+
+def parse_surrounding(service_row: object) -> str:
+    """interface: Surrounding stock entry, as it is kept; it has to name a store and a quantity."""
+    raw = require_object(service_row)
+    if not text_field(raw, "store_number") and not text_field(raw, "store_name"):
+        raise InvalidRow("it names no store", "store_number")
+    required_number(raw, "most_likely_quantity")
+    return dump_row(raw)

@@ -1,0 +1,495 @@
+"""What was counted, lost and found today: the entries that this host has noted, and those of the service's log.
+
+An entry of this host that the service's log has too is one row, with the service's figures. interface: Store product
+log entry, Create store product logs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.cache.log_schema import HAS_REASON_SQL, IS_LISTED_SQL, UNDO_MARK, WORK_SQL
+from aisle.cache.log_writer import entry_identity
+from aisle.cache.operation_queries import OUTCOME_BY_STATE, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_RESOLVED
+from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.people_queries import names_by_user
+from aisle.cache.row_values import QueryResult, WindowRows, parse_row, round_sum, window_bounds
+from aisle.host.database import fetch, fetch_one
+from aisle.jobs import store_time
+from aisle.jobs.job import Json
+from aisle.jobs.store_time import to_utc_text
+from aisle.json_codec import to_text
+from aisle.outbox.operation_record import Operation, operation_from_row
+from aisle.outbox.outcome_reasons import reason_of_operation
+from aisle.scan.meaning import LOCATION
+from aisle.search_text import index_text, normalise_text
+from aisle.undo_reference import UNDO_PREFIX
+
+DEFAULT_DAY_SIZE = 20
+"""Rows of a window when nobody says how many."""
+
+_LOCAL_ENTRIES = """
+SELECT * FROM operation INDEXED BY operation_logs
+WHERE operation = 'create-store-product-logs' AND created_at >= ?1 AND store = ?2
+  AND (?3 = '' OR app_user = ?3 OR instr(body, ?4)) ORDER BY n
+"""
+"""Those of one person, or of all: an entry may name another one than who is signed in."""
+
+_LOG_ENTRIES = f"""
+SELECT key, at, raw FROM log INDEXED BY log_told
+WHERE at >= ? AND {IS_LISTED_SQL} AND ? IN ('', app_user_name) AND ? IN ('', product_number)
+"""  # noqa: S608 - conditions of our own
+_LOG_ENTRIES_BY_ID = "SELECT l.key, l.at, l.raw FROM json_each(?) e JOIN log l ON l.key = e.value WHERE l.at >= ?"
+
+_UNDO_ENTRIES = f"SELECT key, at, raw FROM log INDEXED BY log_back WHERE at >= ? AND instr(raw, '{UNDO_MARK}')"  # noqa: S608
+_LOCAL_UNDO_ENTRIES = f"""
+SELECT * FROM operation INDEXED BY operation_logs
+WHERE operation = 'create-store-product-logs' AND created_at >= ? AND instr(body, '{UNDO_MARK}') ORDER BY n
+"""  # noqa: S608 - a condition of our own
+
+_REASON_CODES = f"""
+WITH RECURSIVE told (code) AS (
+  SELECT min(raw ->> 'reason_code') FROM log INDEXED BY log_reason WHERE {HAS_REASON_SQL}
+  UNION ALL
+  SELECT (
+    SELECT min(raw ->> 'reason_code') FROM log INDEXED BY log_reason
+    WHERE {HAS_REASON_SQL} AND raw ->> 'reason_code' > code
+  ) FROM told WHERE code IS NOT NULL
+)
+SELECT code FROM told WHERE code IS NOT NULL
+"""  # noqa: S608 - conditions of our own
+_REASON_TEXT = f"""
+SELECT max(words), sum(quantity) > 0 FROM (
+  SELECT raw ->> 'reason_code_description' AS words, raw ->> 'quantity' AS quantity
+  FROM log INDEXED BY log_reason WHERE {HAS_REASON_SQL} AND raw ->> 'reason_code' = ? ORDER BY at DESC LIMIT ?
+)
+"""  # noqa: S608 - conditions of our own
+_REASON_SAMPLE = 50
+"""So many of the youngest entries of a reason say what it is: a busy store has ten thousand of them."""
+
+
+def log_reasons(cache: apsw.Connection) -> QueryResult:
+    """The reasons that the store's logs have named: code, description, and whether such entries add to the stock."""
+    rows = []
+    for (code,) in fetch(cache, _REASON_CODES):
+        ((words, adds),) = fetch(cache, _REASON_TEXT, code, _REASON_SAMPLE)
+        if str(code).isdecimal():
+            rows.append({"reason_code": int(code), "reason_code_description": str(words), "adds": bool(adds)})
+    return list(rows), len(rows)
+
+
+def entries_of_day(
+    cache: apsw.Connection, outbox: apsw.Connection, store: str, args: Mapping[str, Json]
+) -> QueryResult:
+    """A window on the day of `now` (ISO 8601), youngest first: of a `user`, of a product, with these words, or
+    all; or the one with this `key`."""
+    midnight = store_time.start_of_today(str(args["now"]))
+    since = to_utc_text(midnight.isoformat())
+    user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
+    noted = list(_local_rows(fetch(outbox, _LOCAL_ENTRIES, midnight.timestamp(), store, user, to_text(user))))
+    found = fetch(cache, _LOG_ENTRIES, since, user, product)
+    found += fetch(cache, _LOG_ENTRIES_BY_ID, to_text([row["id"] for row in noted if row["id"]]), since)
+    logged = {str(key): log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found}
+    for row in noted:
+        row["id"] = row["id"] or (_matching_log_entry(row, logged) if row["word"] == OUTCOME_CONFIRMED else "")
+        if row["id"] in logged:
+            logged[row["id"]] |= {"key": row["key"], "said": row["said"]}
+    rows = [row for row in logged.values() if _is_listed(row)]
+    rows += [row for row in noted if row["id"] not in logged]
+    gone = undone_entries(cache, outbox, since)
+    rows = [row for row in rows if args["key"] in (row["key"], row["id"])] if args.get("key") else rows
+    wanted = _filter_rows(_add_product_names(cache, rows), args)
+    wanted.sort(key=lambda row: (row["at"], row["key"]), reverse=True)
+    first, size = window_bounds(args, DEFAULT_DAY_SIZE)
+    return [{**row, "undone": is_undone(row, gone)} for row in wanted[first : first + size]], len(wanted)
+
+
+def undone_entries(cache: apsw.Connection, outbox: apsw.Connection, since: str) -> set[str]:
+    """What tells the entries that were taken back `since` then (ISO 8601 UTC), in the service's log or on this host."""
+    rows = [log_row(str(key), str(at), parse_row(raw)) for key, at, raw in fetch(cache, _UNDO_ENTRIES, since)]
+    return {undone_identity_of(row) for row in rows if is_undo(row)} | undone_locally(outbox, since)
+
+
+def undone_locally(outbox: apsw.Connection, since: str) -> set[str]:
+    """The same of this host alone: the service's log may not have it yet."""
+    rows = _local_rows(fetch(outbox, _LOCAL_UNDO_ENTRIES, datetime.fromisoformat(since).timestamp()))
+    return {undone_identity_of(row) for row in rows if is_undo(row)}
+
+
+def is_undone(row: Row, undone: set[str]) -> bool:
+    """Whether another entry takes this one back, by its number or by its moment."""
+    return not undone.isdisjoint({_identity(row, row["id"]), _identity(row, row["said"])} - {""})
+
+
+def undone_identity_of(row: Row) -> str:
+    """What tells the entry that this one takes back."""
+    return _identity(row, str(row["reference"])[len(UNDO_PREFIX) :])
+
+
+def _identity(row: Row, number_or_moment: str) -> str:
+    return entry_identity(row["product_number"], row["location_code"], row["app_user_name"], number_or_moment)
+
+
+def _matching_log_entry(row: Row, logged: Mapping[str, Row]) -> str:
+    """The entry of the service's log that says the same, for a service that does not number what it takes."""
+    same = ["product_number", "location_code", "app_user_name", "counted_quantity"]
+    same += [] if row["difference"] is None else ["difference"]
+    for key, other in logged.items():
+        if other["key"] == key and all(row[name] == other[name] for name in same):
+            return key
+    return ""
+
+
+def is_undo(row: Row) -> bool:
+    return str(row["reference"]).startswith(UNDO_PREFIX) and row["word"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
+
+
+def _is_listed(row: Row) -> bool:
+    """Whether an entry of the service's log is a count, a loss or a correction; no movement, receipt or shortage."""
+    if row["source"] in ("short", "rejected"):
+        return False
+    reason, counted = row["reason_code"] is not None, row["counted_quantity"] is not None
+    return counted or reason or is_undo(row)
+
+
+def _filter_rows(rows: Iterable[Row], args: Mapping[str, Json]) -> list[Row]:
+    user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
+    words = normalise_text(str(args.get("search") or "")).split()
+    return [
+        row
+        for row in rows
+        if (not user or row["app_user_name"] == user)
+        and (not product or row["product_number"] == product)
+        and _has_words(index_text(f"{row['description']} {row['product_number']} {row['location_code']}"), words)
+    ]
+
+
+def _has_words(text: str, words: list[str]) -> bool:
+    return all(word in text for word in words)
+
+
+def _add_product_names(cache: apsw.Connection, rows: list[Row]) -> list[Row]:
+    numbers = to_text(sorted({row["product_number"] for row in rows}))
+    names = dict(
+        fetch(
+            cache,
+            "SELECT p.product_number, p.name FROM json_each(?) e JOIN product p ON p.product_number = e.value",
+            numbers,
+        )
+    )
+    for row in rows:
+        row["description"] = names.get(row["product_number"]) or row["product_number"]
+    return rows
+
+
+def log_row(key: str, at: str, raw: Row) -> Row:
+    """An entry of the service's log."""
+    counted = raw.get("counted_quantity")
+    expected, quantity = raw.get("expected_quantity"), raw.get("quantity")
+    pools = _pool_quantities(raw)
+    difference = None if quantity is None else to_decimal(quantity)
+    if counted is not None and expected is not None:
+        difference = to_decimal(counted) - to_decimal(expected)
+    elif difference is None and counted is None and pools:
+        difference = sum(pools.values(), Decimal(0))
+    pool = raw.get("stock_pool") or (next(iter(pools)) if len(pools) == 1 else 0)
+    return {
+        **_common_fields(raw),
+        "key": key,
+        "id": key if not key.startswith("#") else "",
+        "at": at,
+        "said": at,
+        "pool": int(to_decimal(pool)),
+        "counted_quantity": None if counted is None else to_decimal(counted),
+        "difference": difference,
+        "reason": str(raw.get("reason_code_description") or ""),
+        "source": str(raw.get("source") or ""),
+        "word": OUTCOME_CONFIRMED,
+        "why": "",
+    }
+
+
+def _common_fields(raw: Mapping[str, Any]) -> Row:
+    return {
+        "product_number": str(raw.get("product_number") or ""),
+        "location_code": str(raw.get("location_code") or ""),
+        "app_user_name": str(raw.get("app_user_name") or ""),
+        "reference": str(raw.get("reference") or ""),
+        "reason_code": raw.get("reason_code"),
+    }
+
+
+def _pool_quantities(raw: Mapping[str, Any]) -> dict[int, Decimal]:
+    return {pool: to_decimal(raw[name]) for pool in range(1, 11) if raw.get(name := f"stock_pool_{pool}") is not None}
+
+
+def _local_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
+    """The entries that this host has noted, with what became of their operation; goods that came in are no count."""
+    for row in rows:
+        operation = operation_from_row(row)
+        if operation.superseded_by or operation.query.get("is_from_receipt"):
+            continue
+        ids = _entry_numbers(operation)
+        for index, entry in enumerate(operation.body.get("storeproductlog") or ()):
+            yield _local_entry(operation, index, entry, ids[index] if index < len(ids) else "")
+
+
+def _difference_of_count(entry: Mapping[str, Any], counted_quantity: Decimal) -> Decimal | None:
+    """What a count changes the stock by; None where nobody said how much there was."""
+    expected = entry.get("expected_quantity")
+    return None if expected is None else counted_quantity - to_decimal(expected)
+
+
+def _entry_numbers(operation: Operation) -> list[str]:
+    """The numbers that the service gave the entries, where it says so."""
+    try:
+        data = json.loads(operation.answer or "{}").get("data")
+    except (ValueError, AttributeError):
+        return []
+    return [str(id_) for id_ in data] if isinstance(data, list) else []
+
+
+def _local_entry(operation: Operation, index: int, entry: Mapping[str, Any], entry_number: str) -> Row:
+    counting = bool(operation.query.get("is_counted_quantity"))
+    pools = _pool_quantities(entry)
+    quantity = (
+        sum(pools.values(), Decimal(0)) if pools else to_decimal(entry.get("counted_quantity", entry.get("quantity")))
+    )
+    at = to_utc_text(str(entry.get("scanned_datetime") or operation.occurred_at))
+    return {
+        **_common_fields(entry),
+        "app_user_name": str(entry.get("app_user_name") or operation.app_user),
+        "key": f"{operation.op_id}.{index}",
+        "id": entry_number,
+        "at": at,
+        "said": at,
+        "pool": next(iter(pools)) if len(pools) == 1 else 0,
+        "counted_quantity": quantity if counting else None,
+        "difference": _difference_of_count(entry, quantity) if counting else quantity,
+        "reason": "",
+        "source": str(entry.get("source") or ""),
+        "word": OUTCOME_BY_STATE[operation.state],
+        "why": reason_of_operation(operation),
+    }
+
+
+DEFAULT_LOG_SIZE = 20
+"""Rows of a window when nobody says how many."""
+
+MAX_WORDS = 4
+"""Words of a search that count."""
+
+LOSS_WEEKS = 8
+"""Weeks of losses, the present one included."""
+
+_WORK_OF_ENTRY = WORK_SQL.format(row="l")
+
+_CONDITIONS = {
+    "since": "l.at >= :since",
+    "until": "l.at < :until",
+    "past": "(l.at, l.key) < (:past_at, :past)",
+    "product": "l.product_number = :product",
+    "user": "l.app_user_name = :user",
+    "reason": "CAST(l.raw ->> 'reason_code' AS TEXT) = :reason",
+    "review": "CAST(l.raw ->> 'review_status' AS TEXT) = :review",
+    "reference": "instr(lower(l.raw ->> 'reference'), :reference) > 0",
+    "source": f"{_WORK_OF_ENTRY} = :source",
+    "low": "CAST(l.key AS INTEGER) >= :low",
+    "high": "CAST(l.key AS INTEGER) <= :high",
+    "places": "lower(l.raw ->> 'location_code') IN (SELECT lower(value) FROM json_each(:places))",
+    **{f"w{at}": f"(instr(l.text, :w{at}) > 0 OR instr(p.text, :w{at}) > 0)" for at in range(MAX_WORDS)},
+}
+"""Only what is asked for is said: entries without a limit, or within days, are then counted along an index."""
+
+_JOIN_PRODUCT = "LEFT JOIN product p ON p.product_number = l.product_number"
+_SELECT_ENTRIES = f"""
+SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM log l {{product}} WHERE {{limits}}
+ORDER BY l.at DESC, l.key DESC
+LIMIT :size OFFSET :first
+"""  # noqa: S608 - conditions of our own
+_COUNT_ENTRIES = "SELECT count(*) FROM log l {product} WHERE {limits}"
+_HOUR_LENGTH = len("2026-01-01T08")
+_COUNT_BY_HOUR = "SELECT ifnull(sum(n), 0) FROM log_many WHERE (hour > ?1 OR NOT ?2) AND (hour < ?3 OR ?3 = '')"
+_COUNT_BETWEEN = "SELECT count(*) FROM log WHERE at >= ? AND at < ?"
+_SELECT_ENTRY = f"""
+SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM log l
+LEFT JOIN product p ON p.product_number = l.product_number
+WHERE l.key = ?
+"""  # noqa: S608 - conditions of our own
+_LOSSES_BY_DAY = """
+SELECT s.at, s.reason, r.words, s.quantity FROM loss_sum s LEFT JOIN loss_reason r ON r.reason = s.reason
+WHERE s.span = 'day' AND s.at >= ?
+"""
+_LOSSES_BY_QUARTER = """
+SELECT s.at, s.reason, r.words, s.quantity FROM json_each(?) e
+JOIN loss_sum s ON s.span = 'quarter' AND s.at >= e.value AND s.at < e.value || '~'
+LEFT JOIN loss_reason r ON r.reason = s.reason
+"""
+_DAY_LENGTH, _MINUTE_LENGTH = len("2026-01-01"), len("2026-01-01T08:15")
+_LOG_BEGIN = "SELECT cursor ->> '$.since' FROM sync WHERE topic = 'logs_span'"
+_LOCATIONS_BY_CODE = "SELECT key FROM code WHERE code >= ? AND code < ? AND kind = ?"
+
+BEFORE_ALL, AFTER_ALL = "\0", "\U0010ffff"
+"""What comes before and behind everything that a code may go on with."""
+
+
+def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult | WindowRows:
+    """A window on the log, youngest first; or the one entry with this `key`.
+
+    `since` and `until` (days, ISO 8601; the second is not in it), `product_number`, `app_user_name`, `reason_code`,
+    `review_status`, `reference` (a part of it), `source` (what work it was: `work` of the rows), `from_id`, `to_id`,
+    `location_code` (a place's, or what those of several begin with), and words to `search`; what can only be such a
+    code means those places too. With `past`, the `key` and `at` of an entry, those that follow it, and nothing is
+    counted. There may be more (`partly`) where what is older than what was read is looked for too.
+    """
+    if args.get("key"):
+        one = fetch(cache, _SELECT_ENTRY, str(args["key"]))
+        return _add_user_names(cache, [_full_entry(*row) for row in one]), len(one)
+    first, size = window_bounds(args, DEFAULT_LOG_SIZE)
+    past: Mapping[str, Any] | None = args.get("past")
+    said = _condition_values(cache, args, past)
+    limits = " AND ".join(_CONDITIONS[name] for name in said) or "1"
+    window_of = {"first": first, "size": size, "past_at": past["at"] if past else ""}
+    rows = cache.execute(_SELECT_ENTRIES.format(product=_JOIN_PRODUCT, limits=limits), {**said, **window_of}).fetchall()
+    found = [_full_entry(*row) for row in rows]
+    if past:
+        return found, len(found)
+    if said.keys() <= {"since", "until"}:
+        total = _count_between(cache, said.get("since", ""), said.get("until", ""))
+    else:
+        sql = _COUNT_ENTRIES.format(product=_JOIN_PRODUCT if "w0" in said else "", limits=limits)
+        total = int(str(cache.execute(sql, said).fetchall()[0][0]))
+    return WindowRows(_add_user_names(cache, found), total, _reaches_before_log(cache, str(args.get("since") or "")))
+
+
+def _condition_values(
+    cache: apsw.Connection, args: Mapping[str, Json], past: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """What limits the window, by the names of `_LIMITS`: nothing that is not asked for."""
+    search = str(args.get("search") or "")
+    code = str(args.get("location_code") or "")
+    meant = [] if code else _locations_meant(cache, search)
+    words = [] if meant else normalise_text(search).split()[:MAX_WORDS]
+    places = meant or (_locations_by_code(cache, code) or [code] if code else [])
+    asked: dict[str, Any] = {
+        "since": to_utc_text(str(args.get("since") or "")),
+        "until": "" if past else to_utc_text(str(args.get("until") or "")),
+        "past": past["key"] if past else "",
+        "product": str(args.get("product_number") or ""),
+        "user": str(args.get("app_user_name") or ""),
+        "reason": str(args.get("reason_code") or ""),
+        "review": str(args.get("review_status") or ""),
+        "reference": str(args.get("reference") or "").lower(),
+        "places": to_text(_code_spellings(places)) if places else "",
+        "source": str(args.get("source") or ""),
+        "low": _parse_bound(args.get("from_id")),
+        "high": _parse_bound(args.get("to_id")),
+        **{f"w{at}": word for at, word in enumerate(words)},
+    }
+    return {name: value for name, value in asked.items() if value not in ("", None)}
+
+
+def _count_between(cache: apsw.Connection, since: str, until: str) -> int:
+    """How many entries there are between two moments (empty: no limit): whole hours are counted already."""
+    first, last = since[:_HOUR_LENGTH], until[:_HOUR_LENGTH]
+    ((total,),) = fetch(cache, _COUNT_BY_HOUR, first, since != "", last)
+    for hour in {first, last} - {""}:
+        ((more,),) = fetch(cache, _COUNT_BETWEEN, max(since, hour), min(until or AFTER_ALL, hour + AFTER_ALL))
+        total += more
+    return int(total)
+
+
+def _reaches_before_log(cache: apsw.Connection, since: str) -> bool:
+    """Whether older entries are looked for than were read; a day is given for the zones of host and service."""
+    span = fetch_one(cache, _LOG_BEGIN)
+    if not span or not span[0] or not since:
+        return False
+    return date.fromisoformat(since[:10]) < date.fromisoformat(str(span[0])) - timedelta(days=1)
+
+
+def _locations_by_code(cache: apsw.Connection, text: str) -> list[str]:
+    """The place whose whole code that is, in capitals or not, else all whose codes begin with it."""
+    code = text.strip().casefold()
+    whole = fetch(cache, _LOCATIONS_BY_CODE, code, code + BEFORE_ALL, LOCATION)
+    found = whole or (fetch(cache, _LOCATIONS_BY_CODE, code, code + AFTER_ALL, LOCATION) if code else [])
+    return [str(key) for (key,) in found]
+
+
+def _locations_meant(cache: apsw.Connection, text: str) -> list[str]:
+    """The places that a search means: of the beginning of a code it has to look like one, as no word and no number of a
+    product does."""
+    code = text.strip().casefold()
+    found = _locations_by_code(cache, code)
+    return found if [code] == [each.casefold() for each in found] or not (code.isalpha() or code.isdigit()) else []
+
+
+def _code_spellings(locations: list[str]) -> list[str]:
+    """Their codes as an entry may have them; SQL's own `lower` knows no letter beyond ASCII."""
+    return sorted({spelt for place in locations for spelt in (place, place.casefold(), place.upper())})
+
+
+def _add_user_names(cache: apsw.Connection, rows: list[Row]) -> list[Row]:
+    """With the names of those who did it, as `user_name`."""
+    names = names_by_user(cache)
+    for row in rows:
+        row["user_name"] = str(names.get(row["app_user_name"]) or "")
+    return rows
+
+
+def _parse_bound(value: Json) -> int | None:
+    text = str(value or "")
+    return int(text) if text.isdecimal() else None
+
+
+def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> Row:
+    """An entry with all that it says; numbers as Decimal."""
+    said = parse_row(str(raw))
+    row = log_row(str(key), str(at), said)
+    return {
+        **row,
+        "work": str(work),
+        "description": str(name or row["product_number"]),
+        "expected_quantity": None if said.get("expected_quantity") is None else to_decimal(said["expected_quantity"]),
+        "quantity": to_decimal(said.get("quantity")),
+        "review_status": str(said.get("review_status") or ""),
+        "customer_order_number": str(said.get("customer_order_number") or ""),
+        "customer_order_line_number": said.get("customer_order_line_number"),
+        "stock_pool": str(said.get("stock_pool") or (row["pool"] or "")),
+        "price": None if said.get("price") is None else to_decimal(said["price"]),
+        "reason_code_description": row["reason"],
+    }
+
+
+def losses_by_week(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+    """What was lost, reason by reason, in each of the last weeks up to that of `now`: `reason_code`, `description`,
+    `weeks` (oldest first) and `total`; the greatest first. What was taken back is not lost. Weeks begin on Monday.
+
+    Whole days are summed already; of those in which a week of this host begins, each quarter of an hour.
+    """
+    begins = [to_utc_text(each.isoformat()) for each in week_starts(str(args["now"]))]
+    parted = {begin[:_DAY_LENGTH] for begin in begins if begin[_DAY_LENGTH:_MINUTE_LENGTH] != "T00:00"}
+    sums = [row for row in fetch(cache, _LOSSES_BY_DAY, begins[0][:_DAY_LENGTH]) if row[0] not in parted]
+    sums += fetch(cache, _LOSSES_BY_QUARTER, to_text(sorted(parted)))
+    found: dict[str, Row] = {}
+    for at, code, words, quantity in sums:
+        week = sum(at >= begin[: len(at)] for begin in begins) - 1
+        if week >= 0:
+            empty = {"reason_code": str(code), "description": str(words or ""), "weeks": [Decimal(0)] * LOSS_WEEKS}
+            reason = found.setdefault(code, {**empty, "total": Decimal(0)})
+            reason["weeks"][week] += round_sum(quantity)
+            reason["total"] += round_sum(quantity)
+    ranked = sorted(found.values(), key=lambda row: (-row["total"], row["reason_code"]))
+    return ranked, len(ranked)
+
+
+def week_starts(now: str) -> list[datetime]:
+    """The beginnings of the last weeks in the time of the store, the oldest first."""
+    today = store_time.start_of_today(now).date()
+    monday = today - timedelta(days=today.weekday())
+    return [store_time.start_of_day(monday - timedelta(weeks=LOSS_WEEKS - 1 - at)) for at in range(LOSS_WEEKS)]

@@ -1,0 +1,207 @@
+"""The store's log in cache.db: its entries, the sums that are kept of them, and what of them waits to be looked at."""
+
+from __future__ import annotations
+
+from aisle.undo_reference import UNDO_PREFIX
+
+COUNT_MARK = '"counted_quantity"'
+"""Stands in every entry of the log that is a count."""
+
+REASON_MARK = '"reason_code"'
+"""Stands in every entry that has a reason."""
+
+UNDO_MARK = f'"{UNDO_PREFIX}'
+"""Stands in every entry that takes another one back."""
+
+IS_LISTED_SQL = f"""(instr(raw, '{COUNT_MARK}') OR instr(raw, '{REASON_MARK}') OR instr(raw, '{UNDO_MARK}'))"""
+"""An entry of the log that may be a count, a loss or a correction; what is none of it has no word of these."""
+
+HAS_REASON_SQL = """(raw ->> 'reason_code' IS NOT NULL AND raw ->> 'reason_code_description' <> ''
+AND ifnull(raw ->> 'source', '') NOT IN ('short', 'rejected'))"""
+"""An entry that says in words why goods were lost or found."""
+
+_OPERATION_ID_PATTERN = "[A-Z2-7]" * 26
+"""The reference of what nobody gave one: the id of its operation."""
+
+WORK_SQL = """
+CASE WHEN {row}.raw ->> 'source' = 'aisle' OR {row}.raw ->> 'source' GLOB 'aisle/*' THEN
+  CASE WHEN {row}.raw ->> 'counted_quantity' IS NOT NULL THEN 'count'
+    WHEN {row}.raw ->> 'reason_code' IS NOT NULL OR {row}.raw ->> 'reference' GLOB 'BACK*' THEN 'aisle'
+    WHEN ifnull({row}.raw ->> 'reference', '') = '' OR {row}.raw ->> 'reference' GLOB 'OP_ID' THEN 'movement'
+    ELSE 'receipt' END
+  ELSE ifnull({row}.raw ->> 'source', '') END
+""".replace("OP_ID", _OPERATION_ID_PATTERN).replace("BACK", UNDO_PREFIX)
+"""What work an entry of the log tells of, in the words that our own service has for sources. What aisle sent has aisle
+for its source, whatever it was: counts, losses and corrections show it, and of all others a receipt names its delivery.
+"""
+
+_KIND_SQL = """
+CASE WHEN {row}.raw ->> 'counted_quantity' IS NOT NULL THEN 'count' ELSE
+  CASE OF_WORK WHEN 'pick' THEN 'pick' WHEN 'short' THEN 'short' WHEN 'movement' THEN 'move' ELSE '' END END
+""".replace("OF_WORK", WORK_SQL)
+"""What an entry of the log is; of a movement, which is two of them, only the arrival counts as work."""
+
+
+def _sum_triggers(name: str, event: str, row: str, sign: int) -> str:
+    """A trigger that keeps the sums of the log by hour and person, and by hour and place."""
+    kind = _KIND_SQL.format(row=row)
+    quantity = f"ifnull({row}.raw ->> 'quantity', 0)"
+    place = f"ifnull({row}.raw ->> 'location_code', '')"
+    swept = f"""
+  DELETE FROM log_hour WHERE hour = substr({row}.at, 1, 13) AND n = 0;
+  DELETE FROM log_place WHERE kind = {kind} AND hour = substr({row}.at, 1, 13) AND place = {place} AND n = 0;
+"""  # noqa: S608 - names of our own
+    swept = "" if sign > 0 else swept
+    return f"""
+CREATE TRIGGER log_{name} AFTER {event} ON log WHEN {row}.at <> '' BEGIN
+  INSERT INTO log_hour SELECT substr({row}.at, 1, 13), k.kind, {row}.app_user_name, {sign}, {sign} * {quantity}
+    FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND (k.kind <> 'move' OR {quantity} > 0)
+    ON CONFLICT DO UPDATE SET n = n + excluded.n, quantity = quantity + excluded.quantity;
+  INSERT INTO log_place SELECT substr({row}.at, 1, 13), k.kind, {place}, {sign}
+    FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND {place} <> ''
+    ON CONFLICT DO UPDATE SET n = n + excluded.n;
+{swept}
+END;
+"""  # noqa: S608 - names of our own
+
+
+def _restore_undone(table: str) -> str:
+    """What was taken back by an entry that is gone, and by no other one."""
+    return f"""
+  UPDATE {table} SET gone = 0 WHERE gone = 1 AND key IN (
+    SELECT key FROM {table} WHERE number_name = old.name AND number_name <> ''
+    UNION SELECT key FROM {table} WHERE moment_name = old.name AND moment_name <> ''
+  ) AND NOT EXISTS (SELECT 1 FROM back b WHERE b.name IN (number_name, moment_name));
+"""  # noqa: S608 - names of our own
+
+
+QUARTER_MINUTES = 15
+"""No zone of a host differs from UTC by less: days of all of them are made of whole quarters of an hour."""
+
+_QUARTER = "substr({row}.at, 1, 14) || printf('%02d', substr({row}.at, 15, 2) / {minutes} * {minutes})"
+
+
+def _loss_sum_trigger(row: str, sign: int) -> str:
+    """Counts a loss, or counts it no more, on its day and in its quarter of an hour."""
+    spans = (("day", f"substr({row}.at, 1, 10)"), ("quarter", _QUARTER.format(row=row, minutes=QUARTER_MINUTES)))
+    added = "".join(
+        f"""
+  INSERT INTO loss_sum SELECT '{span}', {at}, {row}.reason, {sign}, {sign} * {row}.quantity WHERE true
+    ON CONFLICT DO UPDATE SET n = n + excluded.n, quantity = quantity + excluded.quantity;"""
+        for span, at in spans
+    )
+    swept = "".join(
+        f"""
+  DELETE FROM loss_sum WHERE span = '{span}' AND at = {at} AND reason = {row}.reason AND n = 0;"""  # noqa: S608
+        for span, at in spans
+    )
+    return added + (swept if sign < 0 else "") + "\n"
+
+
+LOG_TABLES = f"""
+CREATE TABLE log (
+  key TEXT PRIMARY KEY,
+  at TEXT NOT NULL,
+  product_number TEXT NOT NULL,
+  app_user_name TEXT NOT NULL,
+  text TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX log_at ON log (at);
+CREATE INDEX log_told ON log (at, app_user_name, product_number) WHERE {IS_LISTED_SQL};
+CREATE INDEX log_counted ON log (product_number, at) WHERE instr(raw, '"counted_quantity"');
+CREATE INDEX log_reason ON log (raw ->> 'reason_code', at) WHERE {HAS_REASON_SQL};
+CREATE INDEX log_back ON log (at) WHERE instr(raw, '{UNDO_MARK}');
+CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');
+
+CREATE TABLE back (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX back_name ON back (name);
+CREATE TABLE difference (
+  key TEXT PRIMARY KEY,
+  at TEXT NOT NULL,
+  product_number TEXT NOT NULL,
+  number_name TEXT NOT NULL,
+  moment_name TEXT NOT NULL,
+  size REAL NOT NULL,
+  priced INTEGER NOT NULL,
+  worth REAL NOT NULL,
+  gone INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX difference_list ON difference (worth DESC, size DESC, key) WHERE gone = 0;
+CREATE INDEX difference_at ON difference (at) WHERE gone = 0 AND at <> '';
+CREATE INDEX difference_number ON difference (number_name) WHERE number_name <> '';
+CREATE INDEX difference_moment ON difference (moment_name) WHERE moment_name <> '';
+CREATE INDEX difference_unpriced ON difference (product_number) WHERE priced = 0;
+CREATE TABLE difference_tally (n INTEGER NOT NULL, worth REAL NOT NULL);
+INSERT INTO difference_tally VALUES (0, 0);
+CREATE TRIGGER difference_in AFTER INSERT ON difference BEGIN
+  UPDATE difference_tally SET n = n + 1, worth = worth + new.worth;
+END;
+CREATE TRIGGER difference_out AFTER DELETE ON difference WHEN old.gone = 0 BEGIN
+  UPDATE difference_tally SET n = n - 1, worth = iif(n > 1, worth - old.worth, 0);
+END;
+CREATE TRIGGER difference_on AFTER UPDATE OF worth, gone ON difference BEGIN
+  UPDATE difference_tally SET n = n + old.gone - new.gone,
+    worth = worth - iif(old.gone, 0, old.worth) + iif(new.gone, 0, new.worth);
+END;
+CREATE TABLE loss (
+  key TEXT PRIMARY KEY,
+  at TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  quantity REAL NOT NULL,
+  number_name TEXT NOT NULL,
+  moment_name TEXT NOT NULL,
+  gone INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX loss_number ON loss (number_name) WHERE number_name <> '';
+CREATE INDEX loss_moment ON loss (moment_name) WHERE moment_name <> '';
+CREATE TABLE loss_reason (reason TEXT PRIMARY KEY, words TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE loss_sum (
+  span TEXT NOT NULL,
+  at TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  quantity REAL NOT NULL,
+  PRIMARY KEY (span, at, reason)
+) WITHOUT ROWID;
+CREATE TRIGGER loss_in AFTER INSERT ON loss BEGIN{_loss_sum_trigger("new", 1)}END;
+CREATE TRIGGER loss_out AFTER DELETE ON loss WHEN old.gone = 0 BEGIN{_loss_sum_trigger("old", -1)}END;
+CREATE TRIGGER loss_gone AFTER UPDATE OF gone ON loss WHEN new.gone > old.gone BEGIN{_loss_sum_trigger("new", -1)}END;
+CREATE TRIGGER loss_back AFTER UPDATE OF gone ON loss WHEN new.gone < old.gone BEGIN{_loss_sum_trigger("new", 1)}END;
+CREATE TRIGGER log_lost_out AFTER DELETE ON log WHEN instr(old.raw, '{REASON_MARK}') BEGIN
+  DELETE FROM loss WHERE key = old.key;
+END;
+CREATE TRIGGER back_out AFTER DELETE ON back BEGIN{_restore_undone("difference")}{_restore_undone("loss")}END;
+CREATE TRIGGER log_counted_out AFTER DELETE ON log WHEN instr(old.raw, '{COUNT_MARK}') BEGIN
+  DELETE FROM difference WHERE key = old.key;
+END;
+CREATE TRIGGER log_undone_out AFTER DELETE ON log WHEN instr(old.raw, '{UNDO_MARK}') BEGIN
+  DELETE FROM back WHERE key = old.key;
+END;
+CREATE INDEX log_short ON log (at) WHERE raw ->> 'source' = 'short';
+CREATE TABLE log_hour (
+  hour TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  app_user TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  quantity NUMERIC NOT NULL,
+  PRIMARY KEY (hour, kind, app_user)
+) WITHOUT ROWID;
+CREATE TABLE log_many (hour TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER log_more AFTER INSERT ON log BEGIN
+  INSERT INTO log_many VALUES (substr(new.at, 1, 13), 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER log_less AFTER DELETE ON log BEGIN
+  UPDATE log_many SET n = n - 1 WHERE hour = substr(old.at, 1, 13);
+  DELETE FROM log_many WHERE hour = substr(old.at, 1, 13) AND n = 0;
+END;
+CREATE TABLE log_place (
+  hour TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  place TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (kind, hour, place)
+) WITHOUT ROWID;
+{_sum_triggers("in", "INSERT", "new", 1)}
+{_sum_triggers("out", "DELETE", "old", -1)}
+"""  # noqa: S608 - conditions of our own

@@ -1,0 +1,409 @@
+"""What both sides say of an operation: what stood at the service before, what we said, and what stands there now."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.people_queries import person_name
+from aisle.cache.row_values import QueryResult, window_bounds
+from aisle.host.database import fetch, fetch_one
+from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Json
+from aisle.json_codec import from_text, to_text
+from aisle.outbox.operation_record import (
+    CREATE_LOGS,
+    CREATE_MOVEMENT,
+    UPDATE_ORDER,
+    UPDATE_STORE_PRODUCTS,
+    Operation,
+    operation_from_row,
+    user_of_principal,
+)
+from aisle.outbox.operation_state import (
+    CLOSED,
+    CONFIRMED,
+    IN_DOUBT,
+    NEEDS_PERSON,
+    QUEUED,
+    REFUSED,
+    SENDING,
+    is_last_in_lanes,
+)
+from aisle.outbox.rebase import BASE, PICKED
+from aisle.outbox.reconciliation import replacement_write
+from aisle.outbox.user_tokens import user_awaited_by
+
+ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")
+"""What an update says of a whole order."""
+
+_FLAG_YES, _FLAG_NO = "yes", "no"
+
+CONFLICT_STATUS = 409
+"""Status of an answer that says that the goods are not there."""
+
+
+def items_of_operation(op: Operation) -> list[Mapping[str, Any]]:
+    """The parts of an operation: entries of a log, items of a movement, lines of an order."""
+    if op.operation == UPDATE_ORDER:
+        return list(op.body["orders"].get("order_lines") or ())
+    body = op.body.get("storeproductlog") if op.operation == CREATE_LOGS else op.body
+    return list(body or ()) if op.operation in (CREATE_LOGS, CREATE_MOVEMENT, UPDATE_STORE_PRODUCTS) else []
+
+
+def is_count(op: Operation) -> bool:
+    """Whether it says what lies somewhere, rather than what came or went."""
+    if op.operation != CREATE_LOGS:
+        return False
+    return any("counted_quantity" in each or op.query.get("is_counted_quantity") for each in items_of_operation(op))
+
+
+def compare_figures(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
+    """By place, by line, or by field of an order. What was not looked at for this operation is as the cache has it."""
+    before, after = op.evidence.get("before") or {}, op.evidence.get("after") or {}
+    if op.operation == UPDATE_ORDER:
+        left = from_text(Any, op.answer) if op.state == "rejected" and op.answer else {}
+        now = after.get("order") or _cached_order(op, cache)
+        yield from _compare_order(op, before.get("order") or {}, _excess_as_order(left) if left else now)
+        return
+    if op.operation == UPDATE_STORE_PRODUCTS:
+        yield from _compare_settings(op, before.get("product") or {}, after.get("product"), cache)
+        return
+    yield from _compare_stock(op, before.get("stock") or {}, after.get("stock") or _cached_stock(op, cache))
+
+
+def _compare_stock(op: Operation, stock: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Row]:
+    changes, counts = expected_changes(op), _counted_quantities(op)
+    for product in dict.fromkeys((*stock, *now)):
+        for place in dict.fromkeys((*stock.get(product, {}), *now.get(product, {}))):
+            change, count = changes.get((product, place)), counts.get((product, place))
+            ours = f"{change:+f}" if change is not None else None if count is None else f"={count.normalize():f}"
+            if place or len({*stock.get(product, {}), *now.get(product, {})}) == 1:
+                yield {
+                    "subject": product,
+                    "location": place,
+                    "before": _format_number(stock.get(product, {}).get(place)),
+                    "ours": ours,
+                    "after": _format_number(now.get(product, {}).get(place)),
+                }
+
+
+def _compare_order(op: Operation, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Row]:
+    said = op.body["orders"]
+    for name in ORDER_FLAGS:
+        if name in said:
+            was, now = (side.get("head", {}).get(name) for side in (before, after))
+            yield {
+                "subject": name,
+                "location": "",
+                "before": _format_flag(was),
+                "ours": _format_flag(said[name]),
+                "after": _format_flag(now),
+            }
+    for line in items_of_operation(op):
+        number = str(line.get("line_number"))
+        was, now = before.get("lines", {}).get(number, {}), after.get("lines", {}).get(number, {})
+        yield {
+            "subject": str(line.get("product_number") or ""),
+            "location": "",
+            "before": _format_number(was.get(PICKED, line.get(BASE))),
+            "ours": _format_number(line.get(PICKED)),
+            "after": _format_number(now.get(PICKED)),
+        }
+
+
+def _compare_settings(
+    op: Operation, before: Mapping[str, Any], after: Mapping[str, Any] | None, cache: apsw.Connection
+) -> Iterator[Row]:
+    """By field of each product; what nobody says is None."""
+    from aisle.outbox.operation_record import EXPECTED, parse_entry_values, parse_update_values
+
+    for item in items_of_operation(op):
+        number = str(item.get("product_number") or "")
+        row = fetch_one(
+            cache, "SELECT s.raw FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
+        )
+        here = parse_entry_values(json.loads(row[0], parse_float=Decimal)) if row else {}
+        was, now = before.get(number) or item.get(EXPECTED) or {}, here if after is None else after.get(number, {})
+        for name, ours in parse_update_values(item).items():
+            yield {"subject": name, "location": "", "before": was.get(name), "ours": ours, "after": now.get(name)}
+
+
+def _excess_as_order(line: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Where a line stood when something found no room on it (see `remainder`)."""
+    return {"lines": {str(line.get("line_number")): line}}
+
+
+def _cached_order(op: Operation, cache: apsw.Connection) -> Mapping[str, Any]:
+    number = str(op.body["orders"].get("order_number") or "")
+    row = fetch_one(cache, "SELECT raw FROM orders WHERE order_number = ?", number)
+    if row is None:
+        return {}
+    lines = fetch(cache, "SELECT line_number, raw FROM line WHERE order_number = ?", number)
+    return {
+        "head": json.loads(row[0]),
+        "lines": {str(line): json.loads(raw, parse_float=Decimal) for line, raw in lines},
+    }
+
+
+def _cached_stock(op: Operation, cache: apsw.Connection) -> Mapping[str, Any]:
+    """The stock of what it is about at the places that it names, as far as the cache knows."""
+    found: dict[str, dict[str, Any]] = {}
+    for product, place in dict.fromkeys((*expected_changes(op), *_counted_quantities(op))):
+        sql = "SELECT s.raw FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?"
+        row = fetch_one(cache, sql, product)
+        entries = json.loads(row[0], parse_float=Decimal).get("store_locations") if row else None
+        if place and isinstance(entries, list):
+            here = (_entry_quantity(entry) for entry in entries if str(entry.get("store_location_code") or "") == place)
+            found.setdefault(product, {})[place] = sum(here, Decimal(0))
+    return found
+
+
+def _entry_quantity(entry: Mapping[str, Any]) -> Decimal:
+    if entry.get("quantity") is not None:
+        return to_decimal(entry["quantity"])
+    return sum((to_decimal(entry.get(f"stock_pool_{pool}")) for pool in range(1, 11)), Decimal(0))
+
+
+def _counted_quantities(op: Operation) -> dict[tuple[str, str], Decimal]:
+    """What lies of a product at a place, by what a count says; pools together."""
+    found: dict[tuple[str, str], Decimal] = {}
+    for each in items_of_operation(op) if is_count(op) else ():
+        at = str(each.get("product_number") or ""), str(each.get("location_code") or "")
+        names = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
+        found[at] = found.get(at, Decimal(0)) + sum((to_decimal(each.get(name)) for name in names), Decimal(0))
+    return found
+
+
+def expected_changes(op: Operation) -> dict[tuple[str, str], Decimal]:
+    """By how much an operation changes the stock of a product at a place; counts say no such thing."""
+    found: dict[tuple[str, str], Decimal] = {}
+
+    def add(product: str, place: str, change: Decimal) -> None:
+        if place:
+            found[product, place] = found.get((product, place), Decimal(0)) + change
+
+    for each in items_of_operation(op):
+        product, quantity = str(each.get("product_number") or ""), to_decimal(each.get("quantity"))
+        if op.operation == CREATE_MOVEMENT:
+            add(product, str((each.get("from_location") or {}).get("location_code") or ""), -quantity)
+            add(product, str((each.get("to_location") or {}).get("location_code") or ""), quantity)
+        elif op.operation == CREATE_LOGS and each.get("quantity") is not None and not is_count(op):
+            add(product, str(each.get("location_code") or ""), quantity)
+    return found
+
+
+def stock_outcome(op: Operation) -> str:
+    """What the stock before and after looks like: `there`, `not_there`, `mixed`; empty where nothing can be said."""
+    before = (op.evidence.get("before") or {}).get("stock") or {}
+    after = (op.evidence.get("after") or {}).get("stock") or {}
+    seen = []
+    for (product, place), change in expected_changes(op).items():
+        was, now = before.get(product, {}).get(place), after.get(product, {}).get(place)
+        if was is None or now is None:
+            return ""
+        moved = to_decimal(now) - to_decimal(was)
+        seen.append("there" if moved == change else "not_there" if moved == 0 else "mixed")
+    if not seen:
+        return ""
+    return seen[0] if len(set(seen)) == 1 else "mixed"
+
+
+def lacks_stock(op: Operation, cache: apsw.Connection) -> bool:
+    """Whether a movement may have been refused because the books have too little of free goods where it began: by the
+    answer's status, or by what is known of that place. Goods of an order never go beyond."""
+    if op.operation != CREATE_MOVEMENT:
+        return False
+    if any((item.get("from_location") or {}).get("customer_order_number") for item in op.body):
+        return False
+    if op.evidence.get("status") == CONFLICT_STATUS:
+        return True
+    stock = (op.evidence.get("after") or {}).get("stock") or _cached_stock(op, cache)
+    leaving = [(at, -change) for at, change in expected_changes(op).items() if change < 0]
+    found = [(stock.get(product, {}).get(place), wanted) for (product, place), wanted in leaving]
+    return not found or any(have is None or to_decimal(have) < wanted for have, wanted in found)
+
+
+def _format_flag(value: Any) -> str | None:
+    return None if value is None else _FLAG_YES if value else _FLAG_NO
+
+
+def _format_number(value: Any) -> str | None:
+    return None if value is None else f"{to_decimal(value).normalize():f}"
+
+
+DEFAULT_SIZE = 20
+
+OUTCOME_QUEUED, OUTCOME_SENT, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_UNCLEAR = (
+    "noted",
+    "sent",
+    "confirmed",
+    "refused",
+    "unclear",
+)
+OUTCOME_RESOLVED = "settled"
+"""The words for what can have become of a piece of work."""
+
+OUTCOME_BY_STATE: Mapping[str, str] = {
+    QUEUED: OUTCOME_QUEUED,
+    SENDING: OUTCOME_SENT,
+    CONFIRMED: OUTCOME_CONFIRMED,
+    REFUSED: OUTCOME_REFUSED,
+    IN_DOUBT: OUTCOME_UNCLEAR,
+    NEEDS_PERSON: OUTCOME_UNCLEAR,
+    CLOSED: OUTCOME_RESOLVED,
+}
+
+_BY_URGENCY = """
+ORDER BY CASE state WHEN 'needs_person' THEN 0 WHEN 'rejected' THEN 0 WHEN 'in_doubt' THEN 1 ELSE 2 END, n
+"""
+_LIVE_PAGE = f"""
+SELECT * FROM operation WHERE n IN (
+  SELECT n FROM operation INDEXED BY operation_live WHERE live = 1 {_BY_URGENCY} LIMIT ? OFFSET ?
+) {_BY_URGENCY}
+"""  # noqa: S608 - an order of our own
+"""Much may be waiting: of what is in no window the index alone is read."""
+
+_EARLIER_IN_DOUBT = """
+SELECT o.op_id FROM op_lane mine JOIN op_lane older ON older.lane = mine.lane AND older.n < mine.n
+JOIN operation o ON o.n = older.n
+WHERE mine.n = ? AND o.state IN ('in_doubt', 'needs_person') ORDER BY o.n LIMIT 1
+"""
+
+RETURNED, GIVEN_TO_OTHER_ORDER = "put_back", "other_order"
+"""What has become of goods that an order did not get: each closes the operation, and says so."""
+
+
+def unconfirmed_operations(outbox: apsw.Connection, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+    """The unsettled operations, those that need a person first; `op_id` asks for one of them."""
+    if args.get("op_id"):
+        found = fetch(outbox, "SELECT * FROM operation WHERE live = 1 AND op_id = ?", str(args["op_id"]))
+        return [unconfirmed_row(operation_from_row(row), cache, outbox) for row in found], len(found)
+    first, size = window_bounds(args, DEFAULT_SIZE)
+    rows = [unconfirmed_row(operation_from_row(row), cache, outbox) for row in fetch(outbox, _LIVE_PAGE, size, first)]
+    total = fetch_one(outbox, "SELECT count(*) FROM operation WHERE live = 1")
+    return rows, int(total[0]) if total else 0
+
+
+def count_needing_person(outbox: apsw.Connection) -> QueryResult:
+    """How many operations need a person, as a total without rows."""
+    sql = "SELECT count(*) FROM operation WHERE live = 1 AND state IN ('needs_person', 'rejected', 'in_doubt')"
+    row = fetch_one(outbox, sql)
+    return [], int(row[0]) if row else 0
+
+
+def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> Row:
+    """One operation as a page shows it; `waits_for` is the doubtful one that has to be settled before it can go,
+    `principal` whose token it goes with (empty: the store's), and `pin` whose PIN it waits for."""
+    names = _product_names(cache, op)
+    pin = user_awaited_by(outbox, op, time.time())
+    return {
+        "op_id": op.op_id,
+        "word": OUTCOME_BY_STATE[op.state],
+        "asked": op.state in (NEEDS_PERSON, REFUSED),
+        "operation": op.operation,
+        "kind": _operation_kind(op),
+        "who": op.app_user,
+        "principal": person_name(cache, user_of_principal(op.principal)),
+        "pin": person_name(cache, pin),
+        "terminal": op.terminal,
+        "at": op.occurred_at,
+        "why": op.last_error,
+        "tries": op.attempts,
+        "settles_at": op.settles_at,
+        "verdict": str(op.evidence.get("verdict") or ""),
+        "items": [_item_row(each, names) for each in items_of_operation(op)],
+        "sides": list(compare_figures(op, cache)) if op.state in (IN_DOUBT, NEEDS_PERSON, REFUSED) else [],
+        "looks": stock_outcome(op),
+        "ways": [CLOSED_BY_HAND]
+        if pin
+        else resolutions(op, is_last=is_last_in_lanes(outbox, op.n), lacks_stock=lacks_stock(op, cache)),
+        "waits_for": _blocking_operation(op, outbox),
+        "order": _order_number(op),
+        "place": _location_code(op),
+        "product": _product_number(op),
+    }
+
+
+def resolutions(op: Operation, *, is_last: bool, lacks_stock: bool = True) -> list[str]:
+    """What a person can say of it; nothing while the machine can still find out. `last`: nothing waits behind it,
+    so that what is sent in its place comes in its turn. `lacking`: that the books had too little may be why."""
+    if op.state == NEEDS_PERSON:
+        return [ARRIVED, RESEND, *_replacement_resolutions(op, is_last, lacks_stock), CLOSED_BY_HAND]
+    if op.state == REFUSED:
+        return [
+            *_replacement_resolutions(op, is_last, lacks_stock),
+            *([RETURNED, GIVEN_TO_OTHER_ORDER] if _has_picked_goods(op) else []),
+            CLOSED_BY_HAND,
+        ]
+    return [ARRIVED, CLOSED_BY_HAND] if op.state == IN_DOUBT else []
+
+
+def _replacement_resolutions(op: Operation, is_last: bool, lacks_stock: bool) -> list[str]:
+    hows = (OVERAGE, DIFFERENCE) if lacks_stock else (DIFFERENCE,)
+    found = [how for how in hows if replacement_write(op, how, "") is not None]
+    return found if is_last else [how for how in found if how != DIFFERENCE]
+
+
+def _has_picked_goods(op: Operation) -> bool:
+    """Whether goods were taken for an order that does not get them now."""
+    lines = items_of_operation(op) if op.operation == UPDATE_ORDER else []
+    return any(to_decimal(line.get(PICKED)) > to_decimal(line.get(BASE)) for line in lines)
+
+
+def _blocking_operation(op: Operation, outbox: apsw.Connection) -> str:
+    found = fetch_one(outbox, _EARLIER_IN_DOUBT, op.n) if op.state == QUEUED else None
+    return str(found[0]) if found else ""
+
+
+def _operation_kind(op: Operation) -> str:
+    if op.operation == CREATE_LOGS:
+        return "count" if is_count(op) else "change"
+    return {CREATE_MOVEMENT: "move", UPDATE_ORDER: "pick", UPDATE_STORE_PRODUCTS: "setting"}.get(op.operation, "other")
+
+
+def _item_row(each: Mapping[str, Any], names: Mapping[str, str]) -> Row:
+    product = str(each.get("product_number") or "")
+    named = ("picked_quantity", "counted_quantity", "quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
+    quantity = next((each[name] for name in named if each.get(name) is not None), None)
+    source, target = each.get("from_location") or {}, each.get("to_location") or {}
+    return {
+        "product_number": product,
+        "label": names.get(product) or product,
+        "quantity": None if quantity is None else to_decimal(quantity),
+        "line": each.get("line_number"),
+        "from": _end_name(source) or str(each.get("location_code") or ""),
+        "to": _end_name(target),
+    }
+
+
+def _end_name(end: Mapping[str, Any]) -> str:
+    return str(end.get("location_code") or end.get("customer_order_number") or "")
+
+
+def _product_names(cache: apsw.Connection, op: Operation) -> dict[str, str]:
+    wanted = to_text(list({str(each.get("product_number") or "") for each in items_of_operation(op)}))
+    sql = "SELECT product_number, name FROM product WHERE product_number IN (SELECT value FROM json_each(?))"
+    return {str(number): str(name) for number, name in fetch(cache, sql, wanted)}
+
+
+def _order_number(op: Operation) -> str:
+    return next((lane.partition("/")[2] for lane in op.lanes if lane.startswith("order/")), "")
+
+
+def _product_number(op: Operation) -> str:
+    return next((str(each["product_number"]) for each in items_of_operation(op) if each.get("product_number")), "")
+
+
+def _location_code(op: Operation) -> str:
+    """The place whose stock is in question: where goods were counted, lost or taken from."""
+    for each in items_of_operation(op):
+        for end in (each, each.get("from_location") or {}, each.get("to_location") or {}):
+            if end.get("location_code"):
+                return str(end["location_code"])
+    return ""

@@ -1,0 +1,160 @@
+"""When something was last heard of an order: by the store's log, and what was done to it on this host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.cache.log_schema import WORK_SQL
+from aisle.cache.operation_queries import OUTCOME_BY_STATE
+from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.people_queries import names_by_user
+from aisle.cache.row_values import QueryResult, parse_row, window_bounds
+from aisle.host.database import fetch
+from aisle.jobs.job import Json
+from aisle.jobs.store_time import to_utc_text
+from aisle.json_codec import to_text
+from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_ORDER, Operation, operation_from_row
+from aisle.outbox.outcome_reasons import reason_of_operation, store_text
+
+_LAST_LOG_ENTRY = """
+SELECT e.value, max(l.at) FROM json_each(?) e JOIN log l INDEXED BY log_order
+ON l.raw ->> 'customer_order_number' = e.value AND instr(l.raw, '"customer_order_number"') GROUP BY 1
+"""
+
+_LAST_LOCAL_EVENT = """
+SELECT h.order_number, max((SELECT v.at FROM event v WHERE v.job_id = h.job_id ORDER BY v.seq DESC LIMIT 1))
+FROM json_each(?) e JOIN hold h ON h.order_number = e.value GROUP BY 1
+"""
+
+_LAST_UPDATE = """
+SELECT e.value, max(o.occurred_at) FROM json_each(?) e JOIN operation o INDEXED BY operation_order
+ON o.operation = 'update-customer-order' AND o.body ->> '$.orders.order_number' = e.value GROUP BY 1
+"""
+
+
+def last_events(cache: apsw.Connection, outbox: apsw.Connection, numbers: Sequence[str]) -> dict[str, str]:
+    """When something was last heard of each order, ISO 8601 UTC; those of which nobody knows are left out."""
+    asked = to_text(list(numbers))
+    heard = {number: str(at) for number, at in fetch(cache, _LAST_LOG_ENTRY, asked)}
+    for number, at in fetch(outbox, _LAST_LOCAL_EVENT, asked):
+        if at:
+            heard[number] = max(heard.get(number, ""), to_utc_text(datetime.fromtimestamp(at, UTC).isoformat()))
+    for number, said in fetch(outbox, _LAST_UPDATE, asked):
+        heard[number] = max(heard.get(number, ""), to_utc_text(str(said)))
+    return {number: at for number, at in heard.items() if at}
+
+
+DEFAULT_SIZE = 40
+
+_LOG_OF_ORDER = f"""
+SELECT l.at, l.app_user_name, l.product_number, l.raw, p.name, {WORK_SQL.format(row="l")} FROM log l
+LEFT JOIN product p ON p.product_number = l.product_number
+WHERE l.raw ->> 'customer_order_number' = ? AND instr(l.raw, '"customer_order_number"')
+AND ifnull(l.raw ->> 'source', '') <> 'in_hand' ORDER BY l.at DESC LIMIT ?
+"""  # noqa: S608 - conditions of our own
+
+_UPDATES_OF_ORDER = """
+SELECT * FROM operation WHERE operation = 'update-customer-order' AND body ->> '$.orders.order_number' = ?
+AND superseded_by = '' ORDER BY n DESC LIMIT ?
+"""
+
+_LIVE_OPERATIONS = """
+SELECT o.* FROM op_lane l JOIN operation o ON o.n = l.n WHERE l.lane = ? AND o.live = 1
+ORDER BY CASE o.state WHEN 'rejected' THEN 0 WHEN 'needs_person' THEN 1 WHEN 'in_doubt' THEN 2 ELSE 3 END, o.n DESC
+"""
+
+
+def order_history(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+    """What happened to an order (`order_number`), youngest first: `at`, `who`, `what`, `label`, `quantity`,
+    `place`, `why`, `word` (what became of it, where this host has said it)."""
+    number = str(args["order_number"])
+    first, size = window_bounds(args, DEFAULT_SIZE)
+    most = first + size
+    rows = list(_local_rows(outbox, cache, number, most))
+    said = {(row["what"], row["label"], row["at"][:19]) for row in rows}
+    rows += [row for row in _log_rows(cache, number, most) if (row["what"], row["label"], row["at"][:19]) not in said]
+    names = names_by_user(cache)
+    for row in rows:
+        row["who"] = names.get(row["who"], row["who"])
+    rows.sort(key=lambda row: str(row["at"]), reverse=True)
+    return rows[first:most], len(rows)
+
+
+def _log_rows(cache: apsw.Connection, number: str, limit: int) -> Iterator[Row]:
+    for at, user, product, raw, name, work in fetch(cache, _LOG_OF_ORDER, number, limit):
+        entry = parse_row(raw)
+        yield {
+            "at": str(at),
+            "who": str(user),
+            "what": str(work or "log"),
+            "label": str(name or product),
+            "quantity": abs(to_decimal(entry.get("quantity"))),
+            "place": str(entry.get("location_code") or ""),
+            "why": store_text(str(entry.get("reason_code_description") or "")),
+            "word": "",
+        }
+
+
+def _local_rows(outbox: apsw.Connection, cache: apsw.Connection, number: str, limit: int) -> Iterator[Row]:
+    for found in fetch(outbox, _UPDATES_OF_ORDER, number, limit):
+        op = operation_from_row(found)
+        head = {"at": to_utc_text(op.occurred_at), "who": op.app_user, "word": OUTCOME_BY_STATE[op.state]}
+        head["why"] = reason_of_operation(op)
+        for said in _parts_of_update(op, cache):
+            yield {**said, **head, "why": said["why"] or head["why"]}
+
+
+def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
+    """The things that one update says."""
+    order = op.body["orders"]
+    reason = store_text(str(order.get("rejection_reason_code_description") or ""))
+    for name, yes, no in (
+        ("is_rejected", "rejected", "taken_back"),
+        ("is_claimed", "claimed", "released"),
+        ("is_active", "reopened", "finished"),
+    ):
+        if name in order:
+            what = yes if order[name] else no
+            why = reason if what == "rejected" else ""
+            yield {"what": what, "label": "", "quantity": Decimal(0), "place": "", "why": why}
+    for line in order.get("order_lines") or ():
+        name = _product_name(cache, str(line.get("product_number") or ""))
+        reason = store_text(str(line.get("rejection_reason_code_description") or ""))
+        more = to_decimal(line.get("picked_quantity")) - to_decimal(line.get("base_picked_quantity"))
+        what = "pick" if more > 0 else "unpick" if more < 0 else "short" if line.get("is_picked") else "opened"
+        place = "" if what == "opened" else str(line.get("preferred_location_code") or "")
+        yield {"what": what, "label": name, "quantity": abs(more), "place": place, "why": reason}
+
+
+def _product_name(cache: apsw.Connection, product: str) -> str:
+    found = fetch(cache, "SELECT name FROM product WHERE product_number = ?", product)
+    return str(found[0][0]) if found and found[0][0] else product
+
+
+def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+    """What becomes of what was said of these `orders`: `order_number`, `word` and `why` each, the worst of it first to
+    be told; `confirmed` where nothing is under way. With `since` (ISO 8601 UTC) only of updates from then on."""
+    rows: list[Row] = []
+    since = args.get("since")
+    for number in args["orders"]:
+        under_way = [operation_from_row(row) for row in fetch(outbox, _LIVE_OPERATIONS, f"order/{number}")]
+        if since:
+            under_way = [
+                op
+                for op in under_way
+                if op.operation in (UPDATE_ORDER, REJECT_LINES)
+                and to_utc_text(op.occurred_at) >= to_utc_text(str(since))
+            ]
+        worst = next((op for op in under_way if op.operation != CREATE_MOVEMENT or op.state != "done"), None)
+        word = OUTCOME_BY_STATE[worst.state] if worst else "confirmed"
+        rows.append({"order_number": number, "word": word, "why": _reason_of(worst)})
+    return rows, len(rows)
+
+
+def _reason_of(op: Operation | None) -> Any:
+    return op.last_error if op and op.state in ("rejected", "needs_person", "in_doubt") else ""

@@ -1,0 +1,433 @@
+"""Orders of the service's answers as rows of the cache; pure. One that makes no sense raises `Malformed`.
+
+Interface: Customer order, Order line, Line location.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.barcode_keys import index_keys
+from aisle.cache.field_parsing import (
+    InvalidRow,
+    RawRow,
+    dump_row,
+    flag_field,
+    index_keys_of,
+    index_texts,
+    key_field,
+    number_field,
+    require_object,
+    required_number,
+    text_field,
+)
+from aisle.cache.product_writer import delete_codes, encode_keys, insert_codes, split_chunks
+from aisle.cache.schema import IS_CLAIMED_SQL, MIN_SEARCH_PART, ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED, STATUS_SQL
+from aisle.host.database import fetch
+from aisle.jobs import store_time
+from aisle.jobs.quantities import to_decimal as amount
+from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
+from aisle.search_text import natural_key
+from aisle.tuples import NamedTuple
+
+NO_PICKUP_DATE = "~"
+"""Sorts after every pickup date."""
+
+HeldQuantities = tuple[tuple[str, str], ...]
+"""Places, and how much lies at each: codes with the texts of numbers."""
+
+
+class OrderRow(NamedTuple):
+    """The header of an order."""
+
+    order_number: str
+    state: int
+    pickup: str
+    sort: str
+    text: str
+    label: str
+    reference: str
+    picked_quantity: int | float | None
+    raw: str
+
+
+class OrderLineRow(NamedTuple):
+    """A line of an order; the first six are kept, and where its goods lie."""
+
+    order_number: str
+    line_number: int
+    product_number: str
+    raw: str
+    in_hand: str
+    """How much was picked and lies at no place; text of a number."""
+    wrong: int
+    """Whether more of it is picked than was ordered, or laid down than its places hold."""
+    held: HeldQuantities
+    """Where its goods lie for the order."""
+    picked_quantity: int | float
+    pickup_date: str
+    barcode: str
+
+
+def parse_order(service_row: object, lines: list[OrderLineRow] | None) -> OrderRow:
+    """interface: Customer order. `lines` are its lines where they are known."""
+    raw = require_object(service_row)
+    order_number = key_field(raw, "order_number")
+    text = dump_row({name: raw[name] for name in raw if name != "lines"})
+    closed = not flag_field(raw, "is_active", default=True) or flag_field(raw, "is_rejected")
+    named = (text_field(raw, "customer_name"), text_field(raw, "description"), text_field(raw, "comment"))
+    return OrderRow(
+        order_number,
+        ORDER_CLOSED if closed else ORDER_PICKED if flag_field(raw, "is_picked") else ORDER_OPEN,
+        pickup_time(text_field(raw, "pickup_date"), (line.pickup_date for line in lines or ())),
+        natural_key(order_number),
+        index_texts(order_number, text_field(raw, "reference"), *named),
+        named[0] or named[1],
+        text_field(raw, "reference"),
+        None if lines is None else sum(line.picked_quantity for line in lines),
+        text,
+    )
+
+
+def pickup_time(order_date: str, line_dates: Iterable[str]) -> str:
+    """When an order is picked up, in the time of the store: as it says itself, else the first of its lines."""
+    return store_time.to_local_text(order_date) or min(
+        (store_time.to_local_text(text) for text in line_dates if text), default=NO_PICKUP_DATE
+    )
+
+
+def parse_order_lines(service_row: object) -> list[OrderLineRow]:
+    """interface: Order line; all lines of an order, by number. Two lines of one number make the order malformed."""
+    raw = require_object(service_row)
+    order_number = key_field(raw, "order_number")
+    lines = raw.get("lines") or ()
+    if not isinstance(lines, list | tuple):
+        raise InvalidRow("lines is no list", "lines")
+    rows = sorted(
+        (_parse_order_line(order_number, require_object(line)) for line in lines), key=lambda row: row.line_number
+    )
+    if len({row.line_number for row in rows}) < len(rows):
+        raise InvalidRow("a line_number stands there twice", "line_number")
+    return rows
+
+
+def _parse_order_line(order_number: str, raw: RawRow) -> OrderLineRow:
+    line_number = number_field(raw, "line_number")
+    if not isinstance(line_number, int):
+        raise InvalidRow(f"line_number is {line_number!r}", "line_number")
+    required_number(raw, "quantity")
+    number_field(raw, "moved_quantity")
+    picked = number_field(raw, "picked_quantity") or 0
+    product, pickup, barcode = (text_field(raw, name) for name in ("product_number", "pickup_date", "barcode"))
+    in_hand, held = _in_hand_and_held(order_number, line_number, raw, picked)
+    wrong = int(bool(find_inconsistency(raw)))
+    return OrderLineRow(
+        order_number, line_number, product, dump_row(raw), in_hand, wrong, held, picked, pickup, barcode
+    )
+
+
+def find_inconsistency(raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
+    """What of a line cannot be: (`more`, how much more is picked than was ordered, that), or (`missing`, how much more
+    lies somewhere than its places hold, that). interface: Line location."""
+    if not (raw.get("picked_quantity") or raw.get("moved_quantity")):
+        return None
+    picked, moved = amount(raw.get("picked_quantity")), amount(raw.get("moved_quantity"))
+    ordered, entries = amount(raw.get("quantity")), raw.get("store_locations")
+    if picked > ordered:
+        return "more", picked - ordered, ordered
+    if moved > 0 and isinstance(entries, list) and entries:
+        spots = (each for each in entries if isinstance(each, dict) and each.get("location_code"))
+        mine = [each.get("quantity") for each in spots if each.get("customer_order_number")]
+        if None in mine:
+            return None
+        kept = sum((amount(quantity) for quantity in mine), Decimal(0))
+        if moved > kept:
+            return "missing", moved - kept, kept
+    return None
+
+
+def _in_hand_and_held(
+    order_number: str, line_number: int, raw: RawRow, picked: int | float
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What of a line is in hand, and what lies at places for it. interface: Line location."""
+    entries = raw.get("store_locations")
+    entries = entries if isinstance(entries, list | tuple) else ()
+    named = [entry for entry in entries if isinstance(entry, dict) and entry.get("customer_order_number")]
+    if not (named or picked):
+        return "0", ()
+    laid, held = Decimal(0), dict[str, Decimal]()
+    for entry in named:
+        code, quantity = text_field(entry, "location_code"), _decimal_field(entry, "quantity")
+        if not code or text_field(entry, "customer_order_number") != order_number:
+            continue
+        if entry.get("quantity") is None:  # so much of it lies there as is in no hand
+            laid += Decimal(str(picked))
+        laid += quantity
+        if _decimal_field(entry, "customer_order_line_number") in (0, line_number):
+            held[code] = held.get(code, Decimal(0)) + quantity
+    in_hand = Decimal(str(picked)) - max(_decimal_field(raw, "moved_quantity"), laid)
+    return str(max(Decimal(0), in_hand)), tuple((code, str(quantity)) for code, quantity in held.items() if quantity)
+
+
+def _decimal_field(raw: RawRow, name: str) -> Decimal:
+    """A number; 0 for what is none."""
+    try:
+        return Decimal(str(number_field(raw, name) or 0))
+    except InvalidRow:
+        return Decimal(0)
+
+
+class OrderRead(NamedTuple):
+    """One order of an answer."""
+
+    header: OrderRow
+    lines: list[OrderLineRow] | None
+    """None where the answer had headers only."""
+
+
+class _KnownOrder(NamedTuple):
+    """What the cache has of an order."""
+
+    header_began: float
+    lines_began: float | None
+    raw: str
+    reference: str
+    pickup: str
+    text: str
+
+
+BATCH_ROWS = 5000
+"""So many rows are in memory at once when all are looked through."""
+
+MAX_WORD = 40
+"""Letters of a word of which parts are kept: a number is shorter."""
+
+
+def word_endings(text: str) -> str:
+    """All that the words of a text end with, as words: what begins one of these is somewhere in the text."""
+    words = dict.fromkeys(text.split())
+    return " ".join(word[at:] for word in words for at in range(max(1, min(len(word), MAX_WORD) - MIN_SEARCH_PART + 1)))
+
+
+_UPSERT_ORDER = """
+INSERT INTO orders (order_number, state, pickup, sort, text, label, reference, picked_quantity, raw, header_began,
+  lines_began, first_began)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (order_number) DO UPDATE SET
+  state = excluded.state, pickup = excluded.pickup, sort = excluded.sort, text = excluded.text, label = excluded.label,
+  reference = excluded.reference, raw = excluded.raw, header_began = excluded.header_began,
+  picked_quantity = ifnull(excluded.picked_quantity, picked_quantity),
+  lines_began = ifnull(excluded.lines_began, lines_began)
+"""
+
+
+def write_orders(connection: apsw.Connection, reads: Sequence[OrderRead], read_began: float) -> tuple[str, ...]:
+    """Writes orders inside a transaction; the numbers of those that changed.
+
+    `began` is the moment at which the read began. What a later read has brought is never overwritten by an earlier one.
+    """
+    changed: list[str] = []
+    for chunk in split_chunks(reads):
+        known = _known_orders(connection, [read.header.order_number for read in chunk])
+        bulk = _OrderBatch(connection, read_began)
+        for read in {read.header.order_number: read for read in chunk}.values():
+            if bulk.add(read, known.get(read.header.order_number)):
+                changed.append(read.header.order_number)
+        bulk.write()
+    return tuple(changed)
+
+
+_UPDATE_STATUS = f"""
+UPDATE orders SET status = {STATUS_SQL}, claimed = {IS_CLAIMED_SQL}
+WHERE order_number IN (SELECT value FROM json_each(?)) AND (status <> {STATUS_SQL} OR claimed <> {IS_CLAIMED_SQL})
+"""  # noqa: S608 - conditions of our own
+
+
+_INSERT_SEARCH = """
+INSERT OR REPLACE INTO order_search (rowid, parts) SELECT o.id, t.parts FROM (SELECT ? AS parts, ? AS number) t
+JOIN orders o ON o.order_number = t.number
+"""
+
+
+_HELD_MARK = '"customer_order_number"'
+"""Stands in every line whose goods lie somewhere for an order."""
+
+
+class _OrderBatch:
+    """Orders gathered for a bulk write."""
+
+    def __init__(self, connection: apsw.Connection, read_began: float) -> None:
+        self._db = connection
+        self._read_began = read_began
+        self._headers: list[tuple[Any, ...]] = []
+        self._confirmed: list[tuple[float, float | None, int | float | None, str]] = []
+        self._lines: list[tuple[Any, ...]] = []
+        self._held: list[tuple[Any, ...]] = []
+        self._moved_lines: list[tuple[str, int]] = []
+        """Lines whose goods lay somewhere and may lie elsewhere now."""
+        self._replaced_lines: list[tuple[str]] = []
+        self._codes: list[tuple[str, str, str]] = []
+        self._deleted_lines: list[tuple[str, int]] = []
+        self._product_code_pairs: set[tuple[str, str]] = set()
+        """Numbers and barcodes, and the products that lines say they are of."""
+        self._deleted_codes: list[tuple[str, str, str]] = []
+        self._before: dict[str, list[tuple[int, str]]] = {}
+        self._texts: list[tuple[str, str]] = []
+
+    def add(self, read: OrderRead, old: _KnownOrder | None) -> bool:
+        """True when the order says something new."""
+        header, lines = read
+        if old is not None and lines is not None and self._read_began < (old.lines_began or 0):
+            lines = None
+        relined = lines is not None and self._replace_lines(header.order_number, lines, old)
+        lines_began = None if lines is None else self._read_began
+        stale = old is not None and self._read_began < old.header_began
+        if stale or (old is not None and old.raw == header.raw):
+            began = old.header_began if old is not None and stale else self._read_began
+            self._confirmed.append(
+                (began, lines_began, None if lines is None else header.picked_quantity, header.order_number)
+            )
+            return relined
+        if old is not None and header.pickup == NO_PICKUP_DATE:
+            header = header._replace(pickup=old.pickup)
+        self._headers.append((*header, self._read_began, lines_began, self._read_began))
+        self._index_order(header, old)
+        return True
+
+    def _replace_lines(self, number: str, lines: list[OrderLineRow], old: _KnownOrder | None) -> bool:
+        """Replaces the lines of an order that differ: each is in indexes, and mostly it is one that somebody picks."""
+        known = old is not None and old.lines_began is not None
+        before: dict[int, str] = {}
+        if known:
+            before = dict(fetch(self._db, "SELECT line_number, raw FROM line WHERE order_number = ?", number))
+        else:
+            self._replaced_lines.append((number,))
+        fresh = [line for line in lines if before.get(line.line_number) != line.raw]
+        gone = before.keys() - {line.line_number for line in lines}
+        if known and not (fresh or gone):
+            return False
+        self._deleted_lines += [(number, line_number) for line_number in gone]
+        self._moved_lines += [
+            (number, line.line_number) for line in fresh if _HELD_MARK in before.get(line.line_number, "")
+        ]
+        self._lines += [line[:6] for line in fresh]
+        self._held += [(number, line.line_number, line.product_number, *spot) for line in fresh for spot in line.held]
+        self._product_code_pairs.update(
+            (line.product_number, line.product_number) for line in lines if line.product_number
+        )
+        self._product_code_pairs.update((line.barcode, line.product_number) for line in lines if line.barcode)
+        return True
+
+    def _index_order(self, header: OrderRow, old: _KnownOrder | None) -> None:
+        number = header.order_number
+        if old is None or old.text != header.text:
+            self._texts.append((word_endings(header.text), number))
+        if old is None:
+            self._codes += [(code, ORDER, number) for code in index_keys(number)]
+        elif old.reference != header.reference:
+            self._deleted_codes += [(code, REFERENCE, number) for code in index_keys(old.reference)]
+        if old is None or old.reference != header.reference:
+            self._codes += [(code, REFERENCE, number) for code in index_keys(header.reference)]
+
+    def _product_codes(self) -> list[tuple[str, str, str]]:
+        """What a line says of its product's codes: with it an order can be picked before the catalogue is here."""
+        return sorted(
+            (code, PRODUCT, number) for text, number in self._product_code_pairs for code in index_keys_of(text)
+        )
+
+    def write(self) -> None:
+        """All at once."""
+        many = self._db.executemany
+        many(_UPSERT_ORDER, self._headers)
+        many(_INSERT_SEARCH, self._texts)
+        many(
+            "UPDATE orders SET header_began = ?, lines_began = ifnull(?, lines_began),"
+            " picked_quantity = ifnull(?, picked_quantity) WHERE order_number = ?",
+            self._confirmed,
+        )
+        self._db.execute(
+            _UPDATE_STATUS, (encode_keys([*(row[0] for row in self._headers), *(row[3] for row in self._confirmed)]),)
+        )
+        many("DELETE FROM line WHERE order_number = ?", self._replaced_lines)
+        many("DELETE FROM line WHERE order_number = ? AND line_number = ?", self._deleted_lines)
+        many("DELETE FROM held WHERE order_number = ? AND line_number = ?", self._moved_lines)
+        many(
+            "INSERT OR REPLACE INTO line (order_number, line_number, product_number, raw, in_hand, wrong)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            self._lines,
+        )
+        many(
+            "INSERT OR REPLACE INTO held (order_number, line_number, product_number, location_code, quantity)"
+            " VALUES (?, ?, ?, ?, ?)",
+            self._held,
+        )
+        delete_codes(self._db, self._deleted_codes)
+        many("INSERT OR IGNORE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", self._product_codes())
+        insert_codes(self._db, self._codes)
+
+
+def _known_orders(connection: apsw.Connection, numbers: Iterable[str]) -> dict[str, _KnownOrder]:
+    rows = fetch(
+        connection,
+        "SELECT o.order_number, o.header_began, o.lines_began, o.raw, o.reference, o.pickup, o.text"
+        " FROM json_each(?) e JOIN orders o ON o.order_number = e.value",
+        encode_keys(numbers),
+    )
+    return {number: _KnownOrder(*rest) for number, *rest in rows}
+
+
+_PICKUP_DATES = """
+SELECT o.id, o.pickup, o.raw ->> 'pickup_date',
+  (SELECT json_group_array(l.raw ->> 'pickup_date') FROM line l WHERE l.order_number = o.order_number)
+FROM orders o WHERE o.id > ? ORDER BY o.id LIMIT ?
+"""
+
+
+def recompute_pickup_times(connection: apsw.Connection) -> int:
+    """Computes anew when orders are picked up, in the zone in which this process works; how many are different."""
+    last, count = 0, 0
+    while rows := fetch(connection, _PICKUP_DATES, last, BATCH_ROWS):
+        last = rows[-1][0]
+        found = (
+            (pickup_time(_as_text(said), map(_as_text, json.loads(lines))), old, id_) for id_, old, said, lines in rows
+        )
+        changed = [(new, id_) for new, old, id_ in found if new != old]
+        connection.executemany("UPDATE orders SET pickup = ? WHERE id = ?", changed)
+        count += len(changed)
+    return count
+
+
+def _as_text(said: object) -> str:
+    return "" if said is None else str(said)
+
+
+def delete_orders(connection: apsw.Connection, numbers: Sequence[str]) -> tuple[str, ...]:
+    """Deletes orders with all that hangs on them; those that were there."""
+    rows = fetch(
+        connection,
+        "SELECT order_number, reference FROM orders WHERE order_number IN (SELECT value FROM json_each(?))",
+        encode_keys(numbers),
+    )
+    codes = [(code, ORDER, number) for number, _ in rows for code in index_keys(number)]
+    codes += [(code, REFERENCE, number) for number, reference in rows for code in index_keys(reference)]
+    gone = [(number,) for number, _ in rows]
+    delete_codes(connection, codes)
+    connection.executemany("DELETE FROM line WHERE order_number = ?", gone)
+    connection.executemany("DELETE FROM orders WHERE order_number = ?", gone)
+    return tuple(str(number) for number, _ in rows)
+
+
+def find_unseen_orders(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
+    """The open and picked orders in the cache that a pass has not seen."""
+    rows = fetch(
+        connection,
+        "SELECT o.order_number FROM orders o WHERE o.state < 2 AND NOT EXISTS (SELECT 1 FROM seen s"
+        " WHERE s.topic = 'order' AND s.generation = ? AND s.key = o.order_number) ORDER BY o.sort",
+        generation,
+    )
+    return tuple(str(number) for (number,) in rows)

@@ -1,0 +1,238 @@
+"""What picking asks of the books where something does not fit: a product that no order wants, a place that is no stop.
+
+All of it is made of other reads; nothing of this is asked while everything goes as it should.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.cache.location_queries import lines_read_times
+from aisle.cache.location_writer import count_tags, tagged_locations
+from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.people_queries import announced_features
+from aisle.cache.row_values import QueryResult, location_entries, parse_row, pool_quantities
+from aisle.cache.stock_overlay import PendingByProduct, apply_to_held
+from aisle.cache.walk_order import WalkOrder
+from aisle.host.database import fetch
+from aisle.jobs.job import Json
+from aisle.jobs.pick.put_down import is_pickup_location
+from aisle.json_codec import to_text
+from aisle.search_text import natural_key
+
+RunQuery = Callable[[Mapping[str, Json]], QueryResult]
+
+MAX_LOCATIONS = 4
+"""Pick-up places that are named."""
+
+MAX_ORDERS = 3
+"""Other orders that are named for a product."""
+
+_PRODUCTS_BY_NUMBER = """
+SELECT p.product_number, p.name, p.raw FROM json_each(?) e JOIN product p ON p.product_number = e.value ORDER BY e.key
+"""
+
+
+def unexpected_product(
+    cache: apsw.Connection, product: RunQuery, orders_with_product: RunQuery, args: Mapping[str, Json]
+) -> QueryResult:
+    """What a product is that none of `orders` wants (product_number, orders, and the `products` that they still want).
+
+    One row: `deprecation_date`, `is_active` and `is_template` as the catalogue has them, `referral` and its
+    `referral_label`; of the wanted products the `wholes` that it is a part of and the `parts` that it is made of
+    (product_number and label each); `orders` besides, that need it (order_number, customer_name).
+    """
+    number = str(args["product_number"])
+    (rows, _), wanted = product({"product_number": number}), [str(each) for each in args.get("products") or ()]
+    known: Row = rows[0] if rows else {}
+    named = [
+        (str(each), str(name or each), parse_row(raw) if raw else {})
+        for each, name, raw in _load_products(cache, wanted)
+    ]
+    mine = _set_components(known)
+    referral = str(known.get("referral_product_id") or known.get("referral_product") or "")
+    label = next((str(name or each) for each, name, _ in _load_products(cache, [referral])), referral)
+    own = {str(each) for each in args.get("orders") or ()}
+    found, _ = orders_with_product({"product_number": number, "size": MAX_ORDERS + len(own)})
+    row: Row = {
+        **{name: known[name] for name in ("deprecation_date", "is_active") if name in known},
+        "is_template": bool(known.get("is_template")),
+        "referral": referral,
+        "referral_label": label,
+        "wholes": [_product_label(each, name) for each, name, raw in named if number in _set_components(raw)],
+        "parts": [_product_label(each, name) for each, name, _ in named if each in mine],
+        "orders": [
+            {name: each[name] for name in ("order_number", "customer_name")}
+            for each in found
+            if each["needed"] > 0 and each["order_number"] not in own
+        ][:MAX_ORDERS],
+    }
+    return [row], 1
+
+
+def _load_products(cache: apsw.Connection, numbers: Sequence[str]) -> list[tuple[Any, ...]]:
+    wanted = [number for number in numbers if number]
+    return fetch(cache, _PRODUCTS_BY_NUMBER, to_text(wanted)) if wanted else []
+
+
+def _set_components(raw: Mapping[str, Any]) -> set[str]:
+    """The components of a set. interface: Product (set_product)."""
+    given = raw.get("set_product")
+    parts = given if isinstance(given, list) else ()
+    return {str(part.get("set_product_number")) for part in parts if isinstance(part, dict)}
+
+
+def _product_label(number: str, label: str) -> Row:
+    return {"product_number": number, "label": label}
+
+
+def stock_of_product_at(product: RunQuery, args: Mapping[str, Json]) -> QueryResult:
+    """What of a product lies at a place (product_number, location_code): its `pools` by number, `quantity` in all."""
+    rows, _ = product({"product_number": args["product_number"]})
+    code = str(args["location_code"]).casefold()
+    found = [place for row in rows for place in row["places"] if str(place["location_code"]).casefold() == code]
+    if not found:
+        return [], 0
+    pools: dict[str, Decimal] = {}
+    for place in found:
+        for pool, quantity in place["pools"].items():
+            pools[pool] = pools.get(pool, Decimal(0)) + to_decimal(quantity)
+    quantity = sum((to_decimal(place["quantity"]) for place in found), Decimal(0))
+    return [{"pools": pools, "quantity": quantity}], 1
+
+
+def pickup_locations(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+    """The places where goods wait for customers: one row with the codes of some (`places`), those that are most `like`
+    a code first, and how many there are (`count`)."""
+    waiting = [tag for tag, _ in count_tags(cache) if is_pickup_location((tag,))]
+    found = list(tagged_locations(cache, waiting))
+    like = _code_parts(str(args.get("like") or ""))
+    found.sort(key=lambda code: (_code_parts(code) != like, natural_key(code)))
+    return ([{"places": found[:MAX_LOCATIONS], "count": len(found)}], 1) if found else ([], 0)
+
+
+def _code_parts(code: str) -> tuple[str, ...]:
+    """A code without its marks and the zeros in front of its numbers."""
+    return tuple(part.lstrip("0") for part in re.findall(r"[^\W\d_]+|\d+", code.casefold()))
+
+
+MAX_RECENT = 300
+"""So many orders of each state are looked through for reasons."""
+
+_HELD_OF_PRODUCT = """
+SELECT l.order_number, l.line_number, l.raw FROM line l JOIN orders o ON o.order_number = l.order_number
+WHERE l.product_number = ? AND o.state < 2 AND instr(l.raw, '"customer_order_number"')
+ORDER BY l.order_number, l.line_number
+"""
+
+_ORDER_REASONS = """
+SELECT raw ->> 'rejection_reason_code', raw ->> 'rejection_reason_code_description' FROM (
+  SELECT raw FROM orders WHERE state = ? ORDER BY pickup DESC LIMIT ?
+) WHERE raw ->> 'rejection_reason_code' <> '' AND raw ->> 'rejection_reason_code_description' <> ''
+"""
+
+_LINE_REASONS = """
+SELECT l.raw ->> 'rejection_reason_code', l.raw ->> 'rejection_reason_code_description' FROM (
+  SELECT order_number FROM orders WHERE state = ? ORDER BY pickup DESC LIMIT ?
+) o JOIN line l ON l.order_number = o.order_number
+WHERE instr(l.raw, '"rejection_reason_code"') AND l.raw ->> 'rejection_reason_code' <> ''
+  AND l.raw ->> 'rejection_reason_code_description' <> ''
+"""
+
+
+def other_locations(
+    cache: apsw.Connection,
+    pending: PendingByProduct,
+    walk_order: WalkOrder,
+    product: Row | None,
+    args: Mapping[str, Json],
+) -> QueryResult:
+    """The other places where some of a product belongs to no order, the nearest to `place` first.
+
+    `row` is the product's answer of the read `product`; `pools` says from which it may be taken, none: from any. Each
+    with `location_code`, the free `quantity` in these pools, and `pool`: the first of them that has some; 0 where
+    nobody keeps pools. What is picked and not yet told to the service is taken off in `row`.
+    """
+    if product is None:
+        return [], 0
+    number, allowed = str(product["product_number"]), [str(pool) for pool in args.get("pools") or ()]
+    held = _held_by_location(cache, number)
+    began = lines_read_times(cache, pending.get(number, ()))
+    found: list[Row] = []
+    for place in product["places"]:
+        code = str(place["location_code"])
+        kept = held.get(code, [])
+        still = apply_to_held([dict(one) for one in kept], code, number, pending.get(number, ()), began)
+        if place["quantity"] is None:
+            continue  # nobody says whether any of it lies there
+        whole = to_decimal(place["quantity"]) - sum((one["quantity"] for one in still), Decimal(0))
+        pool, free = _free_quantity(place, kept, allowed, whole)
+        if free > 0 and code.casefold() != str(args.get("place") or "").casefold():
+            found.append({"location_code": code, "quantity": free, "pool": pool})
+    steps = _distances(walk_order, str(args.get("place") or ""), [str(one["location_code"]) for one in found])
+    found.sort(key=lambda one: steps[one["location_code"]])
+    return found, len(found)
+
+
+def _free_quantity(
+    place: Row, held: Iterable[Row], allowed: Sequence[str], free_in_all: Decimal
+) -> tuple[int, Decimal]:
+    """(pool, quantity) of what lies at a place for nobody and may be taken; `whole` is what lies there for nobody."""
+    there = {str(pool): to_decimal(quantity) for pool, quantity in place["pools"].items()}
+    if not there:
+        return 0, free_in_all
+    for one in held:
+        for pool, quantity in one["pools"].items():
+            if pool in there:
+                there[pool] -= to_decimal(quantity)
+    own = str(int(to_decimal(place.get("default_stock_pool"))))
+    wanted = allowed or sorted(there, key=lambda pool: (pool != own, int(pool)))
+    having = [pool for pool in wanted if there.get(pool, Decimal(0)) > 0]
+    if not having:
+        return 0, Decimal(0)
+    return int(having[0]), min(free_in_all, sum((there[pool] for pool in having), Decimal(0)))
+
+
+def _held_by_location(cache: apsw.Connection, number: str) -> dict[str, list[Row]]:
+    """What of a product is held for order lines, by place."""
+    held: defaultdict[str, list[Row]] = defaultdict(list)
+    for order, line, raw in fetch(cache, _HELD_OF_PRODUCT, number):
+        for entry in location_entries(parse_row(raw)):
+            if str(entry.get("customer_order_number") or "") != order or not entry.get("location_code"):
+                continue
+            if to_decimal(entry.get("customer_order_line_number") or line) == line:
+                one = {"order_number": order, "line_number": line, "quantity": to_decimal(entry.get("quantity"))}
+                held[str(entry["location_code"])].append({**one, "pools": pool_quantities(entry, "most_likely_pool_")})
+    return held
+
+
+def _distances(walk_order: WalkOrder, here: str, codes: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """How far these places are from here in the order of feet, those ahead before those behind; without a here, their
+    order."""
+    at = walk_order.position_by_folded_code
+    start = at.get(here.casefold())
+    far = {code: at.get(code.casefold(), len(at)) - (start or 0) for code in codes}
+    return {code: (abs(steps), int(steps < 0)) for code, steps in far.items()}
+
+
+def recent_reasons(cache: apsw.Connection) -> QueryResult:
+    """The reasons that orders and their lines have named lately: `code` and `words`, each code once."""
+    found: dict[str, str] = {}
+    for sql in (_ORDER_REASONS, _LINE_REASONS):
+        for state in (2, 1, 0):
+            for code, words in fetch(cache, sql, state, MAX_RECENT):
+                found.setdefault(str(code), str(words))
+    rows: list[Row] = [{"code": code, "words": found[code]} for code in sorted(found)]
+    return rows, len(rows)
+
+
+def service_features(cache: apsw.Connection) -> QueryResult:
+    """One row with the words by which the service announces what it understands; none while it was never heard of."""
+    words = announced_features(cache)
+    return ([], 0) if words is None else ([{"features": list(words)}], 1)

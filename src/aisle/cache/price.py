@@ -1,0 +1,41 @@
+"""What products cost in this store, by catalogue and stock list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.host.database import fetch
+from aisle.jobs.quantities import to_decimal
+from aisle.json_codec import to_text
+
+_TEMPORARY_PRICES = ("special_price", "promotion_price", "discount_price")
+
+_CATALOGUE_AND_STOCK = """
+SELECT p.product_number, p.raw, s.raw FROM json_each(?) e JOIN product p ON p.product_number = e.value
+LEFT JOIN stock s ON s.id = p.id
+"""
+
+
+def price_of(item: Mapping[str, Any], stock: Mapping[str, Any]) -> Any:
+    """What one base unit costs in this store by catalogue and stock list; None where nobody says.
+
+    Where a temporary or promotion price may have been printed instead, nobody knows what a label was reckoned by.
+    """
+    price = stock.get("price") or item.get("price")
+    if price and not any(row.get(name) not in (None, 0, price) for row in (item, stock) for name in _TEMPORARY_PRICES):
+        return price
+    return None
+
+
+def prices_of(connection: apsw.Connection, products: Iterable[str]) -> dict[str, Decimal]:
+    """What one base unit of these products costs in this store, as far as that is said without doubt."""
+    found = {
+        str(product): price_of(json.loads(item) if item else {}, json.loads(stock) if stock else {})
+        for product, item, stock in fetch(connection, _CATALOGUE_AND_STOCK, to_text(list(products)))
+    }
+    return {product: to_decimal(price) for product, price in found.items() if price is not None}

@@ -1,0 +1,175 @@
+"""The next deliveries that bring a product: which, how much of it still comes, and when.
+
+Read along the index of what is still missing of it, with no other line of a delivery but its own: a page asks for it at
+every look. interface: Delivery order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import apsw
+
+from aisle.cache.delivery_queries import (
+    apply_local_receipts,
+    apply_service_receipt,
+    deliveries_of_receipt,
+    missing_quantity,
+)
+from aisle.cache.delivery_writer import DeliveryLine
+from aisle.cache.operation_queries import OUTCOME_BY_STATE
+from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.people_queries import load_person_rights, names_by_user
+from aisle.cache.row_values import QueryResult, iso_time, window_bounds
+from aisle.cache.schema import IS_MISSING_SQL
+from aisle.host.database import fetch, fetch_one
+from aisle.jobs.job import Json
+from aisle.jobs.store_time import to_utc_text
+from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
+from aisle.json_codec import to_text
+from aisle.outbox.operation_record import Operation, operation_from_row
+from aisle.tuples import NamedTuple
+
+DEFAULT_DELIVERY_COUNT = 3
+"""Rows of a window when nobody says how many."""
+
+DELIVERY_BATCH = 20
+"""Deliveries that are looked through at one go."""
+
+_NEXT_DELIVERIES = f"""
+SELECT DISTINCT d.due, d.sort, d.order_number, d.expected, d.began
+FROM delivery_line l INDEXED BY delivery_line_missing JOIN delivery d ON d.order_number = l.order_number
+WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.came = 0
+UNION SELECT d.due, d.sort, d.order_number, d.expected, d.began
+FROM json_each(?2) e JOIN delivery d ON d.order_number = e.value
+ORDER BY 1, 2, 3 LIMIT ?3 OFFSET ?4
+"""  # noqa: S608 - a condition of our own
+
+_LINES_OF_PRODUCT = """
+SELECT l.order_number, l.line_number, l.quantity, l.received, ifnull(l.raw ->> 'barcode', '') FROM json_each(?2) e
+JOIN delivery_line l INDEXED BY delivery_line_product ON l.product_number = ?1 AND l.order_number = e.value
+ORDER BY l.order_number, l.line_number
+"""
+
+
+class _NextDelivery(NamedTuple):
+    due: str
+    sort: str
+    number: str
+    expected: str
+    read_began: float
+
+
+def next_deliveries(
+    cache: apsw.Connection, pending: Mapping[str, Iterable[Operation]], args: Mapping[str, Json]
+) -> QueryResult:
+    """The next deliveries that bring a product: `order_number`, `missing` and `datetime_expected`, the earliest first.
+
+    `missing` is None where nobody says it.
+
+    `pending` is what is on its way of each product: receipts of it are laid over. The total counts these rows alone.
+    """
+    product = str(args["product_number"])
+    receipts = [operation for operation in pending.get(product, ()) if any(deliveries_of_receipt(operation))]
+    touched = to_text(sorted({number for operation in receipts for number in deliveries_of_receipt(operation)}))
+    _, size = window_bounds(args, DEFAULT_DELIVERY_COUNT)
+    rows: list[Row] = []
+    skip = 0
+    while len(rows) < size:
+        heads = [_NextDelivery(*row) for row in fetch(cache, _NEXT_DELIVERIES, product, touched, DELIVERY_BATCH, skip)]
+        rows += _next_delivery_rows(cache, product, heads, receipts)
+        skip += DELIVERY_BATCH
+        if len(heads) < DELIVERY_BATCH:
+            break
+    return rows[:size], len(rows[:size])
+
+
+def _next_delivery_rows(
+    cache: apsw.Connection, product: str, deliveries: Sequence[_NextDelivery], receipts: Iterable[Operation]
+) -> list[Row]:
+    lines: dict[str, list[Row]] = {head.number: [] for head in deliveries}
+    said: dict[str, list[DeliveryLine]] = {head.number: [] for head in deliveries}
+    for number, line, quantity, received, barcode in fetch(cache, _LINES_OF_PRODUCT, product, to_text(list(lines))):
+        announced = None if quantity is None else to_decimal(quantity)
+        known = {"line_number": int(line), "product_number": product, "quantity": announced}
+        lines[number].append({**known, "received": to_decimal(received)})
+        said[number].append(DeliveryLine(int(line), product, str(barcode), quantity, received))
+    rows = []
+    for head in deliveries:
+        mine = lines[head.number]
+        apply_service_receipt(cache, head.number, mine, said[head.number])
+        apply_local_receipts(mine, head.number, receipts, head.read_began)
+        missing = missing_quantity(line for line in mine if line["product_number"] == product)
+        if missing is None or missing > 0:
+            rows.append({"order_number": head.number, "missing": missing, "datetime_expected": head.expected})
+    return rows
+
+
+_FIELD_PREFIX = re.compile(r"^\[\d+\]\.\w+: ")
+"""Where in a request something is wrong, as our own service says it before the words."""
+
+MAX_CHANGES = 8
+"""Changes of a product that are told."""
+
+_CHANGES_OF_PRODUCT = """
+SELECT * FROM operation INDEXED BY operation_settings
+WHERE operation = 'update-store-products' AND body ->> '$[0].product_number' = ? AND closed_by = ''
+ORDER BY n DESC LIMIT ?
+"""
+
+
+def load_store_product(
+    cache: apsw.Connection,
+    outbox: apsw.Connection,
+    product: Callable[[Mapping[str, Json]], QueryResult],
+    args: Mapping[str, Json],
+) -> QueryResult:
+    """The row of the read `product` (product_number) with `is_ranged` (the store's stock list has it), `read_at` (ISO
+    8601), `may` (this `user` changes it, as far as is known), `keeps_all` (the service shows all that it takes, being
+    ours) and `said`: changes from this host, the youngest first, with `word`, `why`, `who`, `at` and `fields` (name,
+    before, after)."""
+    rows, total = product(args)
+    if not rows:
+        return rows, total
+    number = str(args["product_number"])
+    stock = fetch_one(
+        cache, "SELECT s.began FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
+    )
+    row: Row = {
+        **rows[0],
+        "is_ranged": stock is not None,
+        "read_at": iso_time(stock[0]) if stock else "",
+        "may": load_person_rights(cache, str(args.get("user") or "")).may_supervise,
+        "keeps_all": _service_keeps_all_fields(cache),
+        "said": list(_change_rows(cache, outbox, number)),
+    }
+    return [row], total
+
+
+def _service_keeps_all_fields(cache: apsw.Connection) -> bool:
+    row = fetch_one(cache, "SELECT features FROM link")
+    return bool(row and row[0])
+
+
+def _change_rows(cache: apsw.Connection, outbox: apsw.Connection, number: str) -> Iterator[Row]:
+    names = names_by_user(cache)
+    for found in fetch(outbox, _CHANGES_OF_PRODUCT, number, MAX_CHANGES):
+        op = operation_from_row(found)
+        fields = list(_changed_fields(op, number))
+        if fields:
+            yield {
+                "op_id": op.op_id,
+                "word": OUTCOME_BY_STATE[op.state],
+                "fields": fields,
+                "who": names.get(op.app_user) or op.app_user,
+                "at": to_utc_text(op.occurred_at),
+                "why": _FIELD_PREFIX.sub("", op.last_error) if op.state != "done" else "",
+            }
+
+
+def _changed_fields(op: Operation, number: str) -> Iterator[tuple[str, str, str]]:
+    for item in op.body:
+        if str(item.get("product_number")) == number:
+            base = item.get(BASE_VALUES) or {}
+            yield from ((name, str(base.get(name) or ""), text) for name, text in parse_update_values(item).items())

@@ -1,0 +1,409 @@
+"""Stock that cannot be, of which there is less than none: kept apart, so that a list of it need not look at all stock.
+
+interface: Store product stock entry, Stock location entry.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import apsw
+
+from aisle.cache.field_parsing import (
+    InvalidRow,
+    OverlongRow,
+    ProductRow,
+    StockRow,
+    all_codes,
+    decode_codes,
+    encode_codes,
+    keep_known_locations,
+    product_index_text,
+    replace_surrogates,
+    truncate_texts,
+)
+from aisle.host.database import fetch, fetch_one
+from aisle.jobs.quantities import to_decimal
+from aisle.scan.meaning import PRODUCT
+from aisle.tuples import NamedTuple
+
+NEGATIVE_MARK = ":-"
+"""Stands in every stock entry with a number below zero."""
+
+
+def negative_stock(entry: Mapping[str, Any]) -> list[tuple[str, Decimal]]:
+    """The places with less than nothing, and how much; an empty one for what lies at none."""
+    places = entry.get("store_locations")
+    spots = [
+        (str(place.get("store_location_code") or ""), to_decimal(place.get("quantity")))
+        for place in (places if isinstance(places, list) else ())
+        if isinstance(place, dict)
+    ]
+    at_places = sum((quantity for _, quantity in spots), Decimal(0))
+    whole = to_decimal(entry.get("most_likely_quantity"))
+    if whole < at_places or (whole < 0 and not spots):
+        spots.insert(0, ("", whole - at_places))
+    return [(place, quantity) for place, quantity in spots if quantity < 0]
+
+
+Code = tuple[str, str, str]
+"""A code, the kind of what it leads to, and the key of that."""
+
+
+def insert_codes(connection: apsw.Connection, codes: Iterable[Code]) -> None:
+    """These lead to one each of what they name."""
+    connection.executemany("INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", sorted(codes))
+
+
+def delete_codes(connection: apsw.Connection, codes: Iterable[Code]) -> None:
+    """These lead there no more."""
+    connection.executemany("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", codes)
+
+
+CHUNK_ROWS = 1000
+"""Rows looked up together."""
+
+T = TypeVar("T")
+
+
+class SkippedRow(NamedTuple):
+    """A row that was left out."""
+
+    row: Any
+    reason: str
+    field: str = ""
+    """The field that makes no sense, where it is one."""
+
+
+class WriteResult(NamedTuple):
+    """What became of some rows."""
+
+    keys: tuple[str, ...]
+    """Of all that made sense."""
+    changed: tuple[str, ...]
+    """Of those that were not in the cache like this before."""
+    skipped: tuple[SkippedRow, ...]
+
+
+def parse_rows(rows: Iterable[Any], parse: Callable[[Any], T]) -> tuple[list[T], tuple[SkippedRow, ...]]:
+    """The rows that make sense, and the others with the reason."""
+    good: list[T] = []
+    bad: list[SkippedRow] = []
+    for row in rows:
+        try:
+            good.append(_parse_row(row, parse))
+        except (InvalidRow, RecursionError) as error:
+            bad.append(SkippedRow(row, str(error), getattr(error, "field", "")))
+    return good, tuple(bad)
+
+
+def _parse_row(row: Any, parse: Callable[[Any], T]) -> T:
+    try:
+        return parse(row)
+    except UnicodeEncodeError:
+        return _parse_row(replace_surrogates(row), parse)
+    except OverlongRow:
+        return parse(truncate_texts(row))
+
+
+def split_chunks(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The rows in pieces that are looked up together."""
+    for first in range(0, len(rows), CHUNK_ROWS):
+        yield rows[first : first + CHUNK_ROWS]
+
+
+def encode_keys(rows: Iterable[str]) -> str:
+    """Keys as one parameter for json_each."""
+    return json.dumps(list(rows))
+
+
+class _KnownProduct(NamedTuple):
+    """What the cache has of a product."""
+
+    id: int
+    text: str
+    codes: str
+    raw: str
+    """Empty when the catalogue does not have it."""
+    stock_barcode: str
+    stock: str | None
+    """Its stock entry."""
+    read_began: float | None
+    """When the read of that began."""
+
+
+class IndexChanges:
+    """Changes of search index and codes, gathered for a bulk write."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+        self._deleted_texts: list[tuple[int, str]] = []
+        self._texts: list[tuple[int, str]] = []
+        self._deleted_codes: list[tuple[str, str, str]] = []
+        self._codes: list[tuple[str, str, str, str]] = []
+
+    def change_text(self, id_: int, before: str | None, after: str | None) -> None:
+        """The searched text of a product changes; None stands for no such product."""
+        if before == after:
+            return
+        if before is not None:
+            self._deleted_texts.append((id_, before))
+        if after is not None:
+            self._texts.append((id_, after))
+
+    def change_codes(self, key: str, before: dict[str, str], after: dict[str, str]) -> None:
+        """The codes of a product change."""
+        if before == after:
+            return
+        if before:
+            self._deleted_codes += [(code, PRODUCT, key) for code in before if code not in after]
+            after = {code: factor for code, factor in after.items() if before.get(code) != factor}
+        for code, factor in after.items():
+            self._codes.append((code, PRODUCT, key, factor))
+
+    def write(self) -> None:
+        """All at once."""
+        many = self._db.executemany
+        many("INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)", self._deleted_texts)
+        many("INSERT INTO search (rowid, text) VALUES (?, ?)", self._texts)
+        many("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", self._deleted_codes)
+        many("INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, ?)", sorted(self._codes))
+
+
+_UPSERT_PRODUCT = """
+INSERT INTO product (id, product_number, name, brand, barcode, unit, allow_decimal, category, supplier, family, marks,
+  text, codes, raw)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, brand = excluded.brand, barcode = excluded.barcode,
+  unit = excluded.unit, allow_decimal = excluded.allow_decimal, category = excluded.category,
+  supplier = excluded.supplier, family = excluded.family, marks = excluded.marks,
+  text = excluded.text, codes = excluded.codes,
+  raw = excluded.raw
+"""
+
+_UPSERT_STOCK = """
+INSERT INTO stock (id, began, quantity, barcode, raw) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET began = excluded.began, quantity = excluded.quantity, barcode = excluded.barcode,
+  raw = excluded.raw
+"""
+
+
+def write_products(connection: apsw.Connection, rows: Sequence[ProductRow]) -> tuple[str, ...]:
+    """Writes products of the catalogue inside a transaction; the numbers of those that changed."""
+    changed: list[str] = []
+    for chunk in split_chunks(rows):
+        known = _known_products(connection, [row.product_number for row in chunk])
+        next_id = _next_id(connection)
+        texts = IndexChanges(connection)
+        fresh = []
+        for row in {row.product_number: row for row in chunk}.values():
+            old = known.get(row.product_number)
+            if old is not None and old.raw == row.raw:
+                continue
+            id_, next_id = (old.id, next_id) if old is not None else (next_id, next_id + 1)
+            texts.change_text(id_, old.text if old else None, row.text)
+            barcode = old.stock_barcode if old else ""
+            before = all_codes(decode_codes(old.codes), row.product_number, barcode) if old else {}
+            texts.change_codes(row.product_number, before, all_codes(row.codes, row.product_number, barcode))
+            fresh.append((id_, *row[:-2], encode_codes(row.codes), row.raw))
+            changed.append(row.product_number)
+        connection.executemany(_UPSERT_PRODUCT, fresh)
+        texts.write()
+    return tuple(changed)
+
+
+def write_stock(connection: apsw.Connection, rows: Sequence[StockRow], read_began: float) -> tuple[str, ...]:
+    """Writes stock entries inside a transaction; the numbers of those that changed.
+
+    `began` is the moment at which their read began. A product that the catalogue does not have (yet) is known by what
+    the stock list says of it.
+    """
+    changed: list[str] = []
+    for chunk in split_chunks(rows):
+        known = _known_products(connection, [row.product_number for row in chunk])
+        bulk = _StockBatch(connection, _next_id(connection), read_began)
+        for row in {row.product_number: row for row in chunk}.values():
+            if bulk.add(row, known.get(row.product_number)):
+                changed.append(row.product_number)
+        bulk.write()
+    return tuple(changed)
+
+
+_INSERT_NEGATIVE_STOCK = """
+INSERT INTO below (id, n, name, product_number, location_code, quantity)
+SELECT id, ?, name, product_number, ?, ? FROM product WHERE id = ?
+"""
+
+
+class _StockBatch:
+    """Stock entries gathered for a bulk write."""
+
+    def __init__(self, connection: apsw.Connection, next_id: int, read_began: float) -> None:
+        self._db = connection
+        self._next_id = next_id
+        self._read_began = read_began
+        self._texts = IndexChanges(connection)
+        self._products: list[tuple[Any, ...]] = []
+        self._stock: list[tuple[Any, ...]] = []
+        self._confirmed: list[tuple[float, int]] = []
+        self._replaced_locations: list[tuple[int]] = []
+        self._locations: list[tuple[int, int, str, float | None, bool]] = []
+        self._corrected: list[tuple[int]] = []
+        """Products of which there was less than none somewhere."""
+        self._negative_stock: list[tuple[int, str, str, int]] = []
+
+    def add(self, row: StockRow, old: _KnownProduct | None) -> bool:
+        """True when it says something new."""
+        began = self._read_began
+        if old is not None and old.stock is not None:
+            if row.locations is None and '"store_locations"' in old.stock:
+                row, began = keep_known_locations(row, old.stock), old.read_began or 0.0
+            if row.raw == old.stock:
+                if began != old.read_began:
+                    self._confirmed.append((began, old.id))
+                return False
+            self._replaced_locations.append((old.id,))
+            if NEGATIVE_MARK in old.stock:
+                self._corrected.append((old.id,))
+        if old is None or not old.raw:
+            old = self._add_uncatalogued(row, old)
+        elif row.barcode != old.stock_barcode:
+            codes = decode_codes(old.codes)
+            before = all_codes(codes, row.product_number, old.stock_barcode)
+            self._texts.change_codes(row.product_number, before, all_codes(codes, row.product_number, row.barcode))
+        self._stock.append((old.id, began, row.quantity, row.barcode, row.raw))
+        if NEGATIVE_MARK in row.raw:
+            spots = enumerate(negative_stock(json.loads(row.raw)))
+            self._negative_stock += [(n, place, str(quantity), old.id) for n, (place, quantity) in spots]
+        if row.locations:
+            self._locations += [(old.id, n, *spot) for n, spot in enumerate(row.locations)]
+        return True
+
+    def _add_uncatalogued(self, row: StockRow, old: _KnownProduct | None) -> _KnownProduct:
+        """A product that is not in the catalogue is what its stock entry says."""
+        text = product_index_text(row.name, row.product_number, row.barcode)
+        codes: dict[str, str] = {}
+        if old is None:
+            old = _KnownProduct(self._next_id, text, "", "", "", None, None)
+            self._next_id += 1
+            self._texts.change_text(old.id, None, text)
+        else:
+            codes = all_codes({}, row.product_number, old.stock_barcode)
+            self._texts.change_text(old.id, old.text, text)
+        self._texts.change_codes(row.product_number, codes, all_codes({}, row.product_number, row.barcode))
+        kept = (old.id, row.product_number, row.name, "", row.barcode, "", 0, "", "", "", 0, text, "", "")
+        self._products.append(kept)
+        return old
+
+    def write(self) -> None:
+        """All at once."""
+        many = self._db.executemany
+        many(_UPSERT_PRODUCT, self._products)
+        many(_UPSERT_STOCK, self._stock)
+        many("UPDATE stock SET began = ? WHERE id = ?", self._confirmed)
+        many("DELETE FROM place WHERE id = ?", self._replaced_locations)
+        many("INSERT INTO place (id, n, location_code, quantity, lies) VALUES (?, ?, ?, ?, ?)", self._locations)
+        many("DELETE FROM below WHERE id = ?", self._corrected)
+        many(_INSERT_NEGATIVE_STOCK, self._negative_stock)
+        self._texts.write()
+
+
+def _known_products(connection: apsw.Connection, numbers: Iterable[str]) -> dict[str, _KnownProduct]:
+    rows = fetch(
+        connection,
+        "SELECT p.product_number, p.id, p.text, p.codes, p.raw, ifnull(s.barcode, ''), s.raw, s.began"
+        " FROM json_each(?) e JOIN product p ON p.product_number = e.value LEFT JOIN stock s ON s.id = p.id",
+        encode_keys(numbers),
+    )
+    return {number: _KnownProduct(*rest) for number, *rest in rows}
+
+
+def _next_id(connection: apsw.Connection) -> int:
+    row = fetch_one(connection, "SELECT max(id) FROM product")
+    return int(row[0] or 0) + 1 if row else 1
+
+
+def delete_unseen_products(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
+    """Takes products out that a pass of the catalogue has not seen; those with stock stay, known by that alone."""
+    gone = fetch(
+        connection,
+        "SELECT p.id, p.product_number, p.codes, ifnull(t.barcode, '') FROM product p LEFT JOIN stock t ON t.id = p.id"
+        " WHERE p.raw <> '' AND NOT EXISTS (SELECT 1 FROM seen s"
+        " WHERE s.topic = 'product' AND s.generation = ? AND s.key = p.product_number)",
+        generation,
+    )
+    texts = IndexChanges(connection)
+    for _, number, codes, barcode in gone:
+        texts.change_codes(number, all_codes(decode_codes(codes), number, barcode), all_codes({}, number, barcode))
+    texts.write()
+    connection.executemany(
+        "UPDATE product SET codes = '', raw = '', category = '', supplier = '', family = '', marks = 0 WHERE id = ?",
+        [(row[0],) for row in gone],
+    )
+    _delete_unknown_products(connection, [row[0] for row in gone])
+    return tuple(str(number) for _, number, _, _ in gone)
+
+
+def delete_unseen_stock(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
+    """Takes stock out that a pass of the stock list has not seen, and products that nobody else knows."""
+    gone = fetch(
+        connection,
+        "SELECT p.id, p.product_number, p.codes, t.barcode FROM stock t JOIN product p ON p.id = t.id"
+        " WHERE NOT EXISTS (SELECT 1 FROM seen s"
+        " WHERE s.topic = 'stock' AND s.generation = ? AND s.key = p.product_number)",
+        generation,
+    )
+    texts = IndexChanges(connection)
+    for _, number, kept, barcode in gone:
+        codes = decode_codes(kept)
+        texts.change_codes(number, all_codes(codes, number, barcode), all_codes(codes, number))
+    texts.write()
+    ids = [(row[0],) for row in gone]
+    connection.executemany("DELETE FROM place WHERE id = ?", ids)
+    connection.executemany("DELETE FROM below WHERE id = ?", ids)
+    connection.executemany("DELETE FROM stock WHERE id = ?", ids)
+    _delete_unknown_products(connection, [row[0] for row in gone])
+    return tuple(str(number) for _, number, _, _ in gone)
+
+
+def _delete_unknown_products(connection: apsw.Connection, ids: Iterable[int]) -> None:
+    """Deletes products that are neither in the catalogue nor in the stock list."""
+    rows = fetch(
+        connection,
+        "SELECT p.id, p.product_number, p.text FROM json_each(?) e JOIN product p ON p.id = e.value"
+        " WHERE p.raw = '' AND NOT EXISTS (SELECT 1 FROM stock s WHERE s.id = p.id)",
+        json.dumps(list(ids)),
+    )
+    texts = IndexChanges(connection)
+    for id_, _, text in rows:
+        texts.change_text(id_, text, None)
+    texts.write()
+    numbers = [str(number) for _, number, _ in rows]
+    connection.execute(
+        "DELETE FROM code WHERE kind = 'product' AND key IN (SELECT value FROM json_each(?))", (encode_keys(numbers),)
+    )
+    connection.executemany("DELETE FROM product WHERE id = ?", [(id_,) for id_, _, _ in rows])
+
+
+MAX_SURROUNDING = 2000
+"""Products whose surroundings are kept, those asked for last."""
+
+
+def write_surrounding(
+    connection: apsw.Connection, number: str, read_began: float, refusal: str, stores: Iterable[str]
+) -> None:
+    """What is around (rows as they are kept), inside a transaction; an older read changes nothing."""
+    connection.execute(
+        "INSERT INTO surrounding (product_number, began, refused, raw) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (product_number) DO UPDATE SET began = excluded.began, refused = excluded.refused,"
+        " raw = excluded.raw WHERE excluded.began >= began",
+        (number, read_began, refusal, f"[{','.join(stores)}]"),
+    )
+    connection.execute(
+        "DELETE FROM surrounding WHERE product_number IN"
+        " (SELECT product_number FROM surrounding ORDER BY began DESC LIMIT -1 OFFSET ?)",
+        (MAX_SURROUNDING,),
+    )

@@ -1,0 +1,435 @@
+"""The reads that any page asks for, by name: windows on the store's data with the outbox laid over them.
+
+Each makes (rows, how many there are in all) of its arguments. A supervisor's pages have more:
+aisle.cache.supervisor_queries.
+
+`orders` (search, product_number, user, lying, first, size): open orders, those before all others that were given to
+this user or go first, then by pickup date and number, with progress, and whose they are (aisle.cache.claim_queries,
+reads_walks); of those with words, a hundred at most. Where `lying` is asked for, before them those that are picked and
+not put down (aisle.cache.goods_in_hand_queries).
+`given` (user): see aisle.cache.claim_queries.
+`order` (order_number): one row with `lines`; `lines_known` is False where only the header is here. `order_to_pick`
+(order_number): the same, and of each line its `stock`, see aisle.cache.order_queries.
+`product` (product_number): one row with stock by pool and place. `surrounding` (product_number): one row with the
+`stores` around. `holders` (product_number, first, size): orders that need or hold it. `search` (search, first, size):
+products, best first, 100 at most. `place` (location_code, size, product_number): one row with the `products` on it (so
+many by name, or that one), their pools and what of them is `held`, how many there are in all, and the places `before`
+and `after` it. `places` (search, beside, first, size): in the order of feet,
+with the number of `products` on each. `people` (search, size): user and name, and whether it `is_badge` of his that is
+searched for.
+`person` (user): that one, and how many there are in all.
+`pass` (user, now): see aisle.outbox.user_tokens.
+`store` (store_number; without it this one). `count_log` (now, user, product_number, search, first, size): the day's
+counts, losses and corrections, youngest first. `reasons`: those that the store's logs have named.
+`homes` (product_numbers): the places of each, those that have some first, in the order of feet. `refusals` (operation,
+since, ops): what the service refused since then, or of these operations, and why, oldest first.
+`doubts` (op_id, first, size): what is not settled, those that
+need a person first; `trouble`: how many these are; `open` (user, now): how many wait to be
+sent, with rows of what this user has in hand (aisle.cache.goods_in_hand_queries). `named` (code): what it is the
+number of. Of picking: `stranger`, `lying`, `pickups`, see aisle.cache.pick_queries; `spot`, see
+aisle.cache.location_queries.
+Of deliveries: `deliveries`, `delivery`, `expecting`, see aisle.cache.delivery_queries; `coming` (product_number, size),
+see aisle.cache.product_queries; `receipts`, `receipt_kinds`, see aisle.cache.delivery_queries. Of the log: `logs`,
+`losses`, see aisle.cache.log_queries.
+`elsewhere` (product_number, place, pools): other places with some that no order holds, the nearest first.
+`short_reasons`: those that orders have named. `features`: what the service announces beyond the interface.
+`language` (user): the one that this person has chosen on this host, if any.
+`unread`: each `list` of the store that was never read to its end.
+`store_product` (product_number, user): see aisle.cache.product_queries.
+`stores`, `store_page`: see aisle.cache.store_queries.
+`catalogue`, `catalogue_page`, `facets`: see aisle.cache.catalogue_queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import apsw
+
+from aisle.barcode_keys import guessed_keys, lookup_keys, may_identify
+from aisle.cache.claim_queries import add_claims, add_picker_names
+from aisle.cache.delivery_queries import partly_received_deliveries
+from aisle.cache.location_queries import list_locations, load_location
+from aisle.cache.operation_queries import count_needing_person, unconfirmed_operations
+from aisle.cache.order_overlay import Overlay, Row
+from aisle.cache.order_queries import ListChange, add_stock_at_locations, load_order, open_orders, orders_with_product
+from aisle.cache.overlaid_order import OverlaidOrders as Laid
+from aisle.cache.row_values import QueryResult, WindowRows, parse_row, pool_quantities, used_pools, window_bounds
+from aisle.cache.stock_overlay import StockOverlay
+from aisle.cache.store_queries import unread_lists
+from aisle.cache.walk_order import WalkOrder
+from aisle.host.database import fetch, fetch_one
+from aisle.host.notify_sockets import ANYTHING, OUTBOX, REFUSAL, REQUEST, format_topic
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Json
+from aisle.late import LazyModule
+from aisle.outbox.local_notes import LANGUAGE, notes_of_keys
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.scan.meaning import PERSON, Candidate
+from aisle.scan.resolve import unique_results
+from aisle.search_text import normalise_text
+from aisle.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from aisle.cache import catalogue_queries as reads_catalogue
+    from aisle.cache import claim_queries as reads_walks
+    from aisle.cache import delivery_queries as reads_deliveries
+    from aisle.cache import delivery_queries as reads_receipts
+    from aisle.cache import goods_in_hand_queries as reads_in_hand
+    from aisle.cache import goods_in_hand_queries as reads_lying
+    from aisle.cache import goods_in_hand_queries as reads_picked
+    from aisle.cache import location_queries as reads_moves
+    from aisle.cache import location_queries as reads_spot
+    from aisle.cache import log_queries as reads_logbook
+    from aisle.cache import log_queries as reads_logs
+    from aisle.cache import pick_queries as reads_pick
+    from aisle.cache import pick_queries as reads_short
+    from aisle.cache import product_queries as reads_coming
+    from aisle.cache import product_queries as reads_store_product
+    from aisle.cache import product_search as reads_goods
+    from aisle.cache import store_queries as reads_stores
+    from aisle.outbox import user_tokens
+else:
+    user_tokens = LazyModule("aisle.outbox.user_tokens")
+    reads_catalogue = LazyModule("aisle.cache.catalogue_queries")
+    reads_coming = LazyModule("aisle.cache.product_queries")
+    reads_deliveries = LazyModule("aisle.cache.delivery_queries")
+    reads_goods = LazyModule("aisle.cache.product_search")
+    reads_in_hand = LazyModule("aisle.cache.goods_in_hand_queries")
+    reads_logbook = LazyModule("aisle.cache.log_queries")
+    reads_logs = LazyModule("aisle.cache.log_queries")
+    reads_lying = LazyModule("aisle.cache.goods_in_hand_queries")
+    reads_moves = LazyModule("aisle.cache.location_queries")
+    reads_pick = LazyModule("aisle.cache.pick_queries")
+    reads_picked = LazyModule("aisle.cache.goods_in_hand_queries")
+    reads_receipts = LazyModule("aisle.cache.delivery_queries")
+    reads_short = LazyModule("aisle.cache.pick_queries")
+    reads_spot = LazyModule("aisle.cache.location_queries")
+    reads_store_product = LazyModule("aisle.cache.product_queries")
+    reads_stores = LazyModule("aisle.cache.store_queries")
+    reads_walks = LazyModule("aisle.cache.claim_queries")
+
+PEOPLE_SIZE = 50
+"""Rows of a window on people when nobody says how many."""
+
+Args = Mapping[str, Json]
+
+
+class QueryContext(NamedTuple):
+    """What is read from, as it is at this moment, and what of it is known already."""
+
+    store_folder: StoreFolder
+    cache: apsw.Connection
+    outbox: apsw.Connection
+    overlay: Overlay
+    stock_overlay: StockOverlay
+    pools: Mapping[int, str]
+    """Stock pools in use, by the settings; empty for those that the store names."""
+    overlaid_orders: Laid
+    """Orders with something on its way that were read before; kept up to date by whoever reads one."""
+    find: Callable[[Iterable[str]], list[Candidate]]
+    walk_order: Callable[[], WalkOrder]
+    """The order of feet."""
+    list_change: Callable[[], ListChange]
+    """What waits does this to the list of open orders."""
+    closed_orders: Callable[[Iterable[str]], set[str]]
+    """Those of these orders that were rejected or finished here."""
+
+
+R = TypeVar("R", QueryResult, WindowRows)
+
+
+def _query_orders(context: QueryContext, args: Args) -> WindowRows:
+    user, shift = str(args.get("user") or ""), context.list_change()
+    lying: Mapping[str, Json] = {}
+    left = (
+        reads_walks.orders_not_put_down(context.outbox, user, of_everybody=bool(args.get("search")))
+        if args.get("lying")
+        else []
+    )
+    if left or (args.get("lying") and args.get("search")):
+        shift, lying = reads_lying.add_orders_in_hand(context.cache, context.overlay.by_order(), shift, args, left)
+    wanted = {**args, "ahead": [*lying, *reads_walks.orders_ahead(context.outbox, user)]}
+    found = _with_claims(
+        context, open_orders(context.cache, context.overlay.by_order(), context.overlaid_orders, shift, wanted)
+    )
+    for row in found[0] if lying else ():
+        row["lying"] = lying.get(str(row["order_number"]), 0)
+    return found
+
+
+def _query_order(context: QueryContext, args: Args) -> QueryResult:
+    return _with_claims(context, load_order(context.cache, context.overlay.by_order(), str(args["order_number"])))
+
+
+def _query_order_to_pick(context: QueryContext, args: Args) -> QueryResult:
+    found = _query_order(context, args)
+    add_stock_at_locations(context.cache, context.stock_overlay.by_product(), found[0])
+    for row in found[0]:
+        reads_moves.add_refused(context.outbox, row)
+    return found
+
+
+def _with_claims(context: QueryContext, result: R) -> R:
+    add_claims(context.cache, context.outbox, result[0])
+    reads_walks.add_priority(context.cache, context.outbox, result[0])
+    return result
+
+
+def _with_picker_names(context: QueryContext, result: QueryResult) -> QueryResult:
+    add_picker_names(context.cache, result[0])
+    return result
+
+
+def _query_product(context: QueryContext, args: Args) -> QueryResult:
+    number, pending = str(args["product_number"]), context.stock_overlay.by_product()
+    rows, total = reads_goods.load_product(context.cache, pending, number, context.store_folder.store, context.pools)
+    for row in rows:
+        operations = pending.get(number, ())
+        row["in_hand"] = reads_picked.product_in_hand(
+            context.cache, context.overlay.by_order(), context.overlaid_orders, operations, number
+        )
+    return rows, total
+
+
+def _query_orders_with_product(context: QueryContext, args: Args) -> QueryResult:
+    return orders_with_product(context.cache, context.overlay.by_order(), context.overlaid_orders, args)
+
+
+def _query_location(context: QueryContext, args: Args) -> QueryResult:
+    """What lies there for orders that were rejected here lies there for nobody."""
+    rows, total = load_location(context.cache, context.stock_overlay, context.walk_order(), args)
+    products = [product for row in rows for product in row["products"]]
+    gone = context.closed_orders({str(each["order_number"]) for product in products for each in product["held"]})
+    for product in products if gone else ():
+        product["held"] = [each for each in product["held"] if str(each["order_number"]) not in gone]
+    return rows, total
+
+
+def _query_other_locations(context: QueryContext, args: Args) -> QueryResult:
+    rows, _ = _query_product(context, args)
+    return reads_short.other_locations(
+        context.cache, context.stock_overlay.by_product(), context.walk_order(), rows[0] if rows else None, args
+    )
+
+
+def _query_unread_lists(context: QueryContext, _: Args) -> QueryResult:
+    found = unread_lists(context.cache)
+    return [{"list": name} for name in found], len(found)
+
+
+def _query_open_work(context: QueryContext, args: Args) -> QueryResult:
+    rows = reads_in_hand.user_in_hand(context.cache, context.outbox, context.overlay.by_order(), args)
+    return rows, OperationQueue(context.outbox).pending_counts()[0]
+
+
+def _query_language(outbox: apsw.Connection, user: str) -> QueryResult:
+    kept = notes_of_keys(outbox, [user], LANGUAGE)
+    return [{"language": each.text} for each in kept.values()], len(kept)
+
+
+def _query_people(context: QueryContext, args: Args) -> QueryResult:
+    search = str(args.get("search") or "")
+    words = normalise_text(search).split()
+    badges = {found.key for found in context.find(lookup_keys(search)) if found.kind == PERSON}
+    rows = fetch(context.cache, "SELECT raw, user, name, text FROM person ORDER BY name, user")
+    people = [
+        {**parse_row(raw), "user": user, "name": name, "is_badge": user in badges}
+        for raw, user, name, text in rows
+        if user in badges or all(word in text for word in words)
+    ]
+    first, size = window_bounds(args, PEOPLE_SIZE)
+    return people[first : first + size], len(people)
+
+
+def _query_person(context: QueryContext, args: Args) -> QueryResult:
+    row = fetch_one(context.cache, "SELECT user, name FROM person WHERE user = ?", str(args["user"]))
+    known = fetch_one(context.cache, "SELECT count(*) FROM person")
+    return [{"user": row[0], "name": row[1]}] if row else [], int(known[0]) if known else 0
+
+
+def _find_by_code(context: QueryContext, code: str) -> tuple[list[Candidate], bool]:
+    """All that has this code, or else the one thing that a guess leads to, and whether it is a guess: beside a
+    quantity, which of several was meant cannot be asked."""
+    if found := _find_identified(context, code, lookup_keys(code)):
+        return found, False
+    guessed = unique_results((each, each) for each in _find_identified(context, code, guessed_keys(code)))
+    return (list(guessed), True) if len(guessed) == 1 else ([], False)
+
+
+def _find_identified(context: QueryContext, code: str, keys: Iterable[str]) -> list[Candidate]:
+    return [each for each in context.find(keys) if may_identify(each.code, each.key, code)]
+
+
+def _query_by_number(context: QueryContext, code: str) -> QueryResult:
+    found, is_guess = _find_by_code(context, code)
+    return reads_moves.candidate_rows(found, is_guess=is_guess)
+
+
+def _query_store(context: QueryContext, args: Args) -> QueryResult:
+    number = str(args.get("store_number") or context.store_folder.store)
+    row = fetch_one(context.cache, "SELECT raw FROM store WHERE store_number = ?", number)
+    mine = context.pools if number == context.store_folder.store else {}
+    if row is None and not mine:
+        return [], 0
+    raw = parse_row(row[0]) if row else {}
+    store: Row = {
+        **raw,
+        "store_number": number,
+        "store_name": raw.get("storeName"),
+        "is_warehouse": bool(raw.get("isWarhouse")),
+        "pools": used_pools(pool_quantities(raw, "storeStockPool"), mine),
+    }
+    return [store], 1
+
+
+QUERIES: Mapping[str, Callable[[QueryContext, Args], QueryResult | WindowRows]] = {
+    "orders": _query_orders,
+    "given": lambda on, args: reads_walks.assigned_orders(on.cache, on.outbox, args),
+    "order": _query_order,
+    "order_to_pick": _query_order_to_pick,
+    "product": _query_product,
+    "surrounding": lambda on, args: reads_goods.load_surrounding(
+        on.cache, str(args["product_number"]), on.store_folder.store
+    ),
+    "holders": _query_orders_with_product,
+    "search": lambda on, args: reads_goods.search_products(on.cache, args),
+    "place": _query_location,
+    "places": lambda on, args: list_locations(on.cache, on.stock_overlay, on.walk_order(), args),
+    "homes": lambda on, args: reads_moves.locations_of_products(on.cache, on.stock_overlay.by_product(), args),
+    "refusals": lambda on, args: _with_picker_names(on, reads_moves.refused_operations(on.outbox, args)),
+    "named": lambda on, args: _query_by_number(on, str(args["code"])),
+    "doubts": lambda on, args: unconfirmed_operations(on.outbox, on.cache, args),
+    "trouble": lambda on, _: count_needing_person(on.outbox),
+    "halfway": lambda on, _: partly_received_deliveries(on.cache, on.outbox),
+    "language": lambda on, args: _query_language(on.outbox, str(args["user"])),
+    "open": _query_open_work,
+    "unread": _query_unread_lists,
+    "count_log": lambda on, args: reads_logs.entries_of_day(on.cache, on.outbox, on.store_folder.store, args),
+    "reasons": lambda on, _: reads_logs.log_reasons(on.cache),
+    "elsewhere": _query_other_locations,
+    "short_reasons": lambda on, _: reads_short.recent_reasons(on.cache),
+    "features": lambda on, _: reads_short.service_features(on.cache),
+    "stranger": lambda on, args: reads_pick.unexpected_product(
+        on.cache, partial(_query_product, on), partial(_query_orders_with_product, on), args
+    ),
+    "lying": lambda on, args: reads_pick.stock_of_product_at(partial(_query_product, on), args),
+    "pickups": lambda on, args: reads_pick.pickup_locations(on.cache, args),
+    "spot": lambda on, args: reads_spot.location_use(
+        on.cache, on.stock_overlay, on.walk_order(), on.closed_orders, args
+    ),
+    "deliveries": lambda on, args: reads_deliveries.list_deliveries(on.cache, on.overlay, args),
+    "delivery": lambda on, args: reads_deliveries.load_delivery(on.cache, on.overlay, str(args["order_number"])),
+    "expecting": lambda on, args: reads_deliveries.deliveries_expecting(on.cache, on.overlay, args),
+    "coming": lambda on, args: reads_coming.next_deliveries(on.cache, on.stock_overlay.by_product(), args),
+    "receipts": lambda on, args: reads_receipts.list_receipts(on.cache, args),
+    "logs": lambda on, args: reads_logbook.log_entries(on.cache, args),
+    "losses": lambda on, args: reads_logbook.losses_by_week(on.cache, args),
+    "receipt_kinds": lambda on, _: reads_receipts.count_receipt_kinds(on.cache),
+    "store_product": lambda on, args: reads_store_product.load_store_product(
+        on.cache, on.outbox, partial(_query_product, on), args
+    ),
+    "people": _query_people,
+    "person": _query_person,
+    "pass": lambda on, args: user_tokens.user_token_query(on.cache, on.outbox, args),
+    "catalogue": lambda on, args: reads_catalogue.list_catalogue(on.cache, args),
+    "catalogue_page": lambda on, args: reads_catalogue.load_catalogue_page(on.cache, partial(_query_product, on), args),
+    "facets": lambda on, args: reads_catalogue.list_facets(on.cache, args),
+    "stores": lambda on, args: reads_stores.list_stores(on.cache, on.store_folder, args),
+    "store_page": lambda on, args: reads_stores.load_store_page(on.cache, on.outbox, on.store_folder, args),
+    "store": _query_store,
+}
+
+
+MAX_KEYED_PRODUCTS = 200
+"""Products of one answer; of more than these a page is rung for any of them: their names are told with every frame."""
+
+QueryArgs = Mapping[str, Json]
+TopicsOf = Callable[[QueryArgs, Sequence[Mapping[str, Any]]], Iterable[str]]
+
+
+def _whole_topics(*topics: str) -> TopicsOf:
+    return lambda _args, _rows: topics
+
+
+def _topic_of_argument(topic: str, field: str) -> TopicsOf:
+    """The one thing that is asked for by this argument; all of them where it is not said."""
+    return lambda args, _rows: [format_topic(topic, str(args.get(field) or ""))]
+
+
+def _topic_and_outbox(topic: str, field: str) -> TopicsOf:
+    """The same, and what becomes of what was said of it here."""
+    return lambda args, _rows: [format_topic(topic, str(args.get(field) or "")), OUTBOX]
+
+
+def _topics_of_list(topic: str, field: str) -> TopicsOf:
+    """The things whose names this argument lists."""
+    return lambda args, _rows: [format_topic(topic, str(each)) for each in args.get(field) or ()]
+
+
+def _topics_of_rows(topic: str, field: str) -> TopicsOf:
+    """What the rows are of; anything of that topic where there are none yet."""
+    return lambda _args, rows: [format_topic(topic, str(row.get(field) or "")) for row in rows] or [topic]
+
+
+def _topics_of_location(args: QueryArgs, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    products = [product for row in rows for product in row.get("products") or ()]
+    here = format_topic("location", str(args.get("location_code") or ""))
+    if len(products) > MAX_KEYED_PRODUCTS:
+        return [here, "product"]
+    return [here, *(format_topic("product", str(product.get("product_number") or "")) for product in products)]
+
+
+_NO_TOPICS = _whole_topics()
+_TOPICS_BY_QUERY: Mapping[str, TopicsOf] = {
+    "absent": _topic_of_argument("absent", "order_number"),
+    "ask": _whole_topics(REQUEST),
+    "catalogue": _whole_topics("product"),
+    "catalogue_page": _topic_of_argument("product", "product_number"),
+    "coming": _whole_topics("delivery"),
+    "count_log": _whole_topics("log", OUTBOX),
+    "deliveries": _whole_topics("delivery"),
+    "halfway": _whole_topics("delivery"),
+    "delivery": _topic_of_argument("delivery", "order_number"),
+    "doubts": _whole_topics(OUTBOX),
+    "elsewhere": _topic_of_argument("product", "product_number"),
+    "expecting": _whole_topics("delivery"),
+    "facets": _whole_topics("product"),
+    "holders": _whole_topics("order"),
+    "homes": _topics_of_list("product", "product_numbers"),
+    "logs": _whole_topics("log"),
+    "losses": _whole_topics("log"),
+    "order": _topic_of_argument("order", "order_number"),
+    "order_to_pick": _topic_of_argument("order", "order_number"),
+    "orders": _whole_topics("order"),
+    "orders_by_number": _topics_of_list("order", "orders"),
+    "outcomes": _whole_topics(OUTBOX),
+    "pass": _whole_topics(OUTBOX),
+    "people": _whole_topics("person"),
+    "person": _whole_topics("person"),
+    "place": _topics_of_location,
+    "places": _topics_of_rows("location", "location_code"),
+    "product": _topic_of_argument("product", "product_number"),
+    "receipts": _whole_topics("delivery"),
+    "recounts": _whole_topics("recount"),
+    "refusals": _whole_topics(REFUSAL),
+    "search": _topics_of_rows("product", "product_number"),
+    "store": _topic_of_argument("store", "store_number"),
+    "store_page": _topic_of_argument("store", "store_number"),
+    "store_product": _topic_and_outbox("product", "product_number"),
+    "stores": _whole_topics("store"),
+    "surrounding": _topic_of_argument("surrounding", "product_number"),
+    "trouble": _whole_topics(REFUSAL),
+    # answers to one input, or made of what no ring tells of
+    **dict.fromkeys(("features", "file", "given", "lying", "named", "pickups", "reasons", "receipt_kinds"), _NO_TOPICS),
+    **dict.fromkeys(("short_reasons", "spot", "stranger", "terminal", "unread", "open", "views", "words"), _NO_TOPICS),
+}
+"""By the read's name (see `Reads.query`); any other read may show anything."""
+
+
+def topics_of_query(name: str, args: QueryArgs, rows: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """The topics whose change would change this answer."""
+    told = _TOPICS_BY_QUERY.get(name)
+    return frozenset((ANYTHING,) if told is None else told(args, rows))

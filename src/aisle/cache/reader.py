@@ -1,0 +1,286 @@
+"""What a session reads: exact look-ups of codes, and named windows on the store's data with the outbox laid over them.
+
+Rows are plain mappings with the interface's field names; fractions are Decimal. Everything here works without
+locations, without a catalogue, and without a cache at all (then nothing is known).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from aisle.cache.cache_file import empty_cache, open_cache
+from aisle.cache.open_order_list import PendingOrderStates
+from aisle.cache.order_overlay import Overlay
+from aisle.cache.order_queries import ListChange
+from aisle.cache.overlaid_order import OverlaidOrders as Laid
+from aisle.cache.query_registry import QUERIES, QueryContext
+from aisle.cache.row_values import QueryResult, WindowRows
+from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
+from aisle.cache.stock_overlay import StockOverlay
+from aisle.cache.store_queries import missing_lists, unread_lists
+from aisle.cache.walk_order import WalkOrder, WalkOrderCache
+from aisle.errors import StorageError
+from aisle.host.database import fetch, fetch_one, schema_version
+from aisle.host.file_system import FileId, file_id
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Json
+from aisle.jobs.view import LinkState
+from aisle.json_codec import to_text
+from aisle.late import LazyModule
+from aisle.scan.meaning import PERSON, PRODUCT, Candidate
+
+if TYPE_CHECKING:
+    from aisle.cache import price as cache_prices
+    from aisle.cache import supervisor_queries as reads_desk
+else:
+    cache_prices = LazyModule("aisle.cache.price")
+    reads_desk = LazyModule("aisle.cache.supervisor_queries")
+
+_CACHE_REPLACED = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.SchemaChangeError)
+"""What a reader meets when the courier makes the cache anew under its feet."""
+
+_FIND_CODES = """
+SELECT e.value, c.kind, c.key, c.factor, p.name, p.allow_decimal, o.label, m.name, p.unit, m.badge
+FROM json_each(?) e JOIN code c ON c.code = e.value
+LEFT JOIN product p ON c.kind = 'product' AND p.product_number = c.key
+LEFT JOIN orders o ON c.kind IN ('order', 'reference') AND o.order_number = c.key
+LEFT JOIN person m ON c.kind = 'person' AND m.user = c.key
+ORDER BY e.key, c.kind, c.key
+"""
+
+ALL_TOPICS = tuple((topic, "") for topic in CHANGE_TOPICS)
+
+
+class CacheReader:
+    """The cache of a home folder and the outbox on top of it, read only. Not for use from several threads."""
+
+    def __init__(self, store_folder: StoreFolder, outbox: apsw.Connection) -> None:
+        self._store_folder = store_folder
+        self.pools: Mapping[int, str] = {}
+        """Stock pools in use, by the settings; empty for those that the store names."""
+        self._outbox = outbox
+        self._overlay = Overlay(outbox)
+        self._stock_overlay = StockOverlay(self._overlay)
+        self._queries = QUERIES
+        self._list_change: tuple[tuple[int, ...], ListChange] | None = None
+        self._order_states = PendingOrderStates()
+        self._overlaid_orders: Laid = {}
+        self._walk_orders = WalkOrderCache()
+        self._link: tuple[int, LinkState, float | None] | None = None
+        """The link and the moment of the last answer, as of this version of the cache."""
+        self._has_file = True
+        """False while an empty cache in memory stands for the one that nobody has made yet."""
+        self.is_outdated = False
+        """Whether that one was made by a newer program: nothing of the store is known to this one any more."""
+        self._file: FileId = None
+        self._open_count = 0
+        """How often a cache was opened."""
+        self._cache = self._open()
+
+    def _open(self) -> apsw.Connection:
+        """The cache, or an empty one where there is none that this program can read."""
+        try:
+            found = open_cache(self._store_folder.folder, writer=False)
+        except StorageError as error:
+            found = self._cache if not self._has_file else empty_cache()
+            self._has_file, self.is_outdated = False, error.kind == "newer"
+        else:
+            self._has_file, self.is_outdated = True, False
+            self._file = file_id(self._store_folder.cache)
+        self._open_count += 1
+        self._list_change = self._link = None
+        self._order_states, self._walk_orders = PendingOrderStates(), WalkOrderCache()
+        return found
+
+    def _reopen(self) -> None:
+        self._cache.close()
+        self._has_file = True
+        self._cache = self._open()
+
+    def close(self) -> None:
+        """Lets go of the cache; the outbox is the caller's."""
+        self._cache.close()
+
+    def _read_safely(self, read: Callable[[], Any]) -> Any:
+        """Runs a read; when the cache is being made anew, once more on what is there then."""
+        if not self._has_file:
+            self._cache = self._open()
+        try:
+            return read()
+        except _CACHE_REPLACED:
+            self._reopen()
+            return read()
+
+    # Codes
+
+    def find(self, keys: Iterable[str]) -> list[Candidate]:
+        """All that is stored under any of these keys (`aisle.barcode_keys.lookup_keys`), in the order of the keys."""
+        wanted = list(keys)
+        found: list[Candidate] = self._read_safely(lambda: self._find_candidates(wanted))
+        return found
+
+    def _find_candidates(self, keys: Iterable[str]) -> list[Candidate]:
+        wanted = list(dict.fromkeys(keys))
+        rows = [(*row[:-1], str(row[-1] or "")) for row in fetch(self._cache, _FIND_CODES, to_text(wanted))]
+        badges = {key: badge for _, kind, key, *_, badge in rows if kind == PERSON}
+        found = [_make_candidate(*row[:-1]) for row in rows]
+        if len(badges) < 2:
+            return found
+        person = _exact_person(wanted[0], badges)
+        return [one for one in found if one.kind != PERSON or one.key == person]
+
+    def with_prices(self, candidates: list[Candidate]) -> list[Candidate]:
+        """The same, with the price of each product for which one is in force without doubt."""
+        numbers = [candidate.key for candidate in candidates if candidate.kind == PRODUCT]
+        prices: dict[str, Decimal] = self._read_safely(lambda: cache_prices.prices_of(self._cache, numbers))
+        return [candidate._replace(price=prices.get(candidate.key)) for candidate in candidates]
+
+    # Windows
+
+    def query(self, name: str, args: Mapping[str, Json]) -> QueryResult:
+        """(rows, how many there are in all) of a named read, see aisle.cache.query_registry."""
+        rows, total, _ = self.query_window(name, args)
+        return rows, total
+
+    def query_window(self, name: str, args: Mapping[str, Json]) -> WindowRows:
+        """The same, and whether there may be more than are counted."""
+        read = self._queries.get(name)
+        if read is not None:
+            result: QueryResult | WindowRows = self._read_safely(lambda: read(self._query_context(), args))
+        else:
+            result = self._read_safely(lambda: self._supervisor_queries.read(name, self._cache, args))
+        return WindowRows(*result)
+
+    def _query_context(self) -> QueryContext:
+        return QueryContext(
+            store_folder=self._store_folder,
+            cache=self._cache,
+            outbox=self._outbox,
+            overlay=self._overlay,
+            stock_overlay=self._stock_overlay,
+            pools=self.pools,
+            overlaid_orders=self._overlaid_orders,
+            find=self._find_candidates,
+            walk_order=self._walk_order,
+            list_change=self._open_list_change,
+            closed_orders=self._closed_orders,
+        )
+
+    @cached_property
+    def _supervisor_queries(self) -> reads_desk.SupervisorQueries:
+        return reads_desk.SupervisorQueries(self._outbox, self._overlay)
+
+    def _closed_orders(self, orders: Iterable[str]) -> set[str]:
+        """Those of these orders that were rejected or finished here."""
+        standings = self._order_states.states_of(self._cache, self._overlay.by_order(), orders)
+        return {number for number, standing in standings.items() if standing.is_closed}
+
+    def _open_list_change(self) -> ListChange:
+        """Reckoned again only when cache or outbox have changed: a list is asked for at every key of a search."""
+        stamp = (*self._overlay.revision(), self._version())
+        if self._list_change is None or self._list_change[0] != stamp:
+            self._list_change = stamp, self._order_states.list_change(self._cache, self._overlay.by_order(), stamp[-1])
+        return self._list_change[1]
+
+    def _walk_order(self) -> WalkOrder:
+        return self._walk_orders.current(self._cache, self._version())
+
+    def _version(self) -> int:
+        return int(fetch(self._cache, "PRAGMA data_version")[0][0])
+
+    # What is new
+
+    def data_version(self) -> tuple[int, int]:
+        """Changes when another process has written to the cache or the outbox; costs microseconds."""
+        return self._read_safely(self._version), self._overlay.data_version()
+
+    def cache_version(self) -> tuple[int, int]:
+        """Changes when another process has written to the cache, or another cache was opened; costs microseconds."""
+        version: int = self._read_safely(self._version)
+        return self._open_count, version
+
+    def changes(self, since: int) -> tuple[int, list[tuple[str, str]]]:
+        """(position, what changed after position `since`): (topic, key) each, once; an empty key is the whole topic.
+
+        Topics: those of aisle.cache.schema. Since 0, or from where nobody remembers, everything changed.
+        """
+        result: tuple[int, list[tuple[str, str]]] = self._read_safely(lambda: self._changes(since))
+        return result
+
+    def _changes(self, since: int) -> tuple[int, list[tuple[str, str]]]:
+        there = file_id(self._store_folder.cache)
+        if schema_version(self._cache) != SCHEMA_VERSION or there not in (
+            None,
+            self._file,
+        ):  # another has been put in its place
+            self._reopen()
+        first, last = fetch(self._cache, "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM change")[0]
+        if since == last:
+            return since, []
+        if since <= 0 or since > last or since < first - 1:
+            return last, list(ALL_TOPICS)
+        rows = fetch(self._cache, "SELECT DISTINCT topic, key FROM change WHERE seq > ?", since)
+        if len(rows) > MAX_KEYED_CHANGES:
+            rows = list(dict.fromkeys((topic, "") for topic, _ in rows))
+        return last, [(str(topic), str(key)) for topic, key in rows]
+
+    def is_complete(self) -> bool:
+        """Whether all of the store has been read at least once; False while the first sync is on its way."""
+        sql = "SELECT 1 FROM sync WHERE topic = 'full' AND json_extract(cursor, '$.completed') > 0"
+        return self._read_safely(lambda: fetch_one(self._cache, sql)) is not None
+
+    def link(self, now: float) -> LinkState:
+        """The state of the link; `now` in seconds since 1970. What waits and what is doubtful, the outbox counts.
+
+        Read again only when the cache has changed: every frame has it.
+        """
+
+        def read() -> tuple[int, LinkState, float | None]:
+            version = self._version()
+            if self._link is not None and self._link[0] == version:
+                return self._link
+            state, last_ok, done, total, why = fetch(
+                self._cache, "SELECT state, last_ok, done, total, server FROM link"
+            )[0]
+            without = tuple(str(why).split(", ")) if state == "partial" else ()
+            lists, left_out = missing_lists(self._cache)
+            link = LinkState(str(state), -1.0, 0, 0, int(done), int(total), without, unread_lists(self._cache))
+            return version, link._replace(unreadable_lists=lists, unusable_rows=left_out), last_ok
+
+        self._link = self._read_safely(read)
+        _, link, last_ok = self._link
+        return link if last_ok is None else link._replace(age_s=max(0.0, now - last_ok))
+
+    def why_refused(self) -> str:
+        """Why the link is refused, as it is kept; empty where it is not."""
+        rows = self._read_safely(lambda: fetch(self._cache, "SELECT server FROM link WHERE state = 'refused'"))
+        return str(rows[0][0] or "") if rows else ""
+
+
+def _exact_person(text: str, badges: Mapping[str, str]) -> str:
+    """Whose badge or user name is exactly this one, where the forms of it lead to several people; empty if nobody's."""
+    said = text.strip().casefold()
+    exact = [user for user, badge in badges.items() if said == badge.strip().casefold()]
+    exact = exact or [user for user in badges if said == user.strip().casefold()]
+    return exact[0] if len(exact) == 1 else ""
+
+
+def _make_candidate(
+    code: str,
+    kind: str,
+    key: str,
+    factor: str,
+    name: str | None,
+    decimals: int | None,
+    order_label: str | None,
+    person_name: str | None,
+    unit: str | None,
+) -> Candidate:
+    return Candidate(
+        code, kind, key, name or order_label or person_name or key, Decimal(factor), bool(decimals), unit=unit or ""
+    )

@@ -1,0 +1,164 @@
+"""Raw answers in the cache as rows for a job."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import apsw
+
+from aisle.cache.order_overlay import Row, to_decimal
+from aisle.host.database import fetch
+from aisle.jobs.job import Json
+from aisle.json_codec import to_text
+from aisle.search_text import natural_key
+from aisle.tuples import NamedTuple
+
+QueryResult = tuple[list[Row], int]
+"""Rows, and how many there are in all."""
+
+
+class WindowRows(NamedTuple):
+    """The same of a read that stops counting."""
+
+    rows: list[Row]
+    total: int
+    is_partial: bool = False
+    """There may be more than are counted."""
+
+
+NO_WALK_ORDER = Decimal(10) ** 12
+"""Where a place without a walking order goes."""
+
+
+def window_bounds(args: Mapping[str, Json], size: int) -> tuple[int, int]:
+    """(first, size) of a window that is asked for; `size` when nobody says how many rows."""
+    first, wanted = args.get("first"), args.get("size")
+    return max(0, int(first or 0)), size if wanted is None else max(0, int(wanted))
+
+
+def _parse_fraction(text: str) -> Decimal | int:
+    value = Decimal(text)
+    return int(value) if value.adjusted() < NO_WALK_ORDER.adjusted() and value == value.to_integral_value() else value
+
+
+def _parse_constant(word: str) -> None:
+    """What is infinite, or no number at all, says nothing."""
+
+
+_DECODER = json.JSONDecoder(parse_float=_parse_fraction, parse_constant=_parse_constant)
+"""Made once: to make one takes as long as to read a row."""
+
+
+def parse_row(raw: str) -> Row:
+    """A kept row: whole numbers as int, fractions as Decimal."""
+    row: Row = _DECODER.decode(raw)
+    return row
+
+
+def round_sum(value: float) -> Decimal:
+    """A sum that the cache keeps: what adding fractions has left behind the sixth digit says nothing."""
+    return Decimal(int(value)) if value.is_integer() else to_decimal(round(value, 6))
+
+
+def iso_time(at: float) -> str:
+    """Seconds since 1970 as ISO 8601 UTC."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def pool_quantities(raw: Mapping[str, Any], prefix: str) -> dict[str, Json]:
+    """The pools of a row that say anything, by number as text."""
+    return {pool: value for pool, name in _pool_fields(prefix) if (value := raw.get(name))}
+
+
+@cache
+def _pool_fields(prefix: str) -> tuple[tuple[str, str], ...]:
+    return tuple((str(pool), f"{prefix}{pool}") for pool in range(1, 11))
+
+
+def used_pools(names: Mapping[str, Json], configured_pools: Mapping[int, str]) -> dict[str, Json]:
+    """The pools that are used, by number as text: those of the settings under the store's own names, else all named."""
+    return (
+        {str(pool): names.get(str(pool)) or name for pool, name in configured_pools.items()}
+        if configured_pools
+        else dict(names)
+    )
+
+
+def load_walk_orders(cache: apsw.Connection, codes: Iterable[str]) -> dict[str, Json]:
+    """The walking order of places that have one."""
+    rows = fetch(
+        cache,
+        "SELECT l.location_code, l.location_order FROM json_each(?) e JOIN location l ON l.location_code = e.value"
+        " WHERE l.location_order IS NOT NULL",
+        to_text(list(codes)),
+    )
+    return {str(code): to_decimal(order) for code, order in rows}
+
+
+def location_entries(raw: Mapping[str, Any]) -> list[Row]:
+    """Where the goods of a row lie, as far as it says that in rows."""
+    entries = raw.get("store_locations")
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+
+
+def stock_locations(raw: Mapping[str, Any]) -> list[Row]:
+    """The places of a stock entry. interface: Stock location entry."""
+    return [
+        _location_row(entry, "store_location_code", "stock_pool_")
+        for entry in location_entries(raw)
+        if entry.get("store_location_code")
+    ]
+
+
+def line_locations(raw: Mapping[str, Any]) -> list[Row]:
+    """The places of an order line where free goods lie. interface: Line location."""
+    return [
+        _location_row(entry, "location_code", "most_likely_pool_")
+        for entry in location_entries(raw)
+        if entry.get("location_code") and not entry.get("customer_order_number")
+    ]
+
+
+def held_locations(raw: Mapping[str, Any]) -> list[Row]:
+    """The places where goods of an order line are kept. interface: Line location."""
+    return [
+        {"location_code": str(entry["location_code"]), "quantity": entry_quantity(entry, "most_likely_pool_")}
+        for entry in location_entries(raw)
+        if entry.get("location_code") and entry.get("customer_order_number")
+    ]
+
+
+def entry_quantity(entry: Mapping[str, Any], pool_prefix: str) -> Decimal | None:
+    """How much lies at a place: in all, else in all its pools; None where the entry says neither."""
+    if entry.get("quantity") is not None:
+        return to_decimal(entry["quantity"])
+    said = [entry[name] for _, name in _pool_fields(pool_prefix) if entry.get(name) is not None]
+    return sum((to_decimal(quantity) for quantity in said), Decimal(0)) if said else None
+
+
+def _location_row(entry: Mapping[str, Any], code: str, pool_prefix: str) -> Row:
+    return {
+        "location_code": str(entry[code]),
+        "location_order": entry.get("location_order"),
+        "quantity": entry_quantity(entry, pool_prefix),
+        "pools": pool_quantities(entry, pool_prefix),
+        "default_stock_pool": entry.get("default_stock_pool"),
+    }
+
+
+def sort_by_walk_order(locations: Sequence[Row], orders: Mapping[str, Json]) -> list[Row]:
+    """Places in the order of feet, each with its walking order where it has one."""
+    for place in locations:
+        place["location_order"] = place["location_order"] or orders.get(place["location_code"])
+    return sorted(
+        locations,
+        key=lambda place: (
+            to_decimal(place["location_order"]) or NO_WALK_ORDER,
+            natural_key(str(place["location_code"])),
+        ),
+    )

@@ -1,0 +1,424 @@
+"""Orders and their lines in cache.db: the tables, what they are found by, and the counts that are kept of them."""
+
+from __future__ import annotations
+
+from aisle.cache.log_schema import LOG_TABLES
+
+ORDER_OPEN, ORDER_PICKED, ORDER_CLOSED = 0, 1, 2
+"""States of an order in the table: to be picked; all picked; finished or rejected."""
+
+MIN_SEARCH_PART = 2
+"""Letters of a part of a word that orders are found by in their index."""
+
+STATUS_SQL = """
+CASE state WHEN 1 THEN 'picked' WHEN 0 THEN CASE WHEN picked_quantity > 0 THEN 'partial' ELSE 'open' END
+ELSE CASE WHEN ifnull(raw ->> 'is_active', 1) IN (1, 'true') AND ifnull(raw ->> 'is_rejected', 0) IN (1, 'true')
+  THEN 'rejected' ELSE 'finished' END END
+"""
+"""The words of our own service for the state of an order (`fulfillment_status`), from what every service says.
+
+No column that SQLite itself generates: an index with such a one never stands for its table."""
+
+IS_CLAIMED_SQL = "ifnull(raw ->> 'is_claimed', 0) IN (1, 'true')"
+
+_IS_SHORT_SQL = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
+"""A line that is closed with less than was ordered."""
+
+_IS_OVER_PICKED_OR_MOVED_SQL = "(raw ->> 'picked_quantity') > (raw ->> 'quantity') OR (raw ->> 'moved_quantity') > 0"
+"""A line of which more is picked than was ordered, or whose goods lie somewhere, where they can be compared."""
+
+
+def _due_count_trigger(row: str, change: int) -> str:
+    """Counts an order that is to be picked, or counts it no more, on its day; a day without one has no row."""
+    added = f"""INSERT INTO due_tally SELECT {row}.status, substr({row}.pickup, 1, 10), {change}
+  WHERE {row}.status IN ('open', 'partial') ON CONFLICT DO UPDATE SET n = n + excluded.n;"""
+    swept = f"""
+  DELETE FROM due_tally WHERE status = {row}.status AND day = substr({row}.pickup, 1, 10) AND n = 0;"""  # noqa: S608
+    return added + (swept if change < 0 else "")
+
+
+ORDER_TABLES = f"""
+CREATE TABLE orders (
+  id INTEGER PRIMARY KEY,
+  order_number TEXT NOT NULL UNIQUE,
+  state INTEGER NOT NULL,
+  pickup TEXT NOT NULL,
+  sort TEXT NOT NULL,
+  text TEXT NOT NULL,
+  label TEXT NOT NULL,
+  reference TEXT NOT NULL,
+  picked_quantity NUMERIC,
+  header_began REAL NOT NULL,
+  lines_began REAL,
+  raw TEXT NOT NULL,
+  first_began REAL NOT NULL DEFAULT 0,
+  status TEXT NOT NULL DEFAULT '',
+  claimed INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX orders_pickup ON orders (pickup, sort, order_number, status);
+CREATE INDEX orders_age ON orders (first_began, sort, order_number, status);
+CREATE INDEX orders_number ON orders (sort, order_number, status);
+CREATE INDEX orders_at_work ON orders (status, claimed, order_number) WHERE state = 0;
+CREATE INDEX orders_list
+  ON orders (state, pickup, sort, order_number, text, status, claimed, reference, first_began);
+CREATE VIRTUAL TABLE order_search USING fts5 (
+  parts, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'
+);
+CREATE TRIGGER orders_gone AFTER DELETE ON orders BEGIN
+  DELETE FROM order_search WHERE rowid = old.id;
+END;
+CREATE TABLE line (
+  order_number TEXT NOT NULL,
+  line_number INTEGER NOT NULL,
+  product_number TEXT NOT NULL,
+  raw TEXT NOT NULL,
+  in_hand NUMERIC NOT NULL,
+  wrong INTEGER NOT NULL,
+  PRIMARY KEY (order_number, line_number)
+) WITHOUT ROWID;
+CREATE INDEX line_product ON line (product_number);
+CREATE INDEX line_in_hand ON line (product_number) WHERE in_hand > 0;
+CREATE INDEX line_short ON line (order_number) WHERE {_IS_SHORT_SQL};
+CREATE INDEX line_wrong ON line (order_number, line_number) WHERE wrong;
+CREATE INDEX line_too_much ON line (order_number) WHERE {_IS_OVER_PICKED_OR_MOVED_SQL};
+CREATE TABLE held (
+  order_number TEXT NOT NULL,
+  line_number INTEGER NOT NULL,
+  location_code TEXT NOT NULL,
+  product_number TEXT NOT NULL,
+  quantity TEXT NOT NULL,
+  PRIMARY KEY (order_number, line_number, location_code)
+) WITHOUT ROWID;
+CREATE INDEX held_place ON held (location_code, product_number, order_number, line_number, quantity);
+CREATE TRIGGER line_out AFTER DELETE ON line BEGIN
+  DELETE FROM held WHERE order_number = old.order_number AND line_number = old.line_number;
+END;
+CREATE TABLE due_tally (
+  status TEXT NOT NULL,
+  day TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (status, day)
+) WITHOUT ROWID;
+CREATE TABLE tally (state INTEGER PRIMARY KEY, n INTEGER NOT NULL);
+INSERT INTO tally VALUES (0, 0), (1, 0), (2, 0);
+CREATE TRIGGER orders_in AFTER INSERT ON orders BEGIN
+  UPDATE tally SET n = n + 1 WHERE state = new.state;
+END;
+CREATE TRIGGER orders_out AFTER DELETE ON orders BEGIN
+  UPDATE tally SET n = n - 1 WHERE state = old.state;
+END;
+CREATE TRIGGER orders_on AFTER UPDATE OF state ON orders WHEN new.state <> old.state BEGIN
+  UPDATE tally SET n = n - 1 WHERE state = old.state;
+  UPDATE tally SET n = n + 1 WHERE state = new.state;
+END;
+CREATE TABLE status_tally (status TEXT PRIMARY KEY, n INTEGER NOT NULL);
+INSERT INTO status_tally VALUES ('open', 0), ('partial', 0), ('picked', 0), ('rejected', 0), ('finished', 0);
+CREATE TRIGGER status_in AFTER INSERT ON orders BEGIN
+  UPDATE status_tally SET n = n + 1 WHERE status = new.status;
+END;
+CREATE TRIGGER status_out AFTER DELETE ON orders BEGIN
+  UPDATE status_tally SET n = n - 1 WHERE status = old.status;
+END;
+CREATE TRIGGER status_on AFTER UPDATE OF status ON orders WHEN new.status <> old.status BEGIN
+  UPDATE status_tally SET n = n - 1 WHERE status = old.status;
+  UPDATE status_tally SET n = n + 1 WHERE status = new.status;
+END;
+CREATE TRIGGER due_in AFTER INSERT ON orders WHEN new.status IN ('open', 'partial') BEGIN
+  {_due_count_trigger("new", 1)}
+END;
+CREATE TRIGGER due_out AFTER DELETE ON orders WHEN old.status IN ('open', 'partial') BEGIN
+  {_due_count_trigger("old", -1)}
+END;
+CREATE TRIGGER due_on AFTER UPDATE OF status, pickup ON orders
+WHEN new.status <> old.status OR new.pickup <> old.pickup BEGIN
+  {_due_count_trigger("old", -1)}
+  {_due_count_trigger("new", 1)}
+END;
+"""  # noqa: S608 - conditions of our own
+
+
+SCHEMA_VERSION = 29
+"""Counted up with every change below."""
+
+ABSENT_ORDERS = "orders_absent"
+"""The row of `sync` with the orders that the service did not have: number and when it was asked, the last one last."""
+FEED_ENTRIES = 5000
+"""Entries of the change feed that are kept."""
+
+MAX_KEYED_CHANGES = 100
+"""More changes than this at once are one entry without a key: everything of that topic."""
+
+CHANGE_TOPICS = (
+    "order",
+    "product",
+    "surrounding",
+    "location",
+    "person",
+    "store",
+    "log",
+    "delivery",
+    "recount",
+    "assignment",
+)
+"""Topics of the change feed."""
+
+IS_WAREHOUSE_SQL = "ifnull(raw ->> 'isWarhouse', 0) IN (1, 'true')"
+AREA_SQL = "ifnull(raw ->> 'areaId', '')"
+"""What a store is, and where, as conditions that have an index."""
+
+IS_MISSING_SQL = "received IS NULL OR quantity IS NULL OR received < quantity"
+"""A line of a delivery of which something may have to come yet."""
+
+
+def _facet_triggers(column: str) -> str:
+    """Triggers that keep how many products have each value of a column."""
+    into = f"""
+  INSERT INTO facet SELECT '{column}', new.{column}, 1 WHERE new.{column} <> '' ON CONFLICT DO UPDATE SET n = n + 1;"""
+    out = f"""
+  UPDATE facet SET n = n - 1 WHERE kind = '{column}' AND code = old.{column};"""  # noqa: S608 - names of our own
+    return f"""
+CREATE TRIGGER {column}_in AFTER INSERT ON product WHEN new.{column} <> '' BEGIN{into}
+END;
+CREATE TRIGGER {column}_out AFTER DELETE ON product WHEN old.{column} <> '' BEGIN{out}
+END;
+CREATE TRIGGER {column}_on AFTER UPDATE OF {column} ON product WHEN new.{column} <> old.{column} BEGIN{out}{into}
+END;
+"""
+
+
+CACHE_TABLES = f"""
+CREATE TABLE store (
+  store_number TEXT PRIMARY KEY,
+  text TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX store_words ON store (store_number, text);
+CREATE INDEX store_area ON store ({AREA_SQL});
+CREATE INDEX store_warehouse ON store (store_number) WHERE {IS_WAREHOUSE_SQL};
+CREATE TABLE store_said (
+  store_number TEXT PRIMARY KEY,
+  began REAL NOT NULL,
+  refused TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE product (
+  id INTEGER PRIMARY KEY,
+  product_number TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  brand TEXT NOT NULL,
+  barcode TEXT NOT NULL,
+  unit TEXT NOT NULL,
+  allow_decimal INTEGER NOT NULL,
+  category TEXT NOT NULL DEFAULT '',
+  supplier TEXT NOT NULL DEFAULT '',
+  family TEXT NOT NULL DEFAULT '',
+  marks INTEGER NOT NULL DEFAULT 0,
+  text TEXT NOT NULL,
+  codes TEXT NOT NULL,
+  raw TEXT NOT NULL
+);
+CREATE INDEX product_category ON product (category, product_number) WHERE category <> '';
+CREATE INDEX product_supplier ON product (supplier, product_number) WHERE supplier <> '';
+CREATE INDEX product_family ON product (family, product_number) WHERE family <> '';
+CREATE INDEX product_marks ON product (product_number, marks) WHERE marks <> 0;
+CREATE TABLE facet (
+  kind TEXT NOT NULL,
+  code TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (kind, code)
+) WITHOUT ROWID;
+{_facet_triggers("category")}
+{_facet_triggers("supplier")}
+CREATE VIRTUAL TABLE search USING fts5 (
+  text, content = 'product', content_rowid = 'id', columnsize = 0, tokenize = 'trigram case_sensitive 1'
+);
+CREATE VIRTUAL TABLE search_piece USING fts5vocab (search, instance);
+CREATE TABLE stock (
+  id INTEGER PRIMARY KEY,
+  began REAL NOT NULL,
+  quantity NUMERIC NOT NULL,
+  barcode TEXT NOT NULL,
+  raw TEXT NOT NULL
+);
+CREATE INDEX product_beginning ON product (substr(text, 1, 24));
+CREATE TABLE below (
+  id INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  product_number TEXT NOT NULL,
+  location_code TEXT NOT NULL,
+  quantity TEXT NOT NULL,
+  PRIMARY KEY (id, n)
+) WITHOUT ROWID;
+CREATE INDEX below_list ON below (name, product_number, n, location_code, quantity);
+CREATE TABLE below_tally (n INTEGER NOT NULL);
+INSERT INTO below_tally VALUES (0);
+CREATE TRIGGER below_in AFTER INSERT ON below BEGIN UPDATE below_tally SET n = n + 1; END;
+CREATE TRIGGER below_out AFTER DELETE ON below BEGIN UPDATE below_tally SET n = n - 1; END;
+CREATE TRIGGER product_named AFTER UPDATE OF name ON product WHEN new.name <> old.name BEGIN
+  UPDATE below SET name = new.name WHERE id = new.id;
+END;
+CREATE TABLE place (
+  id INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  location_code TEXT NOT NULL,
+  quantity REAL,
+  lies INTEGER NOT NULL,
+  PRIMARY KEY (id, n)
+) WITHOUT ROWID;
+CREATE INDEX place_location ON place (location_code, id);
+CREATE TABLE place_tally (
+  location_code TEXT PRIMARY KEY,
+  products INTEGER NOT NULL,
+  quantity REAL NOT NULL,
+  unsaid INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TRIGGER place_in AFTER INSERT ON place WHEN new.lies AND new.location_code <> '' BEGIN
+  INSERT INTO place_tally VALUES (new.location_code, 1, ifnull(new.quantity, 0), new.quantity IS NULL)
+  ON CONFLICT DO UPDATE SET products = products + 1, quantity = quantity + excluded.quantity,
+    unsaid = unsaid + excluded.unsaid;
+END;
+CREATE TRIGGER place_out AFTER DELETE ON place WHEN old.lies BEGIN
+  UPDATE place_tally SET products = products - 1, quantity = quantity - ifnull(old.quantity, 0),
+    unsaid = unsaid - (old.quantity IS NULL)
+  WHERE location_code = old.location_code;
+  DELETE FROM place_tally WHERE location_code = old.location_code AND products = 0;
+END;
+
+CREATE TABLE surrounding (
+  product_number TEXT PRIMARY KEY,
+  began REAL NOT NULL,
+  refused TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE location (
+  location_code TEXT PRIMARY KEY,
+  location_order NUMERIC,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE tag (
+  tag TEXT NOT NULL,
+  location_code TEXT NOT NULL,
+  PRIMARY KEY (tag, location_code)
+) WITHOUT ROWID;
+CREATE INDEX tag_location ON tag (location_code);
+CREATE TABLE tag_tally (tag TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER tag_in AFTER INSERT ON tag BEGIN
+  INSERT INTO tag_tally VALUES (new.tag, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER tag_out AFTER DELETE ON tag BEGIN
+  UPDATE tag_tally SET n = n - 1 WHERE tag = old.tag;
+END;
+
+{ORDER_TABLES}
+CREATE TABLE delivery (
+  id INTEGER PRIMARY KEY,
+  order_number TEXT NOT NULL UNIQUE,
+  expected TEXT NOT NULL,
+  due TEXT NOT NULL,
+  sort TEXT NOT NULL,
+  text TEXT NOT NULL,
+  codes TEXT NOT NULL,
+  began REAL NOT NULL,
+  raw TEXT NOT NULL,
+  came INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX delivery_list ON delivery (came, due, sort, order_number, text);
+CREATE INDEX delivery_came ON delivery (expected, sort, order_number, text) WHERE came = 1;
+CREATE TABLE delivery_tally (came INTEGER PRIMARY KEY, n INTEGER NOT NULL);
+INSERT INTO delivery_tally VALUES (0, 0), (1, 0);
+CREATE TRIGGER delivery_in AFTER INSERT ON delivery BEGIN
+  UPDATE delivery_tally SET n = n + 1 WHERE came = new.came;
+END;
+CREATE TRIGGER delivery_out AFTER DELETE ON delivery BEGIN
+  UPDATE delivery_tally SET n = n - 1 WHERE came = old.came;
+END;
+CREATE TRIGGER delivery_on AFTER UPDATE OF came ON delivery WHEN new.came <> old.came BEGIN
+  UPDATE delivery_tally SET n = n - 1 WHERE came = old.came;
+  UPDATE delivery_tally SET n = n + 1 WHERE came = new.came;
+END;
+CREATE TABLE delivery_line (
+  order_number TEXT NOT NULL,
+  line_number INTEGER NOT NULL,
+  product_number TEXT NOT NULL,
+  quantity NUMERIC,
+  received NUMERIC,
+  raw TEXT NOT NULL,
+  PRIMARY KEY (order_number, line_number)
+) WITHOUT ROWID;
+CREATE INDEX delivery_line_product ON delivery_line (product_number);
+CREATE INDEX delivery_line_missing ON delivery_line (product_number) WHERE {IS_MISSING_SQL};
+CREATE TABLE receipt (
+  id INTEGER PRIMARY KEY,
+  order_number TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  import_id NUMERIC NOT NULL,
+  raw TEXT NOT NULL,
+  text TEXT NOT NULL
+);
+CREATE INDEX receipt_list ON receipt (import_id DESC, order_number, text);
+CREATE INDEX receipt_kind ON receipt (kind, import_id DESC, order_number, text);
+CREATE TABLE receipt_tally (kind TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER receipt_in AFTER INSERT ON receipt BEGIN
+  INSERT INTO receipt_tally VALUES (new.kind, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER receipt_out AFTER DELETE ON receipt BEGIN
+  UPDATE receipt_tally SET n = n - 1 WHERE kind = old.kind;
+END;
+CREATE TRIGGER receipt_on AFTER UPDATE OF kind ON receipt WHEN new.kind <> old.kind BEGIN
+  UPDATE receipt_tally SET n = n - 1 WHERE kind = old.kind;
+  INSERT INTO receipt_tally VALUES (new.kind, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+
+CREATE TABLE person (
+  user TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  badge TEXT NOT NULL,
+  text TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
+{LOG_TABLES}
+CREATE TABLE recount (
+  id TEXT PRIMARY KEY,
+  product_number TEXT NOT NULL,
+  location_code TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE assignment (
+  id TEXT PRIMARY KEY,
+  n INTEGER NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE code (
+  code TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  factor TEXT NOT NULL,
+  PRIMARY KEY (code, kind, key)
+) WITHOUT ROWID;
+
+CREATE TABLE sync (topic TEXT PRIMARY KEY, cursor TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE seen (
+  topic TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  PRIMARY KEY (topic, generation, key)
+) WITHOUT ROWID;
+CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, key TEXT NOT NULL);
+CREATE TABLE link (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  state TEXT NOT NULL DEFAULT 'none',
+  last_ok REAL,
+  done INTEGER NOT NULL DEFAULT 0,
+  total INTEGER NOT NULL DEFAULT 0,
+  server TEXT NOT NULL DEFAULT '',
+  features TEXT NOT NULL DEFAULT ''
+);
+INSERT INTO link (id) VALUES (1);
+"""  # noqa: S608 - conditions of our own

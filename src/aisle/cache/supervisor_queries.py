@@ -1,0 +1,113 @@
+"""The reads of a supervisor's pages, by name; loaded when the first of them is asked for.
+
+`board`, `orders_by_number` and `absent` (order_number, since): see aisle.cache.order_board_queries. `history`
+(order_number, size) and `outcomes` (orders, since): see aisle.cache.order_history_queries.
+`exceptions` (now, minutes): one row with the number of each kind. `differences`, `impossible`, `stuck` (now,
+minutes) and `recounts`: windows (first, size), see aisle.cache.exception_queries. `views` (user): filters that a
+person has kept.
+Of clearances `clearing`, `tags`, `tagged`, `assignments` and `ask`: see aisle.cache.clearance_queries.
+Of today `today`, `today_hours`, `today_places`, `today_terminals`: see aisle.cache.today_queries.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+import apsw
+
+from aisle.cache import clearance_queries as reads_clearing
+from aisle.cache import exception_queries
+from aisle.cache import today_queries as reads_today
+from aisle.cache.exception_queries import PickedOverStock, open_recounts
+from aisle.cache.operation_queries import count_needing_person
+from aisle.cache.order_board_queries import OrderBoard, find_absent_order
+from aisle.cache.order_history_queries import order_history, order_outcomes
+from aisle.cache.order_overlay import Overlay, Row
+from aisle.cache.row_values import QueryResult, window_bounds
+from aisle.jobs.job import Json
+from aisle.jobs.supervisor.order_filter import view_key
+from aisle.outbox import session_requests
+from aisle.outbox.local_notes import SAVED_VIEW, notes_of_topic
+
+DEFAULT_SIZE = 50
+
+
+class SupervisorQueries:
+    """The reads, on one outbox and whatever cache there is."""
+
+    def __init__(self, outbox: apsw.Connection, overlay: Overlay) -> None:
+        self._outbox = outbox
+        self._overlay = overlay
+        self._board = OrderBoard(outbox, overlay)
+        self._picked_over_stock = PickedOverStock()
+        self._queries: Mapping[str, Callable[[apsw.Connection, Mapping[str, Json]], QueryResult]] = {
+            "board": self._board.read,
+            "orders_by_number": self._board.rows_of_orders,
+            "absent": lambda cache, args: find_absent_order(cache, str(args["order_number"]), str(args["since"])),
+            "history": lambda cache, args: order_history(cache, outbox, args),
+            "outcomes": lambda _, args: order_outcomes(outbox, args),
+            "differences": lambda cache, args: exception_queries.open_differences(cache, outbox, args),
+            "impossible": lambda cache, args: exception_queries.negative_stock(cache, self._picked_over_stock, args),
+            "stuck": self._query_stuck,
+            "recounts": lambda cache, args: _cut_window(open_recounts(cache, outbox), args),
+            "exceptions": self._query_exceptions,
+            "views": self._query_saved_views,
+            "clearing": reads_clearing.clearance_permission,
+            "tags": lambda cache, _: reads_clearing.tag_rows(cache),
+            "tagged": reads_clearing.held_by_category,
+            "assignments": lambda cache, args: reads_clearing.open_assignments(cache, outbox, overlay, args),
+            "today": lambda cache, args: reads_today.figures_of_day(
+                cache, outbox, lambda now: self._count_late(cache, now), args
+            ),
+            "today_hours": lambda cache, args: reads_today.work_by_hour(cache, outbox, args),
+            "today_places": reads_today.LocationFigures().read,
+            "today_terminals": lambda cache, _: reads_today.terminals_in_use(cache, outbox),
+            "ask": lambda _, args: session_requests.read_answer(outbox, str(args["ask_id"])),
+        }
+
+    def read(self, name: str, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+        """(rows, how many there are in all) of a named read."""
+        return self._queries[name](cache, args)
+
+    def _query_stuck(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+        numbers = exception_queries.stuck_orders(cache, self._outbox, args)
+        first, size = window_bounds(args, DEFAULT_SIZE)
+        rows, _ = self._board.rows_of_orders(cache, {"orders": numbers[first : first + size]})
+        for row in rows:
+            row["silent_since"] = row["silent_since"] or row["seen_at"]
+        return rows, len(numbers)
+
+    def _query_exceptions(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+        differences, value = exception_queries.difference_totals(cache, self._outbox)
+        row: Row = {
+            "doubts": count_needing_person(self._outbox)[1],
+            "differences": differences,
+            "value": value,
+            "impossible": exception_queries.count_negative_stock(cache, self._picked_over_stock),
+            "stuck": len(exception_queries.stuck_orders(cache, self._outbox, args)),
+            "late": self._count_late(cache, str(args["now"])),
+            "recounts": len(open_recounts(cache, self._outbox)),
+        }
+        return [row], 1
+
+    def _count_late(self, cache: apsw.Connection, now: str) -> int:
+        return self._board.count_late(cache, now)
+
+    def _query_saved_views(self, _: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+        prefix = view_key(str(args["user"]))
+        rows: list[Row] = [
+            {"name": key.removeprefix(prefix), "filter": json.loads(kept.text)}
+            for key, kept in notes_of_topic(self._outbox, SAVED_VIEW).items()
+            if key.startswith(prefix)
+        ]
+        return rows, len(rows)
+
+
+def _cut_window(rows: list[Row], args: Mapping[str, Json]) -> QueryResult:
+    """A window on a list, or the rows that it asks for by their `keys`."""
+    if args.get("keys"):
+        wanted = [row for row in rows if row.get("key") in args["keys"]]
+        return wanted, len(wanted)
+    first, size = window_bounds(args, DEFAULT_SIZE)
+    return rows[first : first + size], len(rows)

@@ -1,0 +1,253 @@
+"""The day of the store in figures, from sums that the cache keeps; nothing here reads a whole table.
+
+`today` (now): one row of orders, work, link, courier and cache. `today_hours` (now): what each person did, hour by
+hour. `today_places` (now, kind): what happened at each place, in the order of feet. `today_terminals`: who works where
+on this host. A day begins at midnight of the store, to the hour.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.people_queries import names_by_user, person_name
+from aisle.cache.row_values import QueryResult
+from aisle.cache.store_queries import missing_lists, unread_lists
+from aisle.host.database import fetch, fetch_one
+from aisle.jobs import store_time
+from aisle.jobs.job import Json
+from aisle.jobs.walk_order import natural_key
+from aisle.outbox.journal import SessionRow, running_sessions
+
+WORK_KINDS = ("pick", "count", "move", "short")
+"""What is counted; see the triggers of the table `log`."""
+KIND_BY_OPERATION = {"update-customer-order": "pick", "create-store-product-logs": "count", "create-movement": "move"}
+"""What operations of this host are, as far as their names tell."""
+
+_WORK_SUMS = "SELECT kind, sum(n), sum(quantity) FROM log_hour WHERE hour >= ? GROUP BY kind"
+_WORK_BY_HOUR = "SELECT app_user, hour, kind, n FROM log_hour WHERE hour >= ? ORDER BY app_user, hour"
+_LOCAL_USERS = "SELECT DISTINCT app_user FROM operation INDEXED BY operation_day WHERE created_at >= ?"
+_LOCAL_WORK = """
+SELECT CAST(created_at / 3600 AS INTEGER), operation, count(*) FROM operation INDEXED BY operation_day
+WHERE created_at >= ? AND app_user = ? AND superseded_by = '' AND state <> 'rejected'
+  AND (operation <> 'update-customer-order' OR json_array_length(body, '$.orders.order_lines') > 0) GROUP BY 1, 2
+"""
+"""Updates without lines pick nothing; only the rows of those are read of whom the store's log says nothing."""
+_WORK_BY_LOCATION = "SELECT place, sum(n) FROM log_place WHERE kind = ? AND hour >= ? GROUP BY place"
+_SHORTAGES_BY_LOCATION = """
+SELECT ifnull(l.raw ->> 'preferred_location_code', ''), count(*) FROM log g INDEXED BY log_short
+LEFT JOIN line l ON l.order_number = g.raw ->> 'customer_order_number'
+  AND l.line_number = g.raw ->> 'customer_order_line_number'
+WHERE g.raw ->> 'source' = 'short' AND g.at >= ? GROUP BY 1
+"""
+_COUNT_FIRST_SEEN = "SELECT count(*) FROM orders INDEXED BY orders_age WHERE first_began >= ?"
+_DUE_BY_STATUS = (
+    "SELECT status, count(*) FROM orders INDEXED BY orders_pickup WHERE pickup >= ? AND pickup < ? GROUP BY status"
+)
+"""From a day to the next one, both without hours: pickups are stored with them or without."""
+_OPEN_JOBS = """
+SELECT job_id, name, opened FROM job WHERE session_id = ? AND closed IS NULL ORDER BY opened_seq DESC, opened DESC
+"""
+_LAST_INPUT_OF_JOB = "SELECT at FROM event WHERE job_id = ? ORDER BY seq DESC LIMIT 1"
+_LAST_INPUTS = """
+SELECT session_id, max(at) FROM (SELECT session_id, at FROM event ORDER BY seq DESC LIMIT 400) GROUP BY 1
+"""
+
+CountLate = Callable[[str], int]
+"""How many orders are late at a moment."""
+
+
+def _hour_key(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H")
+
+
+def figures_of_day(
+    cache: apsw.Connection, outbox: apsw.Connection, count_late: CountLate, args: Mapping[str, Json]
+) -> QueryResult:
+    """See above."""
+    now = str(args["now"])
+    began = store_time.start_of_today(now)
+    ends = began + timedelta(days=1)
+    states = {str(status): int(count) for status, count in fetch(cache, "SELECT status, n FROM status_tally")}
+    day = (began.date().isoformat(), ends.date().isoformat())
+    due = {str(status): int(count) for status, count in fetch(cache, _DUE_BY_STATUS, *day) if status != "rejected"}
+    full = fetch_one(cache, "SELECT json_extract(cursor, '$.completed') FROM sync WHERE topic = 'full'")
+    began_at = began.timestamp()
+    first_read = fetch_one(cache, "SELECT min(first_began) FROM orders")
+    whole = bool(first_read and first_read[0] is not None and float(first_read[0]) < began_at)
+    row: Row = {
+        **{f"orders_{name}": states.get(name, 0) for name in ("open", "partial", "picked")},
+        "orders_in": int(fetch(cache, _COUNT_FIRST_SEEN, began_at)[0][0]),
+        "seen_all_day": whole,
+        "unread": unread_lists(cache),
+        **dict(zip(("lacking", "left_out"), missing_lists(cache), strict=True)),
+        "due": sum(due.values()),
+        "due_done": sum(count for status, count in due.items() if status not in ("open", "partial")),
+        "late": count_late(now),
+        **_work_figures(cache, began),
+        **_link_figures(cache),
+        "read_at": float(full[0]) if full and full[0] else 0.0,
+        "size": _cache_size(cache),
+        "courier_at": _heartbeat_time(cache),
+        **{f"rows_{name}": _row_count(cache, name) for name in ("orders", "product", "log")},
+    }
+    states_of = fetch(outbox, "SELECT state, count(*) FROM operation WHERE live = 1 GROUP BY state")
+    row["outbox"] = {str(state): int(count) for state, count in states_of}
+    return [row], 1
+
+
+def _work_figures(cache: apsw.Connection, began: datetime) -> Row:
+    found: dict[str, tuple[int, Decimal]] = {}
+    for kind, count, quantity in fetch(cache, _WORK_SUMS, _hour_key(began)):
+        found[str(kind)] = int(count), to_decimal(quantity)
+    row: Row = {}
+    for kind in WORK_KINDS:
+        row[f"work_{kind}"], row[f"pieces_{kind}"] = found.get(kind, (0, Decimal(0)))
+    return row
+
+
+def _link_figures(cache: apsw.Connection) -> Row:
+    state, last_ok, why = fetch(cache, "SELECT state, last_ok, server FROM link")[0]
+    return {"link": str(state), "last_ok": float(last_ok or 0), "why": str(why)}
+
+
+def _row_count(cache: apsw.Connection, table: str) -> int:
+    """How many rows a table has, or for one without numbers of its own what its sums say."""
+    if table == "orders":
+        return sum(int(count) for (count,) in fetch(cache, "SELECT n FROM tally"))
+    if table == "product":
+        row = fetch_one(cache, "SELECT max(id) FROM product")
+        return int(row[0] or 0) if row else 0
+    row = fetch_one(cache, "SELECT sum(n) FROM log_hour")
+    return int(row[0] or 0) if row else 0
+
+
+def _cache_folder(cache: apsw.Connection) -> Path | None:
+    return Path(cache.filename).parent if cache.filename else None
+
+
+def _cache_size(cache: apsw.Connection) -> int:
+    """Bytes of the cache's file; 0 where there is none."""
+    try:
+        return os.stat(cache.filename).st_size if cache.filename else 0
+    except OSError:
+        return 0
+
+
+def _heartbeat_time(cache: apsw.Connection) -> float:
+    """When the courier gave its last sign of life; 0 for none."""
+    folder = _cache_folder(cache)
+    try:
+        return os.stat(folder / "courier.lock").st_mtime if folder else 0.0
+    except OSError:
+        return 0.0
+
+
+def work_by_hour(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+    """See above: `user`, `name`, `here` (known on this host only), and `hours`: by the hour since midnight, how much of
+    each kind."""
+    began = store_time.start_of_today(str(args["now"]))
+    found: dict[tuple[str, bool], dict[int, dict[str, int]]] = {}
+    moments: dict[str, int] = {}
+    for user, hour, kind, count in fetch(cache, _WORK_BY_HOUR, _hour_key(began)):
+        if hour not in moments:
+            moments[hour] = _hours_since(began, datetime.fromisoformat(f"{hour}:00+00:00"))
+        _add_count(found, (str(user), False), moments[hour], str(kind), int(count))
+    here = [str(user) for (user,) in fetch(outbox, _LOCAL_USERS, began.timestamp()) if (str(user), False) not in found]
+    for user in here:
+        for hour, operation, count in fetch(outbox, _LOCAL_WORK, began.timestamp(), user):
+            moment = datetime.fromtimestamp(int(hour) * 3600, UTC)
+            if str(operation) in KIND_BY_OPERATION:
+                _add_count(
+                    found, (user, True), _hours_since(began, moment), KIND_BY_OPERATION[str(operation)], int(count)
+                )
+    names = names_by_user(cache)
+    rows: list[Row] = [
+        {"user": user, "name": str(names.get(user) or user), "here": here, "hours": by_hour}
+        for (user, here), by_hour in found.items()
+    ]
+    rows.sort(key=lambda row: (-_total_work(row), row["name"]))
+    return rows, len(rows)
+
+
+def _hours_since(began: datetime, moment: datetime) -> int:
+    return max(0, int((moment - began).total_seconds() // 3600))
+
+
+def _add_count(
+    found: dict[tuple[str, bool], dict[int, dict[str, int]]], user: tuple[str, bool], hour: int, kind: str, count: int
+) -> None:
+    of = found.setdefault(user, {}).setdefault(hour, {})
+    of[kind] = of.get(kind, 0) + count
+
+
+def _total_work(row: Row) -> int:
+    return sum(count for kinds in row["hours"].values() for count in kinds.values())
+
+
+class LocationFigures:
+    """The places in the order of feet, put in order again only when the list of them has changed."""
+
+    def __init__(self) -> None:
+        self._revision: tuple[Any, ...] = ()
+        self._codes: list[str] = []
+
+    def codes_in_walk_order(self, cache: apsw.Connection) -> list[str]:
+        """Their codes."""
+        stamp = fetch(cache, "SELECT count(*), total(location_order), max(location_code) FROM location")[0]
+        if stamp != self._revision:
+            rows = fetch(cache, "SELECT location_code, location_order FROM location")
+            rows.sort(key=lambda row: (row[1] is None, row[1] or 0, natural_key(str(row[0]))))
+            self._revision, self._codes = stamp, [str(code) for code, _ in rows]
+        return self._codes
+
+    def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+        """`today_places`: `place` and `n`; those that the list of places does not have come last."""
+        began, kind = store_time.start_of_today(str(args["now"])), str(args["kind"])
+        if kind == "short":
+            since = began.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            counted = dict(fetch(cache, _SHORTAGES_BY_LOCATION, since))
+        else:
+            counted = dict(fetch(cache, _WORK_BY_LOCATION, kind, _hour_key(began)))
+        walk = self.codes_in_walk_order(cache)
+        strange = sorted((str(place) for place in counted.keys() - set(walk) if place), key=natural_key)
+        rows: list[Row] = [{"place": place, "n": int(counted.get(place, 0))} for place in (*walk, *strange)]
+        return rows, len(rows)
+
+
+def terminals_in_use(cache: apsw.Connection, outbox: apsw.Connection) -> QueryResult:
+    """See above: `terminal`, `user`, `name`, `job` (empty at home), `since`, `last` (since 1970; 0 for none)."""
+    rows: list[Row] = []
+    lately = dict(fetch(outbox, _LAST_INPUTS))
+    for session in running_sessions(outbox):
+        jobs = fetch(outbox, _OPEN_JOBS, session.session_id)
+        inputs = [fetch_one(outbox, _LAST_INPUT_OF_JOB, job_id) for job_id, _, _ in jobs[:3]]
+        last = [float(each[0]) for each in inputs if each] + [float(lately.get(session.session_id) or 0)]
+        user = _signed_in_user(outbox, session)
+        rows.append(
+            {
+                "terminal": session.terminal,
+                "user": user,
+                "name": person_name(cache, user),
+                "job": str(jobs[0][1]) if jobs else "",
+                "since": float(jobs[0][2]) if jobs else session.started,
+                "last": max(last),
+            }
+        )
+    return rows, len(rows)
+
+
+def _signed_in_user(outbox: apsw.Connection, session: SessionRow) -> str:
+    """Who is at it now: somebody may have signed in since it began."""
+    row = fetch_one(outbox, "SELECT user FROM stay WHERE terminal = ?", session.terminal)
+    if row:
+        return str(row[0])
+    job = fetch_one(outbox, "SELECT user FROM job WHERE session_id = ? AND closed IS NULL", session.session_id)
+    return str(job[0]) if job else session.user

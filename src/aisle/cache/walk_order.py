@@ -1,0 +1,99 @@
+"""All places of the store in the order of feet, kept for as long as none of them changes, comes or goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import apsw
+
+from aisle.cache.order_overlay import to_decimal
+from aisle.host.database import fetch
+from aisle.jobs.job import Json
+from aisle.json_codec import to_text
+from aisle.search_text import natural_key, normalise_text
+
+_LISTED_LOCATIONS = "SELECT location_code, location_order, 1 FROM location"
+_STOCK_LOCATIONS = "SELECT DISTINCT location_code, NULL, 0 FROM place WHERE location_code <> ''"
+
+_LOCATIONS_OF_PRODUCTS = """
+SELECT DISTINCT location_code FROM place WHERE location_code <> '' AND id IN (
+  SELECT id FROM product WHERE product_number IN (SELECT value FROM json_each(?))
+)
+"""
+
+LocationStep = tuple[str, Json, str]
+"""(location_code, location_order or None, text to be searched) of a place."""
+
+
+class WalkOrder:
+    """All places in the order of feet; `is_listed`: the location list names every one of them."""
+
+    def __init__(self, steps: Sequence[LocationStep], *, is_listed: bool = True) -> None:
+        self.steps = steps
+        self.is_listed = is_listed
+
+    @cached_property
+    def position_by_code(self) -> Mapping[str, int]:
+        """Where each place stands in it, by its code."""
+        return {code: index for index, (code, _, _) in enumerate(self.steps)}
+
+    @cached_property
+    def position_by_folded_code(self) -> Mapping[str, int]:
+        """The same by its code in small letters."""
+        return {code.casefold(): index for code, index in self.position_by_code.items()}
+
+
+class WalkOrderCache:
+    """The walk as of now. It is made anew when the cache's own feed says that a place may have changed."""
+
+    def __init__(self) -> None:
+        self._walk_order: WalkOrder | None = None
+        self._version, self._last_change = -1, 0
+
+    def current(self, cache: apsw.Connection, version: int) -> WalkOrder:
+        """All places, those of the location list and those that only the stock list names; `version` of the cache."""
+        if self._walk_order is None or version != self._version:
+            first, last = fetch(cache, "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM change")[0]
+            # What is no longer in the feed may have been anything.
+            if (
+                self._walk_order is None
+                or not first <= self._last_change + 1 <= last + 1
+                or not self._is_current(cache, self._walk_order)
+            ):
+                self._walk_order = _load_walk_order(cache)
+            self._version, self._last_change = version, int(last)
+        return self._walk_order
+
+    def _is_current(self, cache: apsw.Connection, walk_order: WalkOrder) -> bool:
+        """Whether none of the changes since then concerns it."""
+        rows = fetch(
+            cache,
+            "SELECT DISTINCT topic, key FROM change WHERE seq > ? AND topic IN ('location', 'product')",
+            self._last_change,
+        )
+        if any(topic == "location" or not key for topic, key in rows):
+            return False
+        codes = fetch(cache, _LOCATIONS_OF_PRODUCTS, to_text([key for _, key in rows])) if rows else []
+        return not rows or (walk_order.is_listed and all(code in walk_order.position_by_code for (code,) in codes))
+
+
+def _load_walk_order(cache: apsw.Connection) -> WalkOrder:
+    rows = fetch(cache, _LISTED_LOCATIONS)
+    listed = {row[0] for row in rows}
+    rows += [row for row in fetch(cache, _STOCK_LOCATIONS) if row[0] not in listed]
+    rows.sort(key=_order_key)
+    # Only where several have the same order, or none, the codes say which comes first: most of them need not be read.
+    rows = [row for _, group in groupby(rows, key=_order_key) for row in _sort_by_code(list(group))]
+    steps = [(code, None if order is None else to_decimal(order), normalise_text(code)) for code, order, _ in rows]
+    return WalkOrder(steps, is_listed=all(listed for *_, listed in rows))
+
+
+def _order_key(row: tuple[str, Any, int]) -> tuple[bool, Any]:
+    return row[1] is None, row[1] or 0
+
+
+def _sort_by_code(rows: list[tuple[str, Any, int]]) -> list[tuple[str, Any, int]]:
+    return sorted(rows, key=lambda row: natural_key(row[0])) if len(rows) > 1 else rows

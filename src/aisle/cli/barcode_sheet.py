@@ -1,0 +1,105 @@
+"""`aisle sheet`: a page to print with the commands as barcodes, for hands that hold a scanner and no keyboard."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+from aisle.errors import StorageError
+from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS
+
+MODULE_MM = 0.33
+"""Width of the thinnest bar: fine for any scanner and any office printer."""
+QUIET_ZONE = 10
+"""Modules of white on both sides, the least that Code 128 asks for."""
+HEIGHT = 40
+"""Height of the bars in modules."""
+
+COMMAND_LABELS = {
+    "BACK": "Back",
+    "NEXT": "Next",
+    "UNDO": "Undo",
+    "DONE": "Done",
+    "SHORT": "Short: not enough here",
+    "HELP": "Help",
+    "SIGNOFF": "Sign out",
+    "QUIT": "Leave aisle",
+    "OK": "OK (Enter)",
+}
+"""What the commands do, by their names; those that are numbers or letters take the choice that has it."""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>aisle: commands to scan</title>
+<style>
+@page {{ margin: 10mm; }}
+body {{ margin: 0; color: #000; background: #fff; font: 10pt sans-serif; }}
+h1 {{ font-size: 13pt; margin: 0 0 2mm; }}
+p {{ margin: 0 0 4mm; }}
+ul {{ display: grid; grid-template-columns: 1fr 1fr; gap: 5mm 6mm; margin: 0; padding: 0; list-style: none; }}
+li {{ break-inside: avoid; }}
+svg {{ display: block; }}
+b {{ margin-left: {quiet}mm; font-size: 11pt; }}
+</style>
+</head>
+<body>
+<h1>aisle: commands to scan</h1>
+<p>Print at 100 %. Scan one instead of typing it; a screen takes those that it offers.</p>
+<ul>
+{items}
+</ul>
+</body>
+</html>
+"""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the page, or writes it to a file."""
+    text = sheet_html()
+    if arguments.out is None:
+        print(text, end="")
+        return 0
+    try:
+        Path(arguments.out).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"{arguments.out} cannot be written: {error.strerror}. Name another file.") from error
+    print(f"Written to {arguments.out}. Open it in a browser and print it at 100 %.", file=sys.stderr)
+    return 0
+
+
+def sheet_html() -> str:
+    """The whole page: one HTML document that needs nothing from anywhere else."""
+    items = "\n".join(
+        f"<li>{_barcode_svg(code)}<b>{escape(_command_label(code))}</b> <small>{escape(code)}</small></li>"
+        for code in (*PRINTED_COMMANDS, *PRINTED_LETTERS)
+    )
+    return _PAGE.format(quiet=f"{QUIET_ZONE * MODULE_MM:.1f}", items=items)
+
+
+def _command_label(code: str) -> str:
+    name = code.partition(":")[2]
+    if name.isdigit():
+        return f"Number {name}"
+    return f"Letter {name.lower()}" if len(name) == 1 else COMMAND_LABELS[name]
+
+
+def _barcode_svg(code: str) -> str:
+    """The code in Code 128: a drawing whose unit is one module."""
+    from barcode import Code128
+
+    modules = Code128(code).build()[0]
+    rects, at = [], QUIET_ZONE
+    for bar, run_ in groupby(modules):
+        width = len(list(run_))
+        if bar == "1":
+            rects.append(f'<rect x="{at}" y="0" width="{width}" height="{HEIGHT}"/>')
+        at += width
+    wide = at + QUIET_ZONE
+    size = f'width="{wide * MODULE_MM:.2f}mm" height="{HEIGHT * MODULE_MM:.2f}mm"'
+    drawing = f'<svg {size} viewBox="0 0 {wide} {HEIGHT}" shape-rendering="crispEdges" role="img"'
+    return f'{drawing} aria-label="{escape(code)}">{"".join(rects)}</svg>'

@@ -1,0 +1,279 @@
+"""`aisle outbox` and `aisle journal`: what this host has to send, and what was scanned on it."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from aisle.cache.cache_file import empty_cache, open_cache
+from aisle.cache.operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
+from aisle.cache.people_queries import person_name
+from aisle.cache.writer import CacheWriter
+from aisle.cli.options import settings_from_arguments
+from aisle.cli.reason_texts import reason_text
+from aisle.courier.push.push_loop import KEY_MARGIN_S
+from aisle.courier.service_features import parse_features
+from aisle.errors import StorageError, UsageError
+from aisle.host.database import fetch, transaction
+from aisle.host.notify_sockets import SessionSocket
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs import store_time
+from aisle.jobs.job import Resolve
+from aisle.outbox import archive, user_tokens
+from aisle.outbox.journal import EventRow, Journal
+from aisle.outbox.observed_behaviour import ObservedBehaviour
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Operation, user_of_principal
+from aisle.outbox.operation_state import QUEUED
+from aisle.outbox.outcome_reasons import NO_TOKEN, stored_detail
+from aisle.outbox.service_restore import REPORTED
+from aisle.outbox.session_requests import FULL_SYNC, request_read
+from aisle.settings import service_url
+from aisle.text import clean, fit, width
+
+MAX_OPERATIONS = 1000
+"""Operations shown at most."""
+
+_STOCK_EVIDENCE = {
+    "there": "By the stock it looks as if it arrived.",
+    "not_there": "By the stock it looks as if it did not arrive.",
+    "mixed": "The stock has changed in another way.",
+}
+
+
+def outbox(arguments: argparse.Namespace) -> int:
+    """Prints operations that are not settled, or the youngest of all of them; shows or settles one."""
+    home = _existing_store_folder(arguments)
+    if arguments.action == "replay":
+        return _replay(
+            home, arguments.since, settings_from_arguments(arguments, print_problems=False).settings.time_zone
+        )
+    if arguments.action:
+        return _run_action(home, arguments)
+    connection = open_outbox(home.folder)
+    store = OperationQueue(connection)
+    rows = list(store.recent(MAX_OPERATIONS))[::-1] if arguments.all else store.live_operations()
+    heads = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
+    waiting_for = user_tokens.operations_waiting_for_tokens(connection, time.time())
+    with closing(_open_cache(home)) as cache:
+        names = {each.user: person_name(cache, each.user) for each in waiting_for}
+    _print_table(heads, [_operation_cells(row, names) for row in rows])
+    waiting, doubtful = store.pending_counts()
+    print(f"{waiting} waiting, {doubtful} for a person to settle.", file=sys.stderr)
+    for each in waiting_for:
+        who = clean(names[each.user])
+        print(
+            f"{each.operation_count} of them for the PIN of {who}, given in the app: . and then PIN.", file=sys.stderr
+        )
+    _explain_refused_token(home, settings_from_arguments(arguments, print_problems=False).settings.token_file)
+    seen = ObservedBehaviour(connection).all()
+    if seen:
+        told = ", ".join(f"{probe.name} {clean(probe.value)}" for probe in seen)
+        print(f"Seen of the service: {told}.", file=sys.stderr)
+    return 0
+
+
+def _replay(store_folder: StoreFolder, since_text: str | None, zone: str) -> int:
+    """Begins anew with what was confirmed; the courier does the rest. `zone` is that of the store, as it is set."""
+    now = time.time()
+    since = None if since_text is None else parse_time(since_text, now)
+    with closing(open_outbox(store_folder.folder)) as connection:
+        with closing(_open_cache(store_folder)) as cache:
+            found = CacheWriter(cache, store_folder.store).cursor("features")
+        kept_since = now - parse_features(str(found or "")).key_lifetime_s + KEY_MARGIN_S
+        done = OperationQueue(connection).replay_since(since, kept_since, REPORTED)
+        request_read(connection, "orders", FULL_SYNC, now)
+        with closing(SessionSocket(store_folder)) as bell:
+            bell.wake_courier()
+    if since is not None:
+        at = datetime.fromtimestamp(since).astimezone().isoformat(timespec="minutes")
+        where = clean(zone) or "the zone of this host"
+        print(f"Since {at}, by the time of store {clean(store_folder.store)} ({where}).", file=sys.stderr)
+    print(f"{done.resent} operations are sent again under their keys; what the service has of them is not done twice.")
+    if done.looked_up:
+        print(f"{done.looked_up} had none, and are looked for first; what cannot be found is for a person.")
+    if done.too_old:
+        kept = datetime.fromtimestamp(kept_since).astimezone().isoformat(timespec="minutes")
+        print(
+            f"{done.too_old} are from before {kept}: the service may have forgotten their keys."
+            " They stay as they are; count what they were about.",
+            file=sys.stderr,
+        )
+    print("The store is read anew. See 'aisle outbox' and 'aisle doctor'.", file=sys.stderr)
+    return 0
+
+
+def parse_time(text: str, now: float) -> float:
+    """A moment as an operator says it, in seconds since 1970: a date or time of the store, in whose zone this process
+    works, or how long ago it was (90m, 12h, 3d). Raises UsageError."""
+    number, unit = text[:-1], _UNIT_SECONDS.get(text[-1:])
+    if unit and number.isascii() and number.isdigit():
+        return now - int(number) * unit
+    said = store_time.parse_time(text)
+    if said is None:
+        raise UsageError(f"{text!r} is no moment: say 2026-11-26T18:00, 2026-11-26, 90m, 12h or 3d.")
+    if said.timestamp() > now:
+        raise UsageError(f"{text} is still to come at the store; say when the copy of the service was made.")
+    return said.timestamp()
+
+
+_UNIT_SECONDS = {"m": 60, "h": 3600, "d": 86400}
+
+
+def _explain_refused_token(store_folder: StoreFolder, token_file: str) -> None:
+    """Why nothing is sent, when the service does not let this host in, or the token cannot even be read."""
+    with closing(_open_cache(store_folder)) as cache:
+        rows = fetch(cache, "SELECT server FROM link WHERE state = 'refused'")
+    for (why,) in rows:
+        if unread := stored_detail(str(why), NO_TOKEN):
+            print(f"Nothing is sent: {clean(unread)}", file=sys.stderr)
+            continue
+        file = token_file or "the file that token_file names"
+        print(f"Nothing is sent: the service lets nobody of this host in ({reason_text(str(why))}).", file=sys.stderr)
+        print(
+            f"Put a token for store {clean(store_folder.store)} into {clean(file)}; all is sent then.", file=sys.stderr
+        )
+
+
+def _run_action(store_folder: StoreFolder, arguments: argparse.Namespace) -> int:
+    connection = open_outbox(store_folder.folder)
+    store = OperationQueue(connection)
+    op = _find_operation(store, arguments.id)
+    if arguments.action == "show":
+        with closing(_open_cache(store_folder)) as cache:
+            _print_operation(unconfirmed_row(op, cache, connection))
+        return 0
+    how = arguments.how.replace("-", "_")
+    with transaction(connection):
+        done = store.resolve(Resolve(op.op_id, how, arguments.note), arguments.by or getpass.getuser())
+    if not done:
+        raise UsageError(f"{op.op_id} is {op.state}: {arguments.how} cannot be said of it. See 'aisle outbox'.")
+    with closing(SessionSocket(store_folder)) as bell:
+        bell.wake_courier()
+    print(f"{op.op_id} is {store.get(op.op_id).state} now.")
+    return 0
+
+
+def _find_operation(store: OperationQueue, start: str) -> Operation:
+    """The one operation whose id begins so."""
+    found = [op for op in store.live_operations() if op.op_id.startswith(start.upper())]
+    if len(found) != 1:
+        raise UsageError(f"{len(found)} operations begin with {start!r}. See 'aisle outbox' for their ids.")
+    return found[0]
+
+
+def _open_cache(store_folder: StoreFolder) -> apsw.Connection:
+    """The cache, for the names in it; where there is none, products go by their numbers."""
+    try:
+        return open_cache(store_folder.folder, writer=False)
+    except StorageError:
+        return empty_cache()
+
+
+def _print_operation(row: Mapping[str, Any]) -> None:
+    """What was meant, what became of it, and what both sides say."""
+    for name in ("op_id", "word", "operation", "who", "principal", "terminal", "at", "why", "tries"):
+        shown = reason_text(row[name]) if name == "why" else clean(str(row[name]))
+        print(f"{name.replace('_', ' ')}: {shown}")
+    _print_table(("meant", "of", "from", "to"), [_item_cells(item) for item in row["items"]])
+    if row["sides"]:
+        print()
+        _print_table(("of", "place", "before", "meant", "now"), [_side_cells(side) for side in row["sides"]])
+    if row["looks"]:
+        print(_STOCK_EVIDENCE[row["looks"]])
+    if row["pin"]:
+        print(f"waits for the PIN of {clean(str(row['pin']))}, given in the app: . and then PIN")
+    ways = ", ".join(way.replace("_", "-") for way in row["ways"] if way not in (RETURNED, GIVEN_TO_OTHER_ORDER))
+    print(f"can be settled as: {ways or 'nothing, it goes on by itself'}")
+
+
+def _item_cells(item: Mapping[str, Any]) -> Sequence[str]:
+    quantity = "?" if item["quantity"] is None else str(item["quantity"])
+    return (quantity, str(item["label"]), str(item["from"]), str(item["to"]))
+
+
+def _side_cells(side: Mapping[str, Any]) -> Sequence[str]:
+    return tuple(
+        "?" if side[name] is None else str(side[name]) for name in ("subject", "location", "before", "ours", "after")
+    )
+
+
+def journal(arguments: argparse.Namespace) -> int:
+    """Prints the youngest events, oldest of them first."""
+    if arguments.last < 1:
+        raise UsageError(f"--last {arguments.last} shows nothing; it takes 1 or more.")
+    if arguments.archive:
+        return _print_archive(_existing_store_folder(arguments), arguments)
+    rows = Journal(open_outbox(_existing_store_folder(arguments).folder)).last_events(arguments.last)
+    if arguments.json:
+        escaped = sys.stdout.isatty()  # a terminal would obey what was scanned; a file gets it as it came
+        for row in rows:
+            print(json.dumps(row._asdict(), ensure_ascii=escaped))
+        return 0
+    _print_table(("no", "at", "input", "kind", "step", "verdict"), [_event_cells(row) for row in rows])
+    return 0
+
+
+def _print_archive(store_folder: StoreFolder, arguments: argparse.Namespace) -> int:
+    """Prints how much is archived of each day, by person and job; its youngest rows, oldest of them first."""
+    rows: list[tuple[str, str, str, int]] = []
+    if archive.archive_path(store_folder.folder).exists():
+        with closing(archive.open_archive(store_folder.folder)) as kept:
+            rows = archive.daily_totals(kept)[-arguments.last :]
+    heads = ("day", "user", "job", "events")
+    if arguments.json:
+        for row in rows:
+            print(json.dumps(dict(zip(heads, row, strict=True)), ensure_ascii=sys.stdout.isatty()))
+        return 0
+    _print_table(heads, [(day, user, job, str(events)) for day, user, job, events in rows])
+    return 0
+
+
+def _existing_store_folder(arguments: argparse.Namespace) -> StoreFolder:
+    loaded = settings_from_arguments(arguments)
+    home = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
+    if not home.outbox.exists():
+        raise StorageError(f"Nobody has worked in store {home.store} on this host yet: there is no {home.outbox}.")
+    return home
+
+
+def _operation_cells(row: Operation, waiting_for: Mapping[str, str]) -> Sequence[str]:
+    """`waiting_for`: whose PIN is missing, with their names."""
+    user = user_of_principal(row.principal)
+    waits = user in waiting_for and row.state == QUEUED
+    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.created_at))
+    return (
+        at,
+        OUTCOME_BY_STATE[row.state],
+        row.operation,
+        " ".join(row.lanes),
+        user or row.principal,
+        str(row.attempts),
+        row.op_id,
+        f"waits for the PIN of {waiting_for[user]}" if waits else reason_text(row.last_error),
+    )
+
+
+def _event_cells(row: EventRow) -> Sequence[str]:
+    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.at))
+    return (str(row.seq), at, row.raw, row.kind, row.step_after, row.verdict)
+
+
+def _print_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Columns as wide as their widest cell, for eyes and for `cut`; nothing unsanitised."""
+    cells = [tuple(clean(cell) for cell in row) for row in rows]
+    if not cells:
+        print("Nothing.")
+        return
+    widths = [min(48, max(width(row[index]) for row in (heads, *cells))) for index in range(len(heads))]
+    for row in (heads, *cells):
+        print("  ".join(fit(cell, size, pad=True) for cell, size in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,59 @@
+"""The app behind a browser: started by `aisle web` for each screen, it speaks with it through its two pipes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from aisle.cli.app import BrowserView
+
+TERM = "xterm-256color"
+"""What the terminal in the page is like."""
+
+
+def session_command(options: Sequence[str]) -> list[str]:
+    """The command line of such a process."""
+    return [sys.executable, *(["-I"] if sys.flags.isolated else []), "-m", "aisle.cli.web_session", *options]
+
+
+def main() -> int:
+    """Runs one session; the exit status."""
+    from aisle.cli import print_error
+    from aisle.errors import AisleError, UsageError
+
+    try:
+        return _run(sys.argv[1:])
+    except UsageError as error:
+        return print_error(error, 2)
+    except AisleError as error:
+        return print_error(error, 1)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    from aisle.cli import app
+    from aisle.cli.options import create_app_parser, settings_from_arguments
+
+    parser = create_app_parser()
+    parser.add_argument("--called", required=True)
+    parser.add_argument("--columns", type=int, required=True)
+    parser.add_argument("--rows", type=int, required=True)
+    parsed = parser.parse_args(arguments)
+    parsed.kiosk = True  # nobody at a browser names a file of this host
+    os.environ["TERM"] = TERM
+    return app.open_app(settings_from_arguments(parsed, print_problems=False), _browser_view(parsed))
+
+
+def _browser_view(parsed: Namespace) -> BrowserView:
+    from aisle.cli.app import BrowserView
+    from aisle.jobs.job import SignIn
+
+    return BrowserView(SignIn(parsed.user, parsed.called), (parsed.columns, parsed.rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

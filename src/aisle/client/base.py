@@ -1,0 +1,449 @@
+"""Whether a read is tried again, and after how long: a pure decision. Writes are never retried by the client."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from urllib.parse import quote
+
+from aisle import __version__
+from aisle.client.errors import (
+    ClientError,
+    InvalidRequest,
+    InvalidResponse,
+    PagingLoop,
+    RateLimited,
+    ResponseTooLong,
+    StatusError,
+    TransportError,
+    UnsuccessfulResult,
+    status_error,
+)
+from aisle.client.paging import IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
+from aisle.client.response import Response
+from aisle.contract.wire import (
+    Operation,
+    QueryValue,
+    build_path,
+    encode_body,
+    encode_headers,
+    encode_json,
+    encode_query,
+    get_operation,
+)
+from aisle.errors import ContractError, SettingsError
+from aisle.text import clean
+from aisle.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+    from aisle.client.transport import Timeouts, Transport
+
+
+_TRANSIENT_STATUSES = frozenset({408, 429, 502, 503, 504})
+
+
+class RetryPolicy(NamedTuple):
+    """How patient a read is; times in seconds."""
+
+    tries: int = 3
+    first_wait: float = 0.5
+    longest_wait: float = 8.0
+    longest_retry_after: float = 120.0
+    waits_for_rate_limit: bool = True
+    """Whether patience that the service asks for (429) is given here; False where the caller has other things to do."""
+
+
+def wait_before_retry(error: ClientError, tries: int, random_fraction: float, policy: RetryPolicy) -> float | None:
+    """Seconds to wait before the next try, or None to give up.
+
+    `tries` were made so far; `roll` is a random number in [0, 1): full jitter, so that many clients do not come back
+    together. A service's Retry-After is the least that is waited; one beyond the policy is left to the caller.
+    """
+    passing = isinstance(error, TransportError) or (
+        isinstance(error, StatusError) and error.status in _TRANSIENT_STATUSES
+    )
+    if not passing or tries >= policy.tries or (isinstance(error, RateLimited) and not policy.waits_for_rate_limit):
+        return None
+    jitter = random_fraction * min(policy.longest_wait, policy.first_wait * 2.0 ** (tries - 1))
+    asked = error.retry_after if isinstance(error, StatusError) else None
+    if asked is None:
+        return jitter
+    return asked + jitter if asked <= policy.longest_retry_after else None
+
+
+def parse_retry_after(value: str | None, now: float) -> float | None:
+    """A Retry-After header as seconds from `now` (Unix time): a number of seconds or an HTTP date; None if neither."""
+    if value is None:
+        return None
+    text = value.strip()
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+M = TypeVar("M", bound="BaseModel")
+V = TypeVar("V")
+Query = Mapping[str, QueryValue]
+_TOO_LARGE = 413
+EXTENSION_PREFIX = "/aisle/v1/"
+
+
+class BaseClient:
+    """The client's machinery; the operations themselves are methods of its subclasses in `client.areas`."""
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str | Callable[[], str] = "",
+        *,
+        token_header: str = "Bearer {token}",  # noqa: S107 - a template, not a secret
+        transport: Transport | None = None,
+        timeouts: Timeouts | None = None,
+        retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a tuple
+        ca_file: str = "",
+        allow_plain_http: bool = False,
+        on_response: Callable[[Response], None] | None = None,
+        language: str = "",
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        random_source: Callable[[], float] = random.random,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """`token_header` is the Authorization value with `{token}` in it; `timeouts`: see aisle.client.transport, None
+        for the usual ones; `observe` is shown every answer; reads that take a language (`accept_language`,
+        `Accept-Language`) are asked in `language`, where the caller names none.
+
+        Raises SettingsError for an address or a template that cannot be used.
+        """
+        if "{token}" not in token_header:
+            raise SettingsError(f"token_header {token_header!r} has no {{token}} in it.")
+        from aisle.client.transport import (  # and with it httpx, for which an heir of the courier has no use
+            HttpSender,
+            Timeouts,
+        )
+
+        self._sender = HttpSender(
+            base_url,
+            timeouts=timeouts or Timeouts(),
+            transport=transport,
+            ca_file=ca_file,
+            allow_plain_http=allow_plain_http,
+        )
+        self._token = token
+        self._token_header = token_header
+        self._retry = retry
+        self._on_response = on_response
+        self._language = language
+        self._sleep = sleep
+        self._random_source = random_source
+        self._now = now
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._sender.base_url!r}, token=***)"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        await self._sender.aclose()
+
+    # --- raw ---------------------------------------------------------------------------------------------------------
+
+    async def request(
+        self,
+        name: str,
+        *,
+        path: Mapping[str, str] | None = None,
+        query: Query | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        token: str | None = None,
+    ) -> Response:
+        """One operation, sent once, with exactly these bytes; whatever the service answers is handed back.
+
+        `path` and `query` hold wire names; `headers` may hold others than the documented ones; `token` replaces the
+        client's own. Raises ContractError before anything is sent, NotSent, Ambiguous or TooLong after. `fate.classify`
+        judges.
+        """
+        op = get_operation(name)
+        target = _request_target(op, path or {}, query or {})
+        return await self._send(op.method, target, _check_headers(op, headers or {}), body, op.write, token)
+
+    async def request_extension(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: object = None,
+        token: str | None = None,
+    ) -> Response:
+        """A call that only our own service knows, below /aisle/v1/; sent once, and handed back whatever it answers.
+
+        `path` is already encoded (`wire.encode_segment`); `body` is anything `wire.encode_json` takes, or bytes.
+        """
+        parts = path.split("/")
+        if not path.startswith(EXTENSION_PREFIX) or "?" in path or "#" in path or not {".", ".."}.isdisjoint(parts):
+            raise ContractError(f"{path!r} is no path of an extension.")
+        pairs = [f"{quote(key, safe='')}={quote(_query_text(value), safe='')}" for key, value in (query or {}).items()]
+        target = f"{path}?{'&'.join(pairs)}" if pairs else path
+        data = body if body is None or isinstance(body, bytes) else encode_json(to_plain(body))
+        return await self._send(method, target, headers or {}, data, method != "GET", token)
+
+    # --- pages -------------------------------------------------------------------------------------------------------
+
+    async def pages(
+        self,
+        name: str,
+        *,
+        path: Mapping[str, str] | None = None,
+        query: Query | None = None,
+        headers: Mapping[str, str] | None = None,
+        by: Literal["page", "id"] = "page",
+        scroll: bool = False,
+    ) -> AsyncGenerator[tuple[list[Row], dict[str, Any]], None]:
+        """Each page of a list as its raw rows and its whole envelope, until the last one.
+
+        `by="id"` walks with `from_id`, where the list has it. With `scroll` the `scroll_id` of a page is sent beside
+        the next one's number: a service that knows it repeats and leaves out no row, another one does not mind. Raises
+        Endless for pages that do not end, after the last of them, and AnswerError for one that cannot be read.
+        """
+        op = get_operation(name)
+        if op.paging is None or (by == "id" and not any(param.name == "from_id" for param in op.params)):
+            raise ContractError(f"{name} cannot be paged by {by}.")
+        walk: PageCursor = IdCursor(op, query or {}) if by == "id" else PageNumberCursor(op, query or {})
+        more = True
+        while more:
+            rows, envelope = await self._read_page(op, path, walk.query, headers, walk.scroll_id if scroll else None)
+            try:
+                more = walk.advance(rows, envelope)
+            except PagingLoop:
+                yield rows, envelope  # what was read is not lost to what comes after it
+                raise
+            yield rows, envelope
+            del envelope, rows  # pages are big: this one does not lie beside the next while that is read
+
+    async def first_page(
+        self, name: str, *, path: Mapping[str, str] | None = None, query: Query | None = None
+    ) -> tuple[list[Row], dict[str, Any]]:
+        """The first page of a list alone, as `pages` brings it: for what is asked for by its own number."""
+        op = get_operation(name)
+        if op.paging is None:
+            raise ContractError(f"{name} has no pages.")
+        return await self._read_page(op, path, PageNumberCursor(op, query or {}).query)
+
+    async def _read_page(
+        self,
+        op: Operation,
+        path: Mapping[str, str] | None,
+        query: Query,
+        headers: Mapping[str, str] | None = None,
+        scroll_id: str | None = None,
+    ) -> tuple[list[Row], dict[str, Any]]:
+        try:
+            answer = await self._read_with_retry(op, path or {}, query, headers or {}, scroll_id)
+        except (InvalidRequest, ResponseTooLong) as error:
+            parts = smaller_pages(op, query) if isinstance(error, ResponseTooLong) or error.status == _TOO_LARGE else []
+            if not parts:
+                raise
+            return await self._read_in_parts(op, path, parts, headers, scroll_id)
+        try:
+            envelope = answer.json()
+        except (ValueError, RecursionError) as error:
+            raise InvalidResponse(f"The answer to {op.name} is not JSON: {clean(str(error))}.") from error
+        return rows_of(op, envelope), envelope
+
+    async def _read_in_parts(
+        self,
+        op: Operation,
+        path: Mapping[str, str] | None,
+        parts: Sequence[dict[str, QueryValue]],
+        headers: Mapping[str, str] | None,
+        scroll_id: str | None,
+    ) -> tuple[list[Row], dict[str, Any]]:
+        """A page that is too long for one answer, read as smaller ones; its envelope leads to the page behind it."""
+        found: list[Row] = []
+        pages: dict[str, Any] = {}
+        for part in parts:
+            rows, pages = await self._read_page(op, path, part, headers, scroll_id)
+            found += rows
+            if not rows or ("next_page" in pages and pages["next_page"] is None):
+                break
+            told = pages.get("scroll_id")
+            scroll_id = told if scroll_id is not None and isinstance(told, str) else None
+        size = sum(int(part["page_size"] or 0) for part in parts)
+        if len(parts) == 1:  # by id
+            return found, pages if "next_page" in pages or len(found) < size else {**pages, "next_page": ""}
+        following = pages.get("next_page")
+        if isinstance(following, int) and not isinstance(following, bool):
+            pages = {**pages, "next_page": (following - 1) // len(parts) + 1}
+        return found, {**pages, "page_size": size} if "page_size" in pages else pages
+
+    async def items(
+        self,
+        name: str,
+        model: type[M],
+        *,
+        path: Mapping[str, str] | None = None,
+        query: Query | None = None,
+        by: Literal["page", "id"] = "page",
+    ) -> AsyncIterator[M]:
+        """All rows of a list as models, page by page: `client.items("list-stores", Store)`."""
+        from pydantic import ValidationError
+
+        async for rows, _ in self.pages(name, path=path, query=query, by=by):
+            for row in rows:
+                try:
+                    item = model.model_validate(row)
+                except ValidationError as error:
+                    raise InvalidResponse(
+                        f"A row of {name} does not fit the interface: {_first_error(error)}."
+                    ) from error
+                yield item
+
+    # --- typed -------------------------------------------------------------------------------------------------------
+
+    async def _read(self, name: str, path: Mapping[str, str], query: Query, headers: Query | None = None) -> Any:
+        op = get_operation(name)
+        return _parse_result(op, await self._read_with_retry(op, path, query, encode_headers(op, headers or {})))
+
+    async def _write(
+        self, name: str, path: Mapping[str, str], query: Query, body: object, headers: Query | None = None
+    ) -> Any:
+        op = get_operation(name)
+        target = _request_target(op, path, query)
+        data = encode_body(op, to_plain(body))
+        answer = await self._send(op.method, target, encode_headers(op, headers or {}), data, True, None)
+        return _parse_result(op, self._check_response(op.name, answer))
+
+    async def _read_with_retry(
+        self,
+        op: Operation,
+        path: Mapping[str, str],
+        query: Query,
+        headers: Mapping[str, str],
+        scroll_id: str | None = None,
+    ) -> Response:
+        """A read, tried again where that may help. Raises the last try's error."""
+        target = _request_target(op, path, self._with_language(op, "query", "accept_language", query))
+        if scroll_id:
+            target += f"{'&' if '?' in target else '?'}scroll_id={quote(scroll_id, safe='')}"
+        documented = _check_headers(op, self._with_language(op, "header", "Accept-Language", headers))
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return self._check_response(op.name, await self._send(op.method, target, documented, None, False, None))
+            except ClientError as error:
+                wait = wait_before_retry(error, tries, self._random_source(), self._retry)
+                if wait is None:
+                    raise
+            await self._sleep(wait)
+
+    def _with_language(
+        self, op: Operation, where: Literal["query", "header"], name: str, values: Mapping[str, V]
+    ) -> Mapping[str, V | str]:
+        """What is given, and the language, where the operation takes one and none is given."""
+        if (
+            not self._language
+            or values.get(name) is not None
+            or all(param.name != name for param in op.params_in(where))
+        ):
+            return values
+        return {**values, name: self._language}
+
+    def _check_response(self, operation: str, response: Response) -> Response:
+        if response.is_success:
+            return response
+        raise status_error(operation, response, parse_retry_after(response.headers.get("retry-after"), self._now()))
+
+    async def _send(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, write: bool, token: str | None
+    ) -> Response:
+        sent = {"Accept": "application/json", "User-Agent": f"aisle/{__version__}"}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        sent.update(self._authorization(token))
+        for name, value in headers.items():
+            if not (name.isascii() and name.isprintable() and value.isprintable()):
+                raise ContractError(f"The header {name!r} cannot be sent: it has to be printable.")
+            sent[name] = value
+        answer = await self._sender.send(method, target, headers=sent, body=body, write=write)
+        if self._on_response is not None and not (token is not None and answer.status == 401):
+            self._on_response(answer)  # that a person's token is not taken says nothing of the client's own
+        return answer
+
+    def _authorization(self, token: str | None) -> dict[str, str]:
+        if token is None:
+            token = self._token if isinstance(self._token, str) else self._token()
+        if not token:
+            return {}
+        value = self._token_header.replace("{token}", token)
+        if not (value.isascii() and value.isprintable()):
+            raise SettingsError("The token cannot be sent: it holds characters other than printable ASCII.")
+        return {"Authorization": value}
+
+
+def to_plain(value: object) -> object:
+    """A body with its models turned into what was set in them; everything else as it is."""
+    if isinstance(value, Mapping):
+        return {key: to_plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_plain(item) for item in value]
+    wire = getattr(value, "wire", None)  # of aisle.contract.models.RequestModel, which nobody has loaded who has none
+    return wire() if wire else value
+
+
+def _request_target(op: Operation, path: Mapping[str, str], query: Query) -> str:
+    text = encode_query(op, query)
+    return f"{build_path(op, path)}?{text}" if text else build_path(op, path)
+
+
+def _check_headers(op: Operation, headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers, those that the document names checked as it says."""
+    known = {param.name for param in op.params_in("header")}
+    named = {name: value for name, value in headers.items() if name in known}
+    return {**headers, **encode_headers(op, named)}
+
+
+def _parse_result(op: Operation, response: Response) -> Any:
+    """The answer as the operation's model. A missing `success` is accepted, `false` is Rejected."""
+    from pydantic import ValidationError
+
+    from aisle.contract.models import result_adapter
+
+    if op.success_required:
+        op = op._replace(result="StandardResult")
+    content = b"{}" if response.status == 204 else response.content
+    try:
+        result = result_adapter(op).validate_json(content)
+    except ValidationError as error:
+        raise InvalidResponse(f"The answer to {op.name} does not fit the interface: {_first_error(error)}.") from error
+    if getattr(result, "success", None) is False:
+        raise UnsuccessfulResult(op.name, response)
+    return result
+
+
+def _first_error(error: ValidationError) -> str:
+    fault = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in fault["loc"])
+    return clean(f"{place}: {fault['msg']}" if place else fault["msg"])
+
+
+def _query_text(value: QueryValue) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,555 @@
+"""What spreadsheets do to the cells of a file, and how it is undone: by the kind of the column, where it is sure.
+
+Each cleaner answers with the cell as it was meant and with what was undone, in words for the report; it raises
+ValueError with the reason where nobody can say what was meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+
+from aisle.barcode_keys import (
+    add_on_bases,
+    expected_check_digit,
+    has_valid_check_digit,
+    normalise_code,
+    wrong_check_digit,
+)
+from aisle.client.load.value_notation import LOCAL_FLAGS, Notation, is_minus_behind
+from aisle.tuples import NamedTuple
+
+TEXT, CODE, DOTTED_CODE, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
+CONTAINER = "container code"
+NUMBER, NUMBERS, POOL, FLAG, DATE, LIST, JSON = "number", "numbers", "pool", "flag", "date", "list", "json"
+
+BLANKS = "\\s\u200b-\u200f\u2060\ufeff\u00ad"
+"""Blanks of all kinds, also those that nobody sees."""
+
+NO_VALUE_WORDS = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "nan", "none", "nil", "undefined"})
+"""Words that programs write for no value."""
+
+_NO_TEXT = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "undefined"})
+"""Those of them that are no name, and no word of a text."""
+_NOT_INSIDE = re.compile(r"(?<![^\s,;|/])n/a(?![^\s,;|/])", re.IGNORECASE)
+"""A word for nothing among several codes, which holds a sign that parts them."""
+_LINES = "-\u2013\u2014"
+"""Lines of which a cell that says nothing may be made."""
+
+_OUTER_BLANKS = re.compile(rf"\A[{BLANKS}]+|[{BLANKS}]+\Z")
+_ERROR_WORDS = """
+#n/a #nv #n/b #n/d #ref! #bezug! #verw! #¡ref! #rif! #name? #naam? #nom? #¿nombre? #nome? #value! #wert! #waarde!
+#valeur! #¡valor! #valore! #div/0! #¡div/0! #¡num! #¡nulo! #nullo!
+#deel/0! #num! #zahl! #getal! #nombre! #null! #leeg! #nul! #spill! #überlauf! #overloop! #propagation!
+#calc! #kalk! #berekenen! #calcul! #field! #feld! #veld! #champ! #getting_data #blocked! #connect!
+#unknown! #busy!
+"""
+_SPREADSHEET_ERRORS = frozenset(_ERROR_WORDS.split())
+"""What spreadsheets write where a formula has no value: in English, German, Dutch, French, Spanish and Italian."""
+_ERROR_NUMBER = re.compile(r"(?:err|fout|fehler|erreur|error)\s*:\s*5\d\d", re.IGNORECASE | re.ASCII)
+"""The same of LibreOffice, where the error has no name."""
+_FORMULA = re.compile(
+    r"=\s*[+-]?(?:[^\W\d][\w.]*\(|\$?[A-Za-z]{1,3}\$?[0-9]+\b|[0-9(]|\"|(?:'[^']+'|\w+)!)|[+@-]\s*[A-Z][A-Z0-9.]+\(.*\)",
+    re.DOTALL,
+)
+"""How a formula begins; not every text with a sign before it is one."""
+_QUOTED_FORMULA = re.compile(r'=\s*"((?:[^"]|"")*)"')
+_E_NOTATION = re.compile(r"(\d+)[.,](\d+)E\+?(\d+)|(\d+)E\+(\d+)", re.IGNORECASE | re.ASCII)
+_TRAILING_ZEROS = re.compile(r"(\d+)[.,]0+", re.ASCII)
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_UNUSUAL_BLANK = re.compile(r"[^\S ]")
+_BETWEEN_DIGITS = re.compile(rf"(?<=[0-9])(?:[{BLANKS}]+|-)(?=[0-9])")
+_SEPARATORS = re.compile(r"[,;|/\r\n]+")
+_CONJUNCTIONS = re.compile(
+    r"(?<=\d)\s*(?:\b(?:en|und|et|and)\b|[&+])\s*(?=\d)|(?<=\))\s+(?:en|und|et|and)\s+", re.IGNORECASE
+)
+"""Words between two codes."""
+_CODE_SEPARATORS = re.compile(f"{_SEPARATORS.pattern}|{_CONJUNCTIONS.pattern}", re.IGNORECASE)
+_OUTER_SEPARATORS = re.compile(r"\A[\s,;|/]+|[\s,;|/]+\Z")
+_E_NOTATION_INSIDE = re.compile(r"(?<![\d.,])\d+[.,]\d+E\+?\d+|(?<![\d.,])\d+E\+\d+", re.IGNORECASE | re.ASCII)
+_QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
+_MAX_QUOTE_PAIRS = 4
+"""Pairs of marks that are taken off around a cell; more than three were never seen."""
+_UNUSUAL_CODE_SIGNS = f"()[]{{}}:{_QUOTES}"
+_KIND_OF_CODE = r"(?:ean|gtin|upc|isbn|barcode|streepjescode|strichcode|code)(?:-?[ae](?=[^a-z]))?"
+_LABEL = rf"{_KIND_OF_CODE}(?:[- ]?(?:8|12|13|14))?"
+_LABEL_PREFIX = re.compile(rf"\A{_LABEL}[\s.:#-]+", re.IGNORECASE)
+_LABELLED_CODE = re.compile(
+    rf"{_KIND_OF_CODE}(?:(?:[- ]?(?:8|12|13|14))?[\s.:#-]+|[- ]?(?:8|12|13|14)(?=\d{{8}})|(?=\d))"
+    r"(\d{7,14}|\d[\d -]{6,18}\d)",
+    re.IGNORECASE | re.ASCII,
+)
+"""A code behind the name of its kind."""
+_CODE_WITH_SIGNS = re.compile(r"[^\w(]*(\d{8,14})[^\w)]*", re.ASCII)
+_THOUSANDS_INSIDE = re.compile(r"(?<!\d)\d{1,3}(?:,\d{3})+(?!\d)", re.ASCII)
+_THOUSANDS = re.compile(
+    r"[+-]?[0-9]{1,3}([.,'\u2019\u00b4\u02b9`\u00b7\u066c_])[0-9]{3}(?:\1[0-9]{3})*(?:[.,][0-9]{1,2})?"
+)
+"""Digits with signs of thousands between."""
+_CODE_WITH_WORDS = re.compile(
+    rf"[+-]\d+|{_LABEL}[\s.:#-]*\d[\d -]*|(?:\D*[\s:(])?\d[\d -]*(?:[\s(,]\D*)?", re.IGNORECASE | re.ASCII | re.DOTALL
+)
+"""A code with a sign, a name of its kind or words beside it, and never a letter that it may begin with."""
+_NO_CODE_WORDS = """
+n.v.t. n.v.t nvt geen onbekend leeg niets k.a. kein keine keiner keines ohne unbekannt leer entfällt nichts
+sans aucun aucune néant neant inconnu vide n.d. none no nothing unknown empty missing n.b.
+"""
+_NO_CODE = frozenset(_NO_CODE_WORDS.split())
+"""Words for no code, in Dutch, German, French and English."""
+_LABEL_INITIALS = frozenset("EGUIBSCegubisc")
+_SEVERAL_CODES = re.compile(r"[;|\r\n]|(?<=[0-9]),|,(?=[0-9])|(?<=[0-9]{7})\.(?=[0-9]{7})")
+"""What no code holds, but a cell of several."""
+_FLAG_WORDS = frozenset({"true", "false", *(word for word in LOCAL_FLAGS if len(word) > 3)})
+_CODE_DIGITS = re.compile(r"\d{7,14}", re.ASCII)
+_MAX_PRODUCT_DIGITS = 14
+"""Of the barcode of a product; a number of a container is longer."""
+_CONTAINER_LENGTHS = (17, 18)
+"""Digits of the number of a container, without and with its first zero."""
+_PERIODICAL_PREFIXES = ("977", "978", "979")
+"""How codes begin that often have an add-on."""
+CLEAR_WORDS = frozenset({"(empty)", "(leeg)", "(leer)", "(vide)"})
+"""What a cell holds that takes away the value that is there; an empty cell leaves it."""
+
+
+class CleanedCell(NamedTuple):
+    """A cell as it was meant; `undone` says what was taken away, `more` are the further codes that stood in it.
+
+    `doubt` says why the cell may not be what it should be, though nobody can say what else.
+    """
+
+    value: str
+    changes: str = ""
+    further_codes: tuple[str, ...] = ()
+    warning: str = ""
+
+
+CellCleaner = Callable[[str, Notation], CleanedCell]
+
+
+def trim_blanks(cell: str) -> str:
+    """A cell without blanks of any kind around it."""
+    return _OUTER_BLANKS.sub("", cell)
+
+
+def fold_code(cell: str) -> str:
+    """A code as it is compared with others: without blanks and in one case."""
+    return re.sub(rf"[{BLANKS}]+", "", cell).casefold()
+
+
+def _refuse_error(cell: str) -> str:
+    """The cell without blanks around it. Raises ValueError where a spreadsheet has put an error there."""
+    bare = trim_blanks(cell)
+    word = bare.replace(" ", "").replace("\u00a0", "").replace("\u202f", "").casefold() if bare[:1] == "#" else ""
+    if word in _SPREADSHEET_ERRORS or (len(bare) > 1 and not bare.strip("#")) or _ERROR_NUMBER.fullmatch(bare):
+        raise ValueError(f"is {bare!r}, an error of the spreadsheet; write the value")
+    return bare
+
+
+def _clean_text(cell: str, _: Notation) -> CleanedCell:
+    """Words stay as they are, blanks included; a word or a line for nothing is none."""
+    if (bare := trim_blanks(cell)).casefold() in _NO_TEXT or (bare and not bare.strip(_LINES)):
+        return CleanedCell("", f"{bare} read as an empty cell")
+    if cell[0] not in "=#+-@ \t\u00a0\ufeffeEfF":
+        return CleanedCell(cell)
+    bare = _refuse_error(cell)
+    if not bare:
+        return CleanedCell("")
+    if quoted := _QUOTED_FORMULA.fullmatch(bare):
+        return CleanedCell(quoted[1].replace('""', '"'), '="…" taken off')
+    if _FORMULA.match(bare):
+        raise ValueError(f"{bare!r} is a formula; write its value")
+    return CleanedCell(cell)
+
+
+def _clean_value(cell: str) -> CleanedCell:
+    """What all cells but words have in common."""
+    bare = _refuse_error(cell)
+    undone = ["blanks around it taken off"] if bare != cell and bare else []
+    for _ in range(_MAX_QUOTE_PAIRS):
+        if found := _unquote(bare):
+            bare, undone = trim_blanks(found[0]), [*undone, found[1]]
+    if _FORMULA.match(bare) or bare[:1] == "=":
+        raise ValueError(f"{bare!r} is a formula; write its value")
+    if bare.casefold() in NO_VALUE_WORDS:
+        return CleanedCell("", f"{bare} read as an empty cell")
+    plain = bare if bare.isascii() else bare.translate(_WIDE)
+    undone += ["full-width digits made 0 to 9"] if plain != bare else []
+    return CleanedCell(plain, ", ".join(undone))
+
+
+_WIDE = {ord("\uff10") + digit: str(digit) for digit in range(10)}
+"""Digits as wide as Chinese characters."""
+
+
+def _unquote(bare: str) -> tuple[str, str] | None:
+    """A cell without one pair of marks around it, and what was taken off; None where there is none."""
+    if bare[:1] == "=":
+        inner = bare[1:].strip()
+        is_quoted = inner[:1] == inner[-1:] == '"' and len(inner) > 1 and '"' not in inner.strip('"').replace('""', "")
+        return (inner[1:-1].replace('""', '"'), '="…" taken off') if is_quoted else None
+    if len(bare) > 1 and bare[0] in _QUOTES:
+        inner = bare[1:-1]
+        if bare[-1] in _QUOTES and not any(mark in inner.lstrip("=").strip(_QUOTES) for mark in _QUOTES):
+            return inner, "quotes around it taken off"
+        if bare[0] in "'\u2019`" and bare[-1] not in _QUOTES:
+            return bare[1:], "apostrophe before it taken off"
+    return None
+
+
+def _join_changes(first: str, second: str) -> str:
+    return f"{first}, {second}" if first and second else first or second
+
+
+def _clean_code(cell: str, notation: Notation, *, dotted: bool = False) -> CleanedCell:
+    """A code keeps the blanks inside it; no-break spaces become blanks.
+
+    `dotted` says that a code of the column may have a point inside.
+    """
+    if cell.isascii() and cell.isalnum() and cell.casefold() not in NO_VALUE_WORDS:
+        return CleanedCell(cell)
+    bare, undone, *_rest = _clean_value(cell)
+    if bare and not bare.strip(_LINES):
+        return CleanedCell("", f"{bare} read as an empty cell")
+    bare, undone = _restore_digits(bare, undone, dotted=dotted and notation.has_dotted_codes)
+    _refuse_grouped(bare, signs=",'\u2019\u00b4\u066c")
+    plain = _UNUSUAL_BLANK.sub(" ", _INVISIBLE.sub("", bare))
+    return CleanedCell(plain, _join_changes(undone, _describe_blanks(bare)) if plain != bare else undone)
+
+
+def _describe_blanks(bare: str) -> str:
+    odd = "tabs or line ends" if re.search(r"[\t\r\n\x0b\x0c]", bare) else "no-break spaces"
+    return f"{odd} inside it made blanks"
+
+
+def _restore_digits(bare: str, changes: str, *, dotted: bool = False) -> tuple[str, str]:
+    """A code that a spreadsheet has taken for a number. Raises ValueError where its digits are lost."""
+    if found := _E_NOTATION.fullmatch(bare):
+        whole, rest, power = (found[1], found[2], found[3]) if found[1] else (found[4], "", found[5])
+        digits = whole + rest
+        if len(whole) + int(power) == len(digits) and expected_check_digit(digits) == digits[-1]:
+            return digits, _join_changes(changes, "E notation written out, all digits are there")
+        raise ValueError(
+            f"{bare!r} was shortened by a spreadsheet, and digits of it are lost; format the column as text and"
+            " write the code anew"
+        )
+    if not dotted and (found := _TRAILING_ZEROS.fullmatch(bare)):
+        return found[1], _join_changes(changes, ".0 behind it taken off")
+    return bare, changes
+
+
+def _clean_barcode(cell: str, _: Notation, *, is_long: bool = False) -> CleanedCell:
+    """One barcode; of several in a cell the first is the barcode, the others are further ones.
+
+    `is_long` says that its column takes numbers of containers, which have more digits than those of products.
+    """
+    if (
+        _is_plain_code(cell)
+        and (len(cell) <= _MAX_PRODUCT_DIGITS or not cell.isdecimal())
+        and cell[0] not in _LABEL_INITIALS
+    ):
+        return CleanedCell(cell)
+    bare, undone, *_rest = _clean_value(cell)
+    if not bare or is_no_code(bare):
+        return CleanedCell("", undone if not bare else f"{bare} read as an empty cell")
+    if found := _E_NOTATION_INSIDE.search(bare):
+        _refuse_shortened(found[0], bare)
+    unquoted = bare.strip(_QUOTES)
+    undone = _join_changes(undone, "quotes around it taken off") if unquoted != bare else undone
+    bare = _OUTER_SEPARATORS.sub("", unquoted)
+    undone = _join_changes(undone, "a separator beside it taken off") if bare != unquoted else undone
+    codes = [trim_blanks(part).strip(_QUOTES) for part in _CODE_SEPARATORS.split(bare)]
+    if len(codes) > 1 and all(map(_is_valid_code, map(_extract_code, codes))):
+        first, *others = dict.fromkeys(map(_extract_code, codes))
+        return CleanedCell(first, _join_changes(undone, f"{len(codes)} codes in one cell taken apart"), tuple(others))
+    return _clean_single_barcode(bare, undone, is_long=is_long)
+
+
+_DATE = re.compile(
+    r"(?:19|20)\d\d([-/.])\d{1,2}\1\d{1,2}(?:[ T]00:00.*)?|\d{1,2}([-/.])\d{1,2}\2(?:19|20)\d\d(?: 00:00.*)?", re.ASCII
+)
+
+
+def _refuse_date(bare: str) -> None:
+    """Raises ValueError for a date where a barcode should be."""
+    if _DATE.fullmatch(bare):
+        raise ValueError(
+            f"{bare!r} looks like a date that a spreadsheet has made of a code; format the column as text and write the"
+            " code anew"
+        )
+
+
+def _is_valid_code(text: str) -> bool:
+    """Whether digits can be one of several codes in a cell: with the check digit that their length asks for."""
+    return bool(_CODE_DIGITS.fullmatch(text)) and not wrong_check_digit(text)
+
+
+def _clean_single_barcode(bare: str, changes: str, *, is_long: bool) -> CleanedCell:
+    bare, changes = _restore_digits(bare, changes)
+    _refuse_grouped(bare)
+    _refuse_date(bare)
+    parts = bare.split()
+    if len(parts) > 1 and all(expected_check_digit(part) == part[-1] for part in parts):
+        first, *others = dict.fromkeys(parts)
+        return CleanedCell(first, _join_changes(changes, f"{len(parts)} codes in one cell taken apart"), tuple(others))
+    joined = join_digits(bare)
+    if not is_long and joined.isdecimal() and len(joined) > _MAX_PRODUCT_DIGITS:
+        return _clean_long_barcode(bare, joined, changes)
+    if joined != bare:
+        return CleanedCell(joined, _join_changes(changes, "blanks or hyphens between its digits taken out"))
+    code = _extract_code(bare)
+    if code != bare:
+        return CleanedCell(code, _join_changes(changes, f"{_describe_extra(bare, code)} beside the code taken off"))
+    if _SEVERAL_CODES.search(bare):
+        raise ValueError(f"{bare!r} is not one code, and not several with right check digits; write one code")
+    return CleanedCell(bare, changes, warning=_code_warning(bare))
+
+
+def _clean_long_barcode(bare: str, joined: str, changes: str) -> CleanedCell:
+    """Digits that are more than the barcode of a product has; a shop may have such codes all the same.
+
+    Raises ValueError where they are several codes, or have blanks between and are none.
+    """
+    base = next(add_on_bases(joined), "")
+    if base and (" " in bare or base.startswith(_PERIODICAL_PREFIXES)) and "\n" not in bare:
+        return CleanedCell(base, _join_changes(changes, "the add-on behind it taken off"))
+    is_container = len(joined) in _CONTAINER_LENGTHS or (
+        len(joined) == max(_CONTAINER_LENGTHS) + 2 and joined[:2] == "00"
+    )
+    is_known = is_container or normalise_code(joined) != joined
+    is_several = not is_known and any(
+        len(joined) % length == 0
+        and all(map(has_valid_check_digit, map("".join, zip(*[iter(joined)] * length, strict=True))))
+        for length in (13, _MAX_PRODUCT_DIGITS)
+    )
+    if is_several or (joined != bare and (not is_known or wrong_check_digit(joined))):
+        raise ValueError(
+            f"{bare!r} has {len(joined)} digits, and a barcode has {_MAX_PRODUCT_DIGITS} at most; are these several"
+            " codes? Write one, and the others into barcodes_array with commas between"
+        )
+    said = "blanks or hyphens between its digits taken out" if joined != bare else ""
+    return CleanedCell(
+        joined, _join_changes(changes, said), warning="" if is_known else f"has more than {_MAX_PRODUCT_DIGITS} digits"
+    )
+
+
+def _refuse_grouped(bare: str, *, signs: str = "") -> None:
+    """Raises ValueError for digits with signs of thousands; `signs` are those that are meant, where not all are."""
+    found = _THOUSANDS.fullmatch(bare)
+    if found and (not signs or (found[1] in signs and (bare[0] not in "+-0" or bare.count(found[1]) > 1))):
+        raise ValueError(
+            f"{bare!r} has signs of thousands: a spreadsheet took the code for a number, and zeros before it may be"
+            " lost; format the column as text and write the code anew"
+        )
+
+
+def _is_plain_code(cell: str) -> bool:
+    return (
+        cell.isascii()
+        and cell.isalnum()
+        and cell.casefold() not in NO_VALUE_WORDS
+        and not is_no_code(cell)
+        and (cell.casefold() not in _FLAG_WORDS)
+    )
+
+
+def is_no_code(cell: str) -> bool:
+    """Whether a cell of codes says that there is none: a word for that in four languages, a line, zeros alone."""
+    return cell.casefold() in _NO_CODE or not cell.strip("0") or not cell.strip("-–—./*? ")
+
+
+def _extract_code(text: str) -> str:
+    """The one code with a right check digit that stands there beside words or a sign; else the text as it is.
+
+    Behind the name of its kind (`EAN9520…`) it is one with a wrong check digit, too.
+    """
+    joined = join_digits(text)
+    if joined.isascii() and joined.isdecimal():
+        return joined
+    if labelled := _LABELLED_CODE.fullmatch(text):
+        return join_digits(labelled[1])
+    if (signed := _CODE_WITH_SIGNS.fullmatch(text)) and expected_check_digit(signed[1]) == signed[1][-1]:
+        return str(signed[1])
+    numbers = re.findall(r"\d+", _BETWEEN_DIGITS.sub("", _LABEL_PREFIX.sub("", text)), re.ASCII)
+    if len(numbers) != 1 or expected_check_digit(numbers[0]) != numbers[0][-1] or not _CODE_WITH_WORDS.fullmatch(text):
+        return text
+    return str(numbers[0])
+
+
+def _describe_extra(text: str, code: str) -> str:
+    return "a sign" if join_digits(text[1:]) == code else "words"
+
+
+_CONTAINER_CODE = re.compile(r"\(00\) ?\d[\d ]{16,22}", re.ASCII)
+
+
+def _code_warning(code: str) -> str:
+    """Why a code may not be one that can be scanned; empty where nothing speaks against it."""
+    has_digit = any(map(str.isdecimal, code))
+    if code.casefold() in _FLAG_WORDS or not has_digit:
+        return "has no digit, and is hardly a code"
+    if code[0] in "+-" or any(mark in code for mark in _UNUSUAL_CODE_SIGNS):
+        is_known = normalise_code(code).isdecimal() or _CONTAINER_CODE.fullmatch(code)
+        return "" if is_known else "holds signs that are hardly part of a code"
+    is_worded = " " in code and any(map(str.isalpha, code))
+    return "holds words beside digits, and is hardly a code" if is_worded else ""
+
+
+def _refuse_shortened(part: str, bare: str) -> None:
+    """Raises ValueError for one of several codes that a spreadsheet has shortened."""
+    if part != bare:
+        raise ValueError(
+            f"{bare!r} holds {part!r}, which was shortened by a spreadsheet; format the column as text and write the"
+            " code anew"
+        )
+
+
+def join_digits(code: str) -> str:
+    """A code of digits, as it is printed in groups, without what is between them."""
+    joined = _BETWEEN_DIGITS.sub("", _INVISIBLE.sub("", code))
+    return joined if joined.isascii() and joined.isdecimal() else code
+
+
+def _clean_barcodes(cell: str, notation: Notation) -> CleanedCell:
+    """Further barcodes, as the interface wants them: with commas between."""
+    if (
+        _is_plain_code(cell)
+        and (len(cell) <= _MAX_PRODUCT_DIGITS or not cell.isdecimal())
+        and cell[0] not in _LABEL_INITIALS
+    ):
+        return CleanedCell(cell)
+    bare, undone = _refuse_error(cell), ""
+    if bare[:1] == "[" and bare[-1:] == "]":
+        bare, undone = bare[1:-1], "brackets around it taken off"
+    if (without := _NOT_INSIDE.sub("", bare)) != bare and without.strip(" ,;|/"):
+        others = _clean_barcodes(without.strip(" ,;|/"), notation)
+        return others._replace(changes=_join_changes(others.changes, "n/a among the codes left out"))
+    _refuse_grouped(bare)
+    _refuse_date(bare)
+    if grouped := _THOUSANDS_INSIDE.search(bare):
+        _refuse_grouped(grouped[0])
+    if is_no_code(bare):
+        return CleanedCell("", f"{bare} read as an empty cell")
+    if short := _E_NOTATION_INSIDE.search(bare):
+        _refuse_shortened(short[0], bare)
+    if bare.casefold() in NO_VALUE_WORDS or _QUOTED_FORMULA.fullmatch(bare) or not _SEPARATORS.search(bare):
+        bare, undone, *_rest = _clean_value(cell)
+    apart = _CONJUNCTIONS.sub(",", bare)
+    undone = _join_changes(undone, "words between codes taken out") if apart != bare else undone
+    bare = apart
+    parts = _SEPARATORS.split(bare) if _SEPARATORS.search(bare) else _split_at_blanks(bare)
+    found = [_clean_barcode(trim_blanks(part), notation) for part in parts if trim_blanks(part)]
+    codes = list(dict.fromkeys(code for one in found for code in (one.value, *one.further_codes) if code))
+    for one in found:
+        undone = undone if one.changes in undone else _join_changes(undone, one.changes)
+    if len(parts) > 1 and "/" in bare:
+        undone = _join_changes(undone, "/ between codes")
+    doubt = next((one.warning for one in found if one.warning), "")
+    return CleanedCell(",".join(codes) if undone else bare, undone, warning=doubt)
+
+
+def _split_at_blanks(bare: str) -> list[str]:
+    parts = bare.split()
+    return parts if all(_CODE_DIGITS.fullmatch(part) for part in parts) else [bare]
+
+
+def _clean_number(cell: str, notation: Notation) -> CleanedCell:
+    if cell.isascii() and cell.isdecimal():
+        return CleanedCell(cell)
+    bare, undone, *_rest = _clean_value(cell)
+    return CleanedCell(notation.normalize_number(bare) if bare else "", _with_minus(undone, bare))
+
+
+def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:
+    bare, undone, *_rest = _clean_value(cell)
+    parts = split_numbers(bare)
+    undone = (
+        _join_changes(undone, "other signs between its parts made bars") if len(parts) > bare.count("|") + 1 else undone
+    )
+    return CleanedCell("|".join(map(notation.normalize_number, parts)), _with_minus(undone, *parts))
+
+
+def _with_minus(undone: str, *parts: str) -> str:
+    """What was taken away, and whether a minus stood behind a number, as SAP writes it."""
+    return (
+        _join_changes(undone, "minus behind the number put before it") if any(map(is_minus_behind, parts)) else undone
+    )
+
+
+def split_numbers(cell: str) -> list[str]:
+    """The numbers of a cell. A comma alone may stand before decimals, and parts nothing."""
+    return [trim_blanks(part) for part in _NUMBER_SEPARATORS.split(cell) if trim_blanks(part)]
+
+
+_NUMBER_SEPARATORS = re.compile(r"[|;/\r\n]+|,\s+")
+
+
+def _clean_pool(cell: str, _: Notation) -> CleanedCell:
+    bare, undone, *_rest = _clean_value(cell)
+    return CleanedCell(*_restore_digits(bare, undone))
+
+
+def _clean_flag(cell: str, _: Notation) -> CleanedCell:
+    bare, undone, *_rest = _clean_value(cell)
+    if said := LOCAL_FLAGS.get(bare.casefold()):
+        return CleanedCell(said, _join_changes(undone, f"{bare} read as {said}"))
+    return CleanedCell(*_restore_digits(bare, undone))
+
+
+def _clean_date(cell: str, notation: Notation) -> CleanedCell:
+    bare, undone, *_rest = _clean_value(cell)
+    said = notation.normalize_date(bare) if bare else ""
+    return CleanedCell(said, _join_changes(undone, "local date read as yyyy-mm-dd") if said != bare else undone)
+
+
+def _clean_list(cell: str, _: Notation) -> CleanedCell:
+    """Several texts: at bars, or where there are none at the first other sign that may part them."""
+    bare, undone, *_rest = _clean_value(cell)
+    if _JSON_LIST.fullmatch(bare):
+        parts = [trim_blanks(part) for part in bare[1:-1].split(",")]
+        undone = _join_changes(undone, "a list in JSON")
+    else:
+        mark = next((mark for mark in _LIST_SEPARATORS if mark in bare), "")
+        mark = mark or (" " if _NUMBERS_WITH_BLANKS.fullmatch(bare) else "")
+        parts = bare.split(mark) if mark else [bare]
+        if mark and mark != "|":
+            undone = _join_changes(undone, f"{_LIST_SEPARATORS.get(mark, 'blanks')} between its parts made bars")
+    stripped = [_clean_part(part) for part in parts]
+    if stripped != parts and "\n" not in bare:
+        undone = _join_changes(undone, "blanks or quotes around parts taken off")
+    return CleanedCell("|".join(filter(None, stripped)), undone)
+
+
+def _clean_part(part: str) -> str:
+    bare = trim_blanks(part)
+    for _ in range(_MAX_QUOTE_PAIRS):
+        found = _unquote(bare)
+        bare = trim_blanks(found[0]) if found else bare
+    return bare
+
+
+_LIST_SEPARATORS = {"|": "bars", "\n": "line ends", "\r": "line ends", ";": "semicolons", ",": "commas", "/": "slashes"}
+_NUMBERS_WITH_BLANKS = re.compile(r"\d+(?: +\d+)+", re.ASCII)
+_JSON_LIST = re.compile(r'\[(?:\s*"[^"]*"\s*,?)+\]')
+
+
+def _clean_json(cell: str, _: Notation) -> CleanedCell:
+    return CleanedCell(_refuse_error(cell))
+
+
+CLEANERS: dict[str, CellCleaner] = {
+    TEXT: _clean_text,
+    CODE: _clean_code,
+    DOTTED_CODE: partial(_clean_code, dotted=True),
+    BARCODE: _clean_barcode,
+    CONTAINER: partial(_clean_barcode, is_long=True),
+    BARCODES: _clean_barcodes,
+    NUMBER: _clean_number,
+    NUMBERS: _clean_numbers,
+    POOL: _clean_pool,
+    FLAG: _clean_flag,
+    DATE: _clean_date,
+    LIST: _clean_list,
+    JSON: _clean_json,
+}
+"""What cleans a cell, by the kind of its column; never called for an empty one."""

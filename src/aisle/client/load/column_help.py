@@ -1,0 +1,75 @@
+"""The columns of each file in words: which every row needs, what goes in, and an example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aisle.client.load import cell_cleaning
+from aisle.client.load.columns import LAYOUTS, Column, FileLayout
+from aisle.client.load.report import LoadError
+
+_KIND_TEXTS = {
+    cell_cleaning.TEXT: ("text", "Melk 1 l"),
+    cell_cleaning.CODE: ("code", "0226"),
+    cell_cleaning.DOTTED_CODE: ("code", "A-1"),
+    cell_cleaning.BARCODE: ("barcode", "9520001100109"),
+    cell_cleaning.CONTAINER: ("number of a container", "095200010000000012"),
+    cell_cleaning.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
+    cell_cleaning.NUMBER: ("number", "1.10"),
+    cell_cleaning.NUMBERS: ("numbers, bars between", "1|2.5"),
+    cell_cleaning.POOL: ("stock pool", "1"),
+    cell_cleaning.FLAG: ("true or false", "true"),
+    cell_cleaning.DATE: ("date", "2026-11-28"),
+    cell_cleaning.LIST: ("texts, bars between", "shelf|front"),
+    cell_cleaning.JSON: ("JSON", '[{"unit_quantity": 6}]'),
+}
+_EXAMPLES = {
+    "store_number": "0042",
+    "store_name": "Kerkstraat",
+    "user": "anna",
+    "name": "Anna",
+    "badge": "0012345",
+    "role": "staff",
+    "order_number": "004711",
+    "line_number": "1",
+    "quantity": "12",
+    "no_of_containers": "2",
+    "location_order": "10",
+    "customer_name": "Anna Vos",
+    "key": "bio",
+    "value": "yes",
+    "sort_order": "1",
+    "opening_hours": '[{"key": "monday", "value": "8-18"}]',
+    "min": "2",
+    "max": "12",
+    "purchase_unit_quantity": "6",
+}
+
+
+def describe_columns(file: str = "") -> Iterator[str]:
+    """The columns of one file, or of all of them, as lines. Raises LoadError for a file that no load reads."""
+    wanted = file.casefold().removesuffix(".csv")
+    found = [layout for layout in LAYOUTS if not wanted or layout.file == f"{wanted}.csv"]
+    if not found:
+        names = ", ".join(layout.file for layout in LAYOUTS)
+        raise LoadError(f"No load reads a file {file}; name one of these: {names}.")
+    for at, layout in enumerate(found):
+        if at:
+            yield ""
+        yield from _describe_layout(layout)
+
+
+def _describe_layout(layout: FileLayout) -> Iterator[str]:
+    yield layout.file
+    columns = sorted(layout.columns.values(), key=lambda column: not column.required)
+    width = max(len(column.name) for column in columns)
+    kind_width = max(len(_KIND_TEXTS[column.kind][0]) for column in columns)
+    for column in columns:
+        kind, _ = _KIND_TEXTS[column.kind]
+        needed = "required" if column.required else ""
+        yield f"  {column.name:{width}}  {needed:8}  {kind:{kind_width}}  {example_cell(column)}"
+
+
+def example_cell(column: Column) -> str:
+    """A cell that the column takes."""
+    return _EXAMPLES.get(column.name.rpartition(".")[2], _KIND_TEXTS[column.kind][1])

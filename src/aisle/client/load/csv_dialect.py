@@ -1,0 +1,268 @@
+"""How a CSV file is written: its encoding and what separates its columns, found by looking at it."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from aisle.client.load.report import LoadError
+from aisle.tuples import NamedTuple
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+"""What may separate the columns, with its name."""
+BAR = "|"
+NAMES = {**SEPARATORS, BAR: "vertical bars"}
+"""The same, and what separates them where the header says so; SAP puts it around all cells of a list, too."""
+_RULE = re.compile(r"[ \t|+-]*-[ \t|+-]*[\r\n]*")
+"""A line of dashes between the rows of such a list."""
+
+_SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+_WORKBOOK_SIGNATURES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""How files of spreadsheets begin, new and old."""
+_MAX_LINES_ABOVE_HEADER = 50
+"""Lines without anything that may stand above the header."""
+_BLANK_LINE_CHARACTERS = ' \t\r\n,;"\ufeff\u00a0'
+_UNDEFINED_IN_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+"""Bytes that stand for no character in Windows-1252."""
+_UTF8_LETTERS = re.compile(rb"[\xc2-\xc5][\x80-\xbf]|\xe2[\x80-\x84][\x80-\xbf]")
+"""Characters of Western languages in UTF-8; hardly ever a text in Windows-1252."""
+
+
+class CsvDialect(NamedTuple):
+    """How to read a file, and what was assumed to do so; `skipped` lines stand above the header.
+
+    `is_boxed` says that bars stand around all cells, as in a list of SAP, and that nothing is quoted.
+    """
+
+    encoding: str
+    separator: str
+    skipped_lines: int
+    assumptions: tuple[str, ...]
+    is_boxed: bool = False
+
+
+@contextmanager
+def open_csv(path: Path, dialect: CsvDialect) -> Iterator[tuple[io.BufferedReader, io.TextIOWrapper]]:
+    """The file as bytes, to say how far it was read, and as text from its header on."""
+    with open(path, "rb") as raw, _text_stream(raw, dialect.encoding) as stream:
+        for _ in range(dialect.skipped_lines):
+            stream.readline()
+        yield raw, stream
+
+
+def csv_reader(stream: Iterable[str], dialect: CsvDialect) -> Iterator[list[str]]:
+    """The reader of the CSV module, or one of bars, which knows the line that it has come to."""
+    if dialect.is_boxed:
+        return _Bars(stream)
+    return csv.reader(stream, strict=True, delimiter=dialect.separator)
+
+
+class _Bars:
+    """Reads the rows of a list with bars around its cells (`|P1  |  5- |`): nothing is quoted, and lines of dashes are
+    passed over as soon as the row before them was read."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self.line_num = 0
+        self._next = next(self._lines, None)
+        self._pass_over()
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        line = self._next
+        if line is None:
+            raise StopIteration
+        self.line_num += 1
+        self._next = next(self._lines, None)
+        self._pass_over()
+        return _cells_in_bars(line)
+
+    def _pass_over(self) -> None:
+        while self._next is not None and _RULE.fullmatch(self._next):
+            self.line_num += 1
+            self._next = next(self._lines, None)
+
+
+def _cells_in_bars(line: str) -> list[str]:
+    text = line.strip()
+    return [cell.strip() for cell in text.removeprefix(BAR).removesuffix(BAR).split(BAR)] if text else []
+
+
+def _is_in_bars(line: str) -> bool:
+    text = line.strip()
+    return len(text) > 1 and text[0] == text[-1] == BAR
+
+
+def detect_dialect(path: Path, is_known: Callable[[str], bool]) -> CsvDialect:
+    """Looks at the file. `is_known` says whether a column may have a name.
+
+    Raises LoadError for a file that cannot be read, or that names a separator that none can be.
+    """
+    try:
+        encoding, said = _detect_encoding(path)
+        with open(path, "rb") as raw, _text_stream(raw, encoding) as stream:
+            above, first = 0, stream.readline()
+            while first and above < _MAX_LINES_ABOVE_HEADER and not first.strip(_BLANK_LINE_CHARACTERS):
+                above, first = above + 1, stream.readline()
+            lines = [first, *itertools.islice(stream, _MAX_LINES_ABOVE_HEADER)]
+    except (OSError, UnicodeError) as error:
+        raise LoadError(f"{path.name} cannot be read: {error}.") from error
+    if found := _SEP_LINE.fullmatch(first):
+        if found[1] not in NAMES:
+            raise LoadError(f"{path.name} begins with {first.strip()!r}; separate the columns by commas or semicolons.")
+        is_boxed = found[1] == BAR and _is_in_bars(lines[1] if len(lines) > 1 else "")
+        return _create_dialect(encoding, found[1], above + 1, said)._replace(is_boxed=is_boxed)
+    barred = (at for at, line in enumerate(lines) if _is_in_bars(line) and any(map(is_known, _cells_in_bars(line))))
+    if (at := next(barred, -1)) >= 0:
+        has_title = not all(_RULE.fullmatch(line) for line in lines[:at])
+        dialect = _create_dialect(encoding, BAR, above + at, said)._replace(is_boxed=True)
+        return _passing_over(dialect, above + at + 1) if has_title else dialect
+    title = _count_lines_above_header(lines, is_known)
+    dialect = _create_dialect(
+        encoding, _detect_separator("".join(lines[title : title + 2]), is_known), above + title, said
+    )
+    return _passing_over(dialect, above + title + 1) if title else dialect
+
+
+def _passing_over(dialect: CsvDialect, header: int) -> CsvDialect:
+    """The same, and that lines above the header in this row are not read."""
+    return dialect._replace(assumptions=(*dialect.assumptions, f"the header in row {header}, without what is above it"))
+
+
+def _count_lines_above_header(lines: list[str], is_known: Callable[[str], bool]) -> int:
+    """How many lines stand above the first that has the names of two columns; 0 where none has, or the first one."""
+    for at, line in enumerate(lines):
+        known = max(sum(map(is_known, split_first_row(line, mark))) for mark in NAMES)
+        if known > 1 or (known and not at):
+            return at
+    return 0
+
+
+def _create_dialect(encoding: str, separator: str, skipped: int, encoding_note: str) -> CsvDialect:
+    assumed = [encoding_note] if encoding_note else []
+    if separator != ",":
+        assumed.append(f"columns separated by {NAMES[separator]}")
+    return CsvDialect(encoding, separator, skipped, tuple(assumed))
+
+
+def _detect_separator(begin: str, is_known: Callable[[str], bool]) -> str:
+    """The separator that finds most known names in the header; where none does, most names. A comma for a tie.
+
+    Bars separate only what is known: they may stand in a text, too.
+    """
+
+    def found(mark: str) -> tuple[int, int]:
+        names = split_first_row(begin, mark)
+        known = sum(map(is_known, names))
+        return known, len(names) if known or mark != BAR else 0
+
+    return max(NAMES, key=found)
+
+
+def split_first_row(text: str, separator: str) -> list[str]:
+    """The cells of the first row of a text, as far as they can be read."""
+    if separator == BAR and _is_in_bars(text):
+        return _cells_in_bars(text)
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+    except csv.Error:
+        return []
+
+
+def _detect_encoding(path: Path) -> tuple[str, str]:
+    """The encoding of a file, and what to say of it. UTF-8 is what is expected, with a byte order mark or without."""
+    with open(path, "rb") as raw:
+        start = raw.read(2)
+        rest = raw.read(2)
+        if start + rest in _WORKBOOK_SIGNATURES:
+            raise LoadError(
+                f"{path.name} is a workbook with the name of a CSV file; open it and save it as CSV (UTF-8)."
+            )
+        if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            raw.seek(0)
+            _check_utf16(path, raw, "utf-16")
+            return "utf-16", "the encoding UTF-16"
+        if order := _detect_utf16_without_mark(start + rest):
+            raw.seek(0)
+            _check_utf16(path, raw, order)
+            return order, "the encoding UTF-16"
+        raw.seek(0)
+        utf8, other, undefined = _count_lines_by_encoding(raw)
+        raw.seek(0)
+        old = _detect_old_encoding(raw) if other and not utf8 else ""
+    if old:
+        return old, f"the encoding {_OLD_ENCODING_NAMES[old]}"
+    if other and not utf8 and not undefined:
+        return "cp1252", "the encoding Windows-1252"
+    return "utf-8-sig", ""
+
+
+def _count_lines_by_encoding(raw: io.BufferedReader) -> tuple[int, int, bool]:
+    """How many lines are UTF-8 beyond ASCII, how many are none, and whether those hold bytes of no character."""
+    utf8 = other = 0
+    undefined = False
+    for line in raw:
+        if line.isascii():
+            continue
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            other += 1
+            utf8 += _UTF8_LETTERS.search(line) is not None
+            undefined = undefined or _UNDEFINED_IN_CP1252.search(line) is not None
+        else:
+            utf8 += not (utf8 == 0 and line.startswith(codecs.BOM_UTF8) and line[3:].isascii())
+    return utf8, other, undefined
+
+
+def _detect_old_encoding(raw: io.BufferedReader) -> str:
+    """The encoding of DOS or of the old Macintosh, where letters inside words show it; empty where they do not.
+
+    In Windows-1252 the same bytes are quotation marks or capitals, which do not stand there.
+    """
+    found = dict.fromkeys(_ACCENTS_INSIDE_WORDS, 0)
+    for line in raw:
+        for encoding, pattern in _ACCENTS_INSIDE_WORDS.items() if not line.isascii() else ():
+            found[encoding] += pattern.search(line) is not None
+    (most, count), (_, next_count) = sorted(found.items(), key=lambda one: -one[1])[:2]
+    return most if count > next_count and not found["cp1252"] else ""
+
+
+_OLD_ENCODING_NAMES = {"cp850": "CP850 of DOS", "mac_roman": "Mac OS Roman"}
+_ACCENTS_INSIDE_WORDS = {
+    "cp850": re.compile(rb"[A-Za-z][\x81\x82\x84\x94][a-z]"),
+    "mac_roman": re.compile(rb"[A-Za-z][\x8a\x8e\x9f][a-z]"),
+    "cp1252": re.compile(rb"[A-Za-z][\xe0\xe4\xe7-\xeb\xed\xef\xf1\xf3\xf6\xfc][a-z]"),
+}
+"""Letters with accents inside words, by the encoding in which they are such."""
+
+
+def _detect_utf16_without_mark(start: bytes) -> str:
+    """The order of bytes that a header in UTF-16 shows without a mark: every other byte is zero."""
+    if len(start) == len(b"a\0b\0") and start.count(0) == 2:
+        return "utf-16-le" if start[1] == start[3] == 0 else "utf-16-be" if start[0] == start[2] == 0 else ""
+    return ""
+
+
+def _check_utf16(path: Path, raw: io.BufferedReader, encoding: str) -> None:
+    """Raises LoadError for a file that begins as UTF-16 and does not go on so."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        while chunk := raw.read(1 << 20):
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeError:
+        raise LoadError(f"{path.name} begins as UTF-16, and is damaged further on; save it as UTF-8.") from None
+
+
+def _text_stream(raw: io.BufferedReader, encoding: str) -> io.TextIOWrapper:
+    errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"
+    return io.TextIOWrapper(raw, encoding=encoding, errors=errors, newline="")

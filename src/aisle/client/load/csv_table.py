@@ -1,0 +1,540 @@
+"""One CSV file as a stream of rows: the header checked at once, each row parsed or told why not, memory flat."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from aisle.barcode_keys import split_codes, wrong_check_digit
+from aisle.client.load import cell_cleaning
+from aisle.client.load.columns import LOCATIONS, PRODUCTS, Column, FileLayout
+from aisle.client.load.csv_dialect import (
+    NAMES,
+    SEPARATORS,
+    CsvDialect,
+    csv_reader,
+    detect_dialect,
+    open_csv,
+    split_first_row,
+)
+from aisle.client.load.footer_rows import total_reason
+from aisle.client.load.report import FileNotes, LoadError
+from aisle.client.load.value_notation import Notation
+from aisle.tuples import NamedTuple
+
+Values = dict[str, Any]
+RecordKey = tuple[str, ...]
+
+_NAME_SEPARATORS = re.compile(rf"[{cell_cleaning.BLANKS}_-]+")
+_BLANK_CHARACTERS = f" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
+"""What a row without anything may hold: blanks, and the mark at which old programs end a file (Ctrl-Z)."""
+
+
+_TAIL_BYTES = 4096
+_BLANK_LINE_BYTES = b' \t,;"\0\x1a|-'
+"""What a line without any cell holds."""
+
+
+class TableRow(NamedTuple):
+    """A row as read: the cells that were not empty, by column; `reason` says why it is bad, if it is.
+
+    `key` are the cells that say which record the row belongs to; empty when the row is too short to tell.
+    """
+
+    line: int
+    values: Values
+    reason: str
+    key: RecordKey
+
+
+class CsvTable:
+    """A file of a load with its checked header. Raises LoadError when the file cannot be used at all.
+
+    `notes` says what was assumed and changed of its cells; it is complete when all rows were read.
+    """
+
+    def __init__(
+        self, path: Path, layout: FileLayout, notes: FileNotes | None = None, *, dotted_codes: set[str] | None = None
+    ) -> None:
+        """`dotted` is shared by the files of a load: their codes that have a point inside."""
+        self.path = path
+        self.name = layout.file
+        self.size = path.stat().st_size
+        self.position = 0
+        self.notes = FileNotes(layout.file) if notes is None else notes
+        self._dialect = detect_dialect(path, lambda name: normalize_header(name) in layout.columns)
+        self._columns = _check_header(path, layout, self._dialect)
+        names = [column.name if column else "" for column in self._columns]
+        self._key_indexes = [names.index(name) for name in layout.key if name in names]
+        self._key_column_indexes = [names.index(name) for name in layout.key_columns if name in names]
+        self._required_key_indexes = [at for at, name in enumerate(self._key_column_indexes) if self._is_needed(name)]
+        self._required = [column.name for column in self._columns if column and column.required]
+        self._named_columns = [(index, column) for index, column in enumerate(self._columns) if column]
+        self._made_at = names.index("location_code") if layout is LOCATIONS else -1
+        self._notation = Notation(dotted_codes)
+        self._is_scanned = False
+        self._last_row_without_end: int | None = None
+        self._has_lines = bool(layout.lines_field)
+        self._is_of_products = layout is PRODUCTS
+        self.is_unique = bool(layout.unique)
+        self.creates_records = layout.creates_records
+        self.key_columns = layout.key_columns
+
+    def _is_needed(self, index: int) -> bool:
+        column = self._columns[index]
+        return column is not None and column.required
+
+    def rows(self, bad: Mapping[int, str] = {}) -> Iterator[TableRow]:
+        """Every row, in order; empty ones are passed over. `position` is how many bytes have been read so far.
+
+        `bad` says of rows, by their lines, that they are bad already, and why.
+        """
+        self._scan_notation()
+        widest = 0
+        for line, key, found, error in self._rows_with_keys():
+            if len(found) < (widest or len(self._columns)) and line not in bad and not error and self._is_cut_off(line):
+                error = (
+                    "is the last row, has no line end, and fewer cells than the rows before it: the file seems to be"
+                    " cut off; save it again, and load it whole"
+                )
+            widest = max(widest, len(found))
+            if error or line in bad:
+                yield TableRow(line, {}, error or bad[line], key)
+            else:
+                yield self._parse_row(line, found, key)
+                if self._last_row_without_end == line or (self.position == self.size and self._is_cut_off(line)):
+                    self.notes.add_warning(
+                        "the last row has no line end; look whether it is whole", repr(found[-1]), line
+                    )
+
+    def _rows_with_keys(self) -> Iterator[tuple[int, RecordKey, list[str], str]]:
+        """Every row with its key. A broken row whose key cannot be read goes with the row before it, so that no record
+        of several rows is taken for complete without it."""
+        last: RecordKey = ()
+        for line, found, error in self._read_rows():
+            key = self._row_key(found)
+            if not all(key) or not key:
+                key = last if self._has_lines and (error or len(found) < len(self._columns)) else key
+            last = key
+            yield line, key, found, error
+
+    def _is_cut_off(self, line: int) -> bool:
+        """Whether a row is the last one of a file that does not end with a line end."""
+        position = self.position
+        if self._last_row_without_end is None:
+            with open(self.path, "rb") as raw:
+                raw.seek(max(0, self.size - _TAIL_BYTES))
+                is_ended = not re.split(rb"[\r\n]", raw.read())[-1].strip(_BLANK_LINE_BYTES)
+            self._last_row_without_end = 0 if is_ended else max((at for at, _, _ in self._read_rows()), default=0)
+        self.position = position
+        return self._last_row_without_end == line
+
+    def record_keys(self) -> Iterator[tuple[int, RecordKey, int]]:
+        """The line of each row, the cells that name its record, and a hash of what it says.
+
+        Rows that lack such a cell are passed over: that is told with the row.
+        """
+        self._scan_notation()
+        for line, found, error in self._read_rows():
+            key = () if error else self._clean_key(found, self._key_column_indexes)
+            if key and all(key[at] for at in self._required_key_indexes):
+                yield line, key, hash(tuple(found))
+
+    def has_column(self, name: str) -> bool:
+        """Whether the file has this column."""
+        return any(column.name == name for _, column in self._named_columns)
+
+    def column_cells(self, name: str) -> Iterator[tuple[int, str]]:
+        """The line of each row with the cell of one column as it was meant; none where the file has no such column."""
+        if self.has_column(name):
+            for line, (cell,) in self.select_cells((name,)):
+                if cell:
+                    yield line, cell
+
+    def select_cells(self, names: Iterable[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """The line of each row with some of its cells as they were meant; empty where there is none.
+
+        Codes that stood in one cell are joined by commas.
+        """
+        places = {column.name: index for index, column in self._named_columns}
+        wanted = [places.get(name, -1) for name in names]
+        self._scan_notation()
+        for line, found, error in self._read_rows():
+            if not error:
+                yield line, tuple([self._clean_joined(at, found[at]) if 0 <= at < len(found) else "" for at in wanted])
+
+    def _clean_joined(self, index: int, cell: str) -> str:
+        column = self._columns[index]
+        if column is None or not cell:
+            return cell
+        try:
+            cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation)
+        except ValueError:
+            return cell
+        return ",".join((cleaned.value, *cleaned.further_codes)) if cleaned.further_codes else cleaned.value
+
+    def scattered_keys(self) -> dict[RecordKey, int]:
+        """The keys whose rows do not all stand together, with the line of their last row: one quick pass.
+
+        Only hashes of the other keys are remembered. Two keys that share one are taken for scattered, which costs
+        nothing but memory.
+        """
+        self._scan_notation()
+        seen: set[int] = set()
+        found: dict[RecordKey, int] = {}
+        last: RecordKey = ()
+        for line, key, _, _ in self._rows_with_keys():
+            if key and key != last:
+                if hash(key) in seen:
+                    found[key] = line
+                seen.add(hash(key))
+                last = key
+            elif key in found:
+                found[key] = line
+        return found
+
+    def _scan_notation(self) -> None:
+        """Looks at all numbers and dates once, for how the file writes them; says what was assumed of it."""
+        if self._is_scanned:
+            return
+        self._is_scanned = True
+        numbers = [
+            index
+            for index, column in self._named_columns
+            if column.kind in (cell_cleaning.NUMBER, cell_cleaning.NUMBERS)
+        ]
+        dates = [index for index, column in self._named_columns if column.kind == cell_cleaning.DATE]
+        codes = [index for index, column in self._named_columns if column.kind == cell_cleaning.DOTTED_CODE]
+        for line, found, error in self._read_rows():
+            if not error:
+                self._observe_row(line, found, numbers, dates)
+                for index in codes:
+                    if index < len(found) and "." in found[index]:
+                        self._notation.observe_code(_unwrap_cell(found[index]))
+        for said in (*self._dialect.assumptions, *self._notation.describe_assumptions()):
+            self.notes.add_assumption(said)
+
+    def _observe_row(self, line: int, found: list[str], numbers: Iterable[int], dates: Iterable[int]) -> None:
+        for index in numbers:
+            cell = found[index] if index < len(found) else ""
+            if "," in cell or "." in cell:
+                for part in cell_cleaning.split_numbers(cell):
+                    self._notation.observe_number(line, _unwrap_cell(part))
+        for index in dates:
+            if index < len(found) and found[index]:
+                self._notation.observe_date(line, _unwrap_cell(found[index]))
+
+    def _read_rows(self) -> Iterator[tuple[int, list[str], str]]:
+        with open_csv(self.path, self._dialect) as (raw, stream):
+            text: list[str] = []
+            reader: Any = csv_reader(_remember_lines(stream, text), self._dialect)
+            next(reader)
+            while True:
+                line = reader.line_num + 1 + self._dialect.skipped_lines
+                text.clear()
+                try:
+                    found = next(reader)
+                except StopIteration:
+                    break
+                except csv.Error as error:
+                    self.position = raw.tell()
+                    yield (
+                        line,
+                        split_first_row("".join(text), self._dialect.separator),
+                        _csv_error_reason(error, len(text)),
+                    )
+                    continue
+                self.position = raw.tell()
+                if found and any(cell.strip(_BLANK_CHARACTERS) for cell in found):
+                    yield line, found, ""
+        self.position = self.size
+
+    def _row_key(self, found: list[str]) -> RecordKey:
+        return self._clean_key(found, self._key_indexes)
+
+    def _clean_key(self, found: list[str], indexes: Iterable[int]) -> RecordKey:
+        try:
+            return tuple([self._clean_cell(index, found[index]) for index in indexes])
+        except IndexError:
+            return ()
+
+    def _clean_cell(self, index: int, cell: str) -> str:
+        """A cell as it was meant; one that nobody can read stays as it is."""
+        column = self._columns[index]
+        if column is None or not cell:
+            return cell
+        try:
+            return cell_cleaning.CLEANERS[column.kind](cell, self._notation).value
+        except ValueError:
+            return cell
+
+    def _parse_row(self, line: int, found: list[str], key: RecordKey) -> TableRow:
+        if reason := self._stray_row_reason(found) or self._cell_count_reason(found):
+            return TableRow(line, {}, reason, key)
+        values: Values = {}
+        undone: list[str] = []
+        doubts: list[tuple[str, str]] = []
+        for index, column in self._named_columns:
+            cell = found[index] if index < len(found) else ""
+            if not cell:
+                continue
+            try:
+                if "(" in cell and cell_cleaning.trim_blanks(cell).casefold() in cell_cleaning.CLEAR_WORDS:
+                    values[column.name] = column.empty_value(cell_cleaning.trim_blanks(cell))
+                    continue
+                cleaned = cell_cleaning.CLEANERS[column.kind](cell, self._notation)
+                if cleaned.value:
+                    values[column.name] = column.parse(cleaned.value)
+            except ValueError as error:
+                return TableRow(line, values, f"{column.name} {error}", key)
+            if cleaned.changes:
+                undone.append(f"{column.name}: {cleaned.changes}")
+            if cleaned.warning:
+                doubts.append((f"{column.name} {cleaned.warning}", repr(cleaned.value)))
+            if cleaned.further_codes:
+                doubts += _add_further_codes(values, column.name, cleaned.further_codes)
+        for name in self._required:
+            if name not in values:
+                return TableRow(line, values, f"{name} is empty, but every row needs it", key)
+        for said in undone:
+            self.notes.add_change(said, line)
+        for what, value in doubts:
+            self.notes.add_warning(what, value, line)
+        if len(found) < len(self._columns):
+            self.notes.add_change("fewer cells than the header; the last ones were read as empty", line)
+        self._warn_of_values(line, values)
+        return TableRow(line, values, "", key)
+
+    def _stray_row_reason(self, found: list[str]) -> str:
+        """Why a row is none of the table: it repeats the header, is a total, or has another separator."""
+        index, cell = next(((at, cell) for at, cell in enumerate(found) if cell.strip()), (0, ""))
+        column = self._column_at(index)
+        if column and cell:
+            if cell.lstrip()[:2].casefold() == column.name[:2] and self._is_header(found):
+                return "repeats the header; delete it"
+            if not (cell[0].isdigit() or self._is_of_products):
+                needed = (at for at, one in self._named_columns if one.required)
+                is_whole = any(found[index + 1 :]) and all(at < len(found) and found[at] for at in needed)
+                if reason := total_reason(cell_cleaning.trim_blanks(cell), is_complete=is_whole):
+                    return reason
+        return self._total_inside(found) or self._separator_reason(found)
+
+    def _total_inside(self, found: list[str]) -> str:
+        """Why a row is taken for a total by the place that it makes, behind the number of its store."""
+        cell = cell_cleaning.trim_blanks(found[self._made_at]) if 0 <= self._made_at < len(found) else ""
+        is_word = cell[:1].isalpha() and not cell[-1:].isdigit()
+        return total_reason(cell, is_complete=True) if is_word else ""
+
+    def _is_header(self, found: list[str]) -> bool:
+        """Whether all cells of a row are the names of their columns."""
+        said = [(cell, self._column_at(index)) for index, cell in enumerate(found) if cell.strip()]
+        return all(column is not None and normalize_header(cell) == column.name for cell, column in said)
+
+    def _separator_reason(self, found: list[str]) -> str:
+        """Why a row seems to have another sign between its cells than the header has; empty where it does not."""
+        if len(found) >= max(2, len(self._columns)) and len(self._columns) > 1:
+            return ""
+        own = self._dialect.separator
+        for mark, its_name in SEPARATORS.items():
+            if mark not in found[0] or (mark != ";" and len(self._columns) == 1):
+                continue
+            if len(split_first_row(own.join(found), mark)) >= max(2, len(self._columns)):
+                if mark == own:
+                    return "has all its cells in one pair of quotation marks; save it without them"
+                header = (
+                    f"the columns of the header by {NAMES[own]}"
+                    if len(self._columns) > 1
+                    else "the header has one column"
+                )
+                return f"has its cells separated by {its_name}, and {header}; write all rows in one way"
+        return ""
+
+    def _cell_count_reason(self, found: list[str]) -> str:
+        """Why a row has another number of cells than the header; empty where that takes nothing from it."""
+        beyond = [cell for index, cell in enumerate(found) if cell.strip() and not self._column_at(index)]
+        short = any(column.required for _, column in self._named_columns[-1:] if len(found) < len(self._columns))
+        missing = {column.name for index, column in self._named_columns if index >= len(found)}
+        if short or not missing.isdisjoint(self._required) or (beyond and len(found) > len(self._columns)):
+            return f"has {_format_field_count(len(found))}, the header has {len(self._columns)}"
+        return f"has {beyond[0]!r} in a column without a name; name the column or empty it" if beyond else ""
+
+    def _column_at(self, index: int) -> Column | None:
+        return self._columns[index] if index < len(self._columns) else None
+
+    def _warn_of_values(self, line: int, values: Values) -> None:
+        """Notes what may be wrong in a row that is loaded all the same."""
+        for _, column in self._named_columns:
+            value = values.get(column.name)
+            if not isinstance(value, str):
+                continue
+            if column.name in _SIZES and _DATE_LIKE.fullmatch(value):
+                self.notes.add_warning(
+                    f"{column.name} looks like a date that a spreadsheet has made of a size", value, line
+                )
+            elif column.kind == cell_cleaning.TEXT:
+                if len(value) < 12 and value.casefold() in cell_cleaning.NO_VALUE_WORDS:
+                    self.notes.add_warning(f"{column.name} is a word for nothing", repr(value), line)
+            elif column.kind in (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES):
+                self._warn_of_codes(line, column, value)
+            elif column.kind in (cell_cleaning.CODE, cell_cleaning.DOTTED_CODE) and _DATE_LIKE.fullmatch(value):
+                self.notes.add_warning(
+                    f"{column.name} looks like a date that a spreadsheet has made of a code", value, line
+                )
+
+    def _warn_of_codes(self, line: int, column: Column, value: str) -> None:
+        for code in split_codes(value) if column.kind == cell_cleaning.BARCODES else (value,):
+            if right := wrong_check_digit(code):
+                self.notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
+
+
+_SIZES = frozenset({"size", "volume"})
+_DATE_LIKE = re.compile(
+    r"\d{1,2}([-/])\d{1,2}\1(?:19|20)\d\d"
+    r"|\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"
+    r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-\d{2}|(?:19|20)\d\d-\d\d-\d\d(?: 00:00:00)?",
+    re.IGNORECASE,
+)
+
+
+def _add_further_codes(values: Values, name: str, codes: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Codes that stood in one cell with the barcode are further ones of the product; elsewhere they are warned of."""
+    if name != "barcode":
+        return [(f"{name} takes one code, and the others of the cell are left out", ", ".join(codes))]
+    known = [code for code in str(values.get("barcodes_array", "")).split(",") if code]
+    values["barcodes_array"] = ",".join(dict.fromkeys([*known, *codes]))
+    return []
+
+
+def _remember_lines(lines: Iterable[str], text: list[str]) -> Iterator[str]:
+    """The lines of a file; those of the row that is read stay in `text`."""
+    for line in lines:
+        text.append(line)
+        yield line
+
+
+def _csv_error_reason(error: csv.Error, lines: int) -> str:
+    """Why a row is no CSV."""
+    if "unexpected end" in str(error):
+        rows_of_text = "the line after it is" if lines == 2 else f"the {lines - 1} lines after it are"
+        after = f", or {rows_of_text} taken for its text" if lines > 1 else ""
+        return (
+            f"is no CSV: a quotation mark in it is not closed up to the end of the file, which is cut off{after};"
+            " correct the row, and load the file whole"
+        )
+    return f"is no CSV ({error}); look for a quotation mark that is not closed or not doubled"
+
+
+def _unwrap_cell(cell: str) -> str:
+    found = re.fullmatch(r'\s*=?\s*"?(.*?)"?\s*', cell, re.DOTALL)
+    return cell_cleaning.trim_blanks(found[1]) if found else cell
+
+
+def group_by_key(rows: Iterator[TableRow], scattered: dict[RecordKey, int]) -> Iterator[list[TableRow]]:
+    """Rows with the same key together. Those of scattered keys wait for the last one; the others pass through."""
+    current: list[TableRow] = []
+    held: dict[RecordKey, list[TableRow]] = {}
+    for row in rows:
+        if row.key in scattered:
+            held.setdefault(row.key, []).append(row)
+            if row.line >= scattered[row.key]:
+                yield held.pop(row.key)
+            continue
+        if current and (row.key != current[0].key or not row.key):
+            yield current
+            current = []
+        current.append(row)
+    if current:
+        yield current
+    yield from held.values()
+
+
+def normalize_header(header: str) -> str:
+    """The name of a column as the interface writes it: in small letters, with _ between its words."""
+    return _NAME_SEPARATORS.sub("_", cell_cleaning.trim_blanks(header).casefold()).strip("_")
+
+
+def _check_header(path: Path, layout: FileLayout, dialect: CsvDialect) -> list[Column | None]:
+    """The columns of a file; None for those without a name, which hold nothing.
+
+    Raises LoadError that names every column that is unknown, twice there or missing.
+    """
+    names = _read_header(path, dialect)
+    unknown = [_unknown_column_reason(name, layout) for name in names if name and name not in layout.columns]
+    twice = [f"has the column {name} twice; remove one of them" for name in _repeated_names(names)]
+    needed = [column.name for column in layout.columns.values() if column.required and column.name not in names]
+    missing = [f"has no column {name}, which every row needs; add it" for name in needed]
+    if wrong := [*unknown, *twice, *missing]:
+        told = f". It {'. It '.join(wrong[1:])}" if len(wrong) > 1 else ""
+        more = f" 'aisle load --columns {layout.file}' lists all columns." if unknown or missing else ""
+        raise LoadError(f"{path.name} {wrong[0]}{told}.{more}")
+    return [layout.columns[name] if name else None for name in names]
+
+
+def _repeated_names(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(name for name in names if name and names.count(name) > 1))
+
+
+def _read_header(path: Path, dialect: CsvDialect) -> list[str]:
+    try:
+        with open_csv(path, dialect) as (_, stream):
+            names = next(csv_reader(stream, dialect), [])
+    except (OSError, csv.Error) as error:
+        raise LoadError(f"{path.name} cannot be read: {error}.") from error
+    if len(names) == 1 and (marks := [mark for mark in SEPARATORS if mark in names[0]]):
+        raise LoadError(_single_cell_reason(path.name, names[0], marks[0], dialect))
+    if any("\0" in name or "\udc80" <= name[:1] <= "\udcff" for name in names):
+        raise LoadError(f"{path.name} is not UTF-8 text; save it in that encoding.")
+    if len(names) == 1 and any(mark in names[0] for mark in "|:"):
+        raise LoadError(f"{path.name} has only one column, {names[0]!r}; separate the columns by commas.")
+    if not any(map(normalize_header, names)):
+        raise LoadError(f"{path.name} has no header row; its first line must name the columns.")
+    return [normalize_header(name) for name in names]
+
+
+def _single_cell_reason(file: str, header: str, mark: str, dialect: CsvDialect) -> str:
+    """Why a header is a single cell that holds several names."""
+    if dialect.skipped_lines:
+        said = f"begins with a line sep={dialect.separator}, but its columns are separated by {SEPARATORS[mark]}"
+        return f"{file} {said}; delete that line or correct it."
+    return f"{file} has its whole header in quotation marks, as one column {header!r}; save it without them."
+
+
+def _unknown_column_reason(name: str, layout: FileLayout) -> str:
+    joined = {known.replace("_", ""): known for known in layout.columns}
+    meant = (one for one in _COLUMN_SYNONYMS.get(name.replace("_", ""), ()) if one in layout.columns)
+    near = joined.get(name.replace("_", "")) or next(meant, "")
+    near = near or next(iter(get_close_matches(name, list(layout.columns), n=1, cutoff=_MIN_SIMILARITY)), "")
+    return f"has an unknown column {name!r}" + (f"; the nearest known one is {near}" if near else "")
+
+
+_MIN_SIMILARITY = 0.6
+"""From where on two names are alike."""
+_SYNONYM_LINES = """
+product_number: artikelnummer artnr artikel artikelnr artikelcode materialnummer material
+product_number: sku item itemnumber itemno productno article articlenumber
+product_name: bezeichnung artikelbezeichnung omschrijving description name naam designation libelle libellé
+barcode container_barcode: ean ean13 gtin upc strichcode streepjescode codebarre codebarres eancode
+price: preis prijs prix verkaufspreis vk uvp verkoopprijs
+quantity: menge bestand anzahl aantal voorraad quantite quantité qty stock
+store_number: filiale filialnummer markt winkel winkelnummer magasin store storeno shop
+location_code: lagerplatz platz ort fach locatie emplacement location bin place
+stock_pool: pool bestandsart voorraadsoort
+order_number: auftrag auftragsnummer bestellnummer bestelnummer ordernr commande lieferschein order
+line_number: position pos zeile regel ligne line
+store_name: filialname winkelnaam
+badge: ausweis personalnummer
+"""
+_COLUMN_SYNONYMS = {
+    word: columns.split()
+    for columns, _, words in (line.partition(": ") for line in _SYNONYM_LINES.strip().splitlines())
+    for word in words.split()
+}
+"""What people call a column in German, Dutch, French and English."""
+
+
+def _format_field_count(count: int) -> str:
+    return "1 field" if count == 1 else f"{count} fields"

@@ -1,0 +1,352 @@
+"""What a store says of its stock before a load: a count does nothing where none is kept, nor to other pools."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
+from decimal import Decimal
+from typing import Any
+
+from aisle.client.base import BaseClient
+from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
+from aisle.client.load.csv_table import CsvTable
+from aisle.client.load.records import Record
+from aisle.client.load.report import FileNotes, LoadError
+from aisle.contract.wire import QueryValue
+from aisle.tuples import NamedTuple
+
+_STOCK_PAGE_SIZE = 1000
+_CHAIN = ""
+"""What stands for the list of products, which is that of all stores."""
+_MAX_SINGLE_READS = 20
+"""Counts of a store for which its products are asked one by one."""
+
+
+class ProductStock(NamedTuple):
+    """Whether a product keeps stock in a store, and how much is in which of its pools before the load.
+
+    `spots` has the same by place, empty for none, and pool.
+    """
+
+    is_tracked: bool
+    pools: Mapping[str, Decimal]
+    spots: Mapping[tuple[str, str], Decimal] = {}
+
+    def at_places(self, pool: str) -> Decimal:
+        """What lies in a pool at places."""
+        return sum((quantity for (code, of), quantity in self.spots.items() if code and of == pool), Decimal(0))
+
+
+class TrackedStock:
+    """What the service says of each product; read when the first count of a store is to be sent.
+
+    The entry of a product in the store's list of stock decides, or the product itself where it has none there.
+    """
+
+    def __init__(self, client: BaseClient, table: CsvTable) -> None:
+        self._client = client
+        self._table = table
+        self._rows_by_store: Counter[str] | None = None
+        self._by_list: dict[str, dict[str, ProductStock]] = {}
+        self._by_product: dict[tuple[str, str], ProductStock | None] = {}
+
+    async def get(self, store: str, product: str) -> ProductStock:
+        """What is known of the product in the store, as far as the service says."""
+        if self._rows_by_store is None:
+            self._rows_by_store = Counter()
+            for _, (name,) in self._table.select_cells(("store_number",)):
+                self._rows_by_store[name] += 1
+        for at in (store, _CHAIN):
+            said = await self._find(at, product, one_by_one=self._rows_by_store[store] <= _MAX_SINGLE_READS)
+            if said is not None:
+                return said
+        return ProductStock(True, {})
+
+    async def _find(self, store: str, product: str, *, one_by_one: bool) -> ProductStock | None:
+        """What a list says of a product; None where it does not have it."""
+        if one_by_one:
+            if (store, product) not in self._by_product:
+                self._by_product[store, product] = (await self._read(store, {"product_number": product})).get(product)
+            return self._by_product[store, product]
+        for at in (_CHAIN, store):
+            if at not in self._by_list:
+                found = await self._read(at, {})
+                without = self._by_list.get(_CHAIN, {})
+                self._by_list[at] = {
+                    one: kept for one, kept in found.items() if not kept.is_tracked or kept.spots or one in without
+                }
+        return self._by_list[store].get(product)
+
+    async def _read(self, store: str, filters: Mapping[str, QueryValue]) -> dict[str, ProductStock]:
+        """The products of a list; none where it cannot be read, which is noted.
+
+        Raises LoadError where the service does not answer.
+        """
+        try:
+            return {str(row.get("product_number")): _kept(row) async for row in self._read_rows(store, filters)}
+        except (Forbidden, NotFound):
+            return {}  # what the store says to its counts is told with their rows
+        except TransportError as error:
+            raise LoadError(
+                f"Which products keep stock cannot be read: {error} Load again later: it goes on, and doubles nothing."
+            ) from error
+        except ClientError as error:
+            self._table.notes.add_file_warning(f"which products keep stock could not be read: {error}")
+            return {}
+
+    async def _read_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Mapping[str, Any]]:
+        operation = "list-products" if store == _CHAIN else "list-store-products-stock"
+        query: dict[str, QueryValue] = {**filters, "page_size": _STOCK_PAGE_SIZE} | (
+            {} if store == _CHAIN else {"store_number": store, "include_locations": True}
+        )
+        async with aclosing(self._client.pages(operation, query=query)) as pages:
+            async for rows, _ in pages:
+                for row in rows:
+                    yield row
+
+
+def _kept(row: Mapping[str, Any]) -> ProductStock:
+    pools = _pools(row, "most_likely_pool_")
+    spots = {
+        (str(place.get("store_location_code") or ""), pool): quantity
+        for place in row.get("store_locations") or ()
+        for pool, quantity in _pools(place, "stock_pool_").items()
+    }
+    for pool in {*pools, *(of for _, of in spots)}:
+        if rest := pools.get(pool, Decimal(0)) - sum(have for (_, of), have in spots.items() if of == pool):
+            spots["", pool] = rest
+    return ProductStock(row.get("is_stock") is not False, pools, spots)
+
+
+def _pools(row: Mapping[str, Any], prefix: str) -> dict[str, Decimal]:
+    found = (row.get(f"{prefix}{pool}") for pool in range(1, 11))
+    return {f"stock_pool_{at}": Decimal(str(said)) for at, said in enumerate(found, 1) if said}
+
+
+LOAD_REFERENCE = "aisle load"
+"""The reference of a count that came from a file; by it such counts are found again in the log."""
+
+_LOG_PAGE_SIZE = 1000
+_COUNT_FIELD = "counted_quantity"
+_LOCATION_FIELDS = ("product_number", "location_code")
+_TIME_FIELDS = ("moved_on", "created_on", "updated_on")
+_MINUTE_LENGTH = len("2026-11-27T18:00")
+
+_ROW_FIELDS = ("store_number", *_LOCATION_FIELDS, "stock_pool")
+_MOVED_ADVICE = (
+    ", which the file no longer names; it is left as it is (where the goods lie elsewhere now, put the row in a"
+    " stock.csv in a folder of its own, beside a row with 0 for what was loaded before, and load that with --recount)"
+)
+
+NO_LOCATION = "no place"
+
+ProductLocation = tuple[str, str]
+"""A product, and where it lies."""
+Pools = dict[str, Decimal]
+
+
+class CountLog(NamedTuple):
+    """What the log of a store says of counts."""
+
+    loaded: Mapping[str, dict[str, Pools]]
+    """What counts of loads said, by product and place."""
+    other_counts: dict[ProductLocation, tuple[str, str]]
+    """When another count was made last, and by whom; empty until it is asked for."""
+
+
+class LoadedStock:
+    """What the log of each store says was counted; read when the first count of the store is to be sent.
+
+    It is kept until the last count of the store has come: read again, it would hold what this load has sent.
+    """
+
+    def __init__(self, client: BaseClient, table: CsvTable | None = None) -> None:
+        """`table` is the file whose counts are asked about."""
+        self._client = client
+        self._table = table
+        self._hashes: set[int] | None = None
+        self._rows_left: Counter[str] = Counter()
+        self._logs_by_store: dict[str, CountLog] = {}
+        self._fully_read_stores: set[str] = set()
+
+    async def split_new(self, count: Record, notes: FileNotes) -> tuple[Record | None, tuple[int, ...]]:
+        """The part of a count that was not loaded before, if any, and the rows of the other part.
+
+        A row that says another figure than was loaded, or whose place was counted otherwise, is noted. Raises LoadError
+        where the log cannot be read.
+        """
+        log = await self._read_log(count.store)
+        self._scan_file()
+        found = await self._split_by_log(log, count, notes)
+        self._rows_left[count.store] -= len(count.field_rows)
+        if self._rows_left[count.store] <= 0:
+            del self._logs_by_store[
+                count.store
+            ]  # files name one store after the other; a chain of them is not kept in memory
+        return found
+
+    async def _split_by_log(
+        self, log: CountLog, count: Record, notes: FileNotes
+    ) -> tuple[Record | None, tuple[int, ...]]:
+        product, code = _location_key(count.body)
+        known = log.loaded.get(product, {}).get(code)
+        if known is None:
+            if other := self._loaded_elsewhere(log, count):
+                _warn_of_location(count, other, notes)
+                return None, tuple(count.field_rows.values())
+            return await self._skip_if_counted(log, count, notes), ()
+        left = {name: line for name, line in count.field_rows.items() if name == _COUNT_FIELD or name in known}
+        for name, line in left.items() if not count.is_beside else ():
+            _warn_of_difference(count.body, name, line, known, notes)
+        if len(left) < len(count.field_rows) and (gone := self._pool_no_longer_named(count, known)):
+            for name, line in count.field_rows.items():
+                if name not in left:
+                    value = f"{product}: {known[gone]:f} in {_format_pool(gone)} then, {_format_pool(name)} now"
+                    notes.add_warning(f"the stock was loaded before in another pool{_MOVED_ADVICE}", value, line)
+            return None, tuple(count.field_rows.values())
+        if len(left) == len(count.field_rows):
+            return None, tuple(left.values())
+        body = {name: value for name, value in count.body.items() if name not in left}
+        at = {name: line for name, line in count.field_rows.items() if name not in left}
+        return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at), tuple(left.values())
+
+    def _loaded_elsewhere(self, log: CountLog, count: Record) -> str:
+        """Where the product was loaded, if that tells that the count is of the same goods.
+
+        A count without a place is of the whole product: beside counts of its places it would undo what was lost there.
+        A count at a place is of goods that were loaded without one, or at another place, unless the file names that one
+        too: to count them would double them.
+        """
+        product, code = _location_key(count.body)
+        for at, pools in log.loaded.get(product, {}).items():
+            is_named = bool(code) and hash((count.store, product, at)) in self._file_hashes()
+            if any(pools.values()) and not is_named:
+                return at or NO_LOCATION
+        return ""
+
+    def _pool_no_longer_named(self, count: Record, known: Pools) -> str:
+        """A pool that was loaded with something at this place, and that the file no longer names there."""
+        product, code = _location_key(count.body)
+        names = self._file_hashes()
+        for name, quantity in known.items():
+            if quantity and hash((count.store, product, code, name)) not in names:
+                return name
+        return ""
+
+    def _file_hashes(self) -> set[int]:
+        """Hashes of the products of the file with their places, and with the pools there."""
+        self._scan_file()
+        return self._hashes or set()
+
+    def _scan_file(self) -> None:
+        if self._hashes is None:
+            self._hashes = set()
+            for _, (store, *where, pool) in self._table.select_cells(_ROW_FIELDS) if self._table else ():
+                self._rows_left[store] += 1
+                self._hashes |= {
+                    hash((store, *where)),
+                    hash((store, *where, f"stock_pool_{pool}" if pool else _COUNT_FIELD)),
+                }
+
+    async def _skip_if_counted(self, log: CountLog, count: Record, notes: FileNotes) -> Record | None:
+        """The count, unless somebody has counted there in another way; that is noted."""
+        if count.store not in self._fully_read_stores:
+            async for row in self._log_rows(count.store, {}):
+                if row.get(_COUNT_FIELD) is not None and row.get("reference") != LOAD_REFERENCE:
+                    at, other = _location_key(row), _counted_by(row)
+                    log.other_counts[at] = max(other, log.other_counts.get(at, other))
+            self._fully_read_stores.add(count.store)
+        found = log.other_counts.get(_location_key(count.body))
+        if found is None:
+            return count
+        when, who = found
+        product, code = _location_key(count.body)
+        where = f"{product} at {code}" if code else product
+        said = " ".join(part for part in (f"by {who}" if who else "", f"on {when}" if when else "") if part)
+        for line in sorted(count.field_rows.values()):
+            notes.add_warning(
+                "the stock was counted before, and is left as it is (to count it again, put only such rows in a"
+                " stock.csv in a folder of its own, and load that with --recount)",
+                f"{where}, counted before {said}".rstrip(),
+                line,
+            )
+        return None
+
+    async def _read_log(self, store: str) -> CountLog:
+        if store not in self._logs_by_store:
+            self._fully_read_stores.discard(store)
+            found: dict[str, dict[str, Pools]] = {}
+            async for row in self._log_rows(store, {"reference": LOAD_REFERENCE}):
+                if row.get("reference") == LOAD_REFERENCE:
+                    product, code = _location_key(row)
+                    found.setdefault(product, {}).setdefault(code, {}).update(_pools_of_row(row))
+            self._logs_by_store[store] = CountLog(found, {})
+        return self._logs_by_store[store]
+
+    async def _log_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Mapping[str, Any]]:
+        """Entries of the log. Raises LoadError where it cannot be read."""
+        query: dict[str, QueryValue] = {
+            "store_number": store,
+            **filters,
+            "is_historic": True,
+            "page_size": _LOG_PAGE_SIZE,
+        }
+        try:
+            async with aclosing(self._client.pages("list-store-product-logs", query=query)) as pages:
+                async for rows, _ in pages:
+                    for row in rows:
+                        yield row
+        except (Forbidden, NotFound):
+            return  # what the store says to its counts is told with their rows
+        except ClientError as error:
+            raise LoadError(
+                f"Whether the stock of store {store} was counted before cannot be read: {error} Load again later,"
+                " or count all of it with --recount."
+            ) from error
+
+
+def _counted_by(row: Mapping[str, Any]) -> tuple[str, str]:
+    """When an entry was made, to the minute, and by whom."""
+    who = row.get("app_user_name") or row.get("reference") or ""
+    at = next((str(row[name]) for name in _TIME_FIELDS if row.get(name)), "")
+    minute = at[:_MINUTE_LENGTH].replace("T", " ") + (" UTC" if at.endswith("Z") else "")
+    return minute, str(who)
+
+
+def with_load_reference(count: Record) -> Record:
+    """A count as it is sent: with the reference by which it is found again."""
+    return count._replace(body=count.body | {"reference": LOAD_REFERENCE})
+
+
+def _location_key(row: Mapping[str, Any]) -> ProductLocation:
+    product, place = (str(row.get(name) or "") for name in _LOCATION_FIELDS)
+    return product, place
+
+
+def _format_pool(name: str) -> str:
+    return name.removeprefix("stock_").replace("_", " ") if name != _COUNT_FIELD else "no pool"
+
+
+def _pools_of_row(row: Mapping[str, Any]) -> Pools:
+    names = (f"stock_pool_{pool}" for pool in range(1, 11))
+    found = {name: Decimal(str(row[name])) for name in names if row.get(name) is not None}
+    return found or {_COUNT_FIELD: Decimal(str(row.get(_COUNT_FIELD) or 0))}
+
+
+def _warn_of_location(count: Record, other: str, notes: FileNotes) -> None:
+    product, code = _location_key(count.body)
+    for line in sorted(count.field_rows.values()):
+        notes.add_warning(
+            f"the stock was loaded before at another place, or without one{_MOVED_ADVICE}",
+            f"{product}: {other} then, {code or NO_LOCATION} now",
+            line,
+        )
+
+
+def _warn_of_difference(body: Mapping[str, Any], name: str, line: int, known: Pools, notes: FileNotes) -> None:
+    then = known.get(name, sum(known.values(), Decimal(0)))
+    if then != Decimal(str(body[name])):
+        product = body["product_number"]
+        value = f"{product}: {then:f} then, {body[name]} in the file"
+        notes.add_warning("the stock was loaded before with another figure, and is left as it is", value, line)

@@ -1,0 +1,368 @@
+"""The files of a load as records: what one entry of a create body says, and which rows of the file it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from aisle.client.load.columns import (
+    ATTRIBUTES,
+    DELIVERIES,
+    DISCOUNT_PRICES,
+    FREE_FIELDS,
+    LAYOUTS,
+    LOCATIONS,
+    ORDERS,
+    PEOPLE,
+    PRICES,
+    PRODUCTS,
+    STOCK,
+    STORE_PRODUCTS,
+    STORES,
+    FileLayout,
+)
+from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow, Values, group_by_key
+from aisle.client.load.footer_rows import footer_reason
+from aisle.client.load.placeless import Placeless
+from aisle.client.load.report import BadRow, LoadError, not_read_reason
+from aisle.client.load.row_checks import (
+    BARCODE_COLUMNS,
+    ImplausibleValues,
+    SharedCodes,
+    code_keys,
+    codes_in_cell,
+    find_conflicts,
+)
+from aisle.tuples import NamedTuple
+
+
+class Record(NamedTuple):
+    """One entry of a create body.
+
+    `store` is the store of the path, empty where the operation names none; `what` says to a person what it is;
+    `line` is its first row in the file, `rows` how many rows it has; `at` are the rows of the fields of a count.
+    `is_beside` says of a count without a place that it is of what lies at no place, beside what lies at places.
+    """
+
+    store: str
+    description: str
+    body: dict[str, Any]
+    line: int
+    rows: int
+    field_rows: Mapping[str, int] = {}
+    is_beside: bool = False
+
+
+class BadRows(NamedTuple):
+    """Rows that make no record, each with its reason; `rows` counts those that are left out because of them too."""
+
+    bad_rows: tuple[BadRow, ...]
+    rows: int
+
+
+class ServiceFindings(NamedTuple):
+    """What the service has beside a file: why rows are refused, by their lines, and the keys that it has as they are.
+
+    `codes` are keys of codes of its products that the file gives to other ones, with the product and the column.
+    """
+
+    refused_rows: Mapping[int, str] = {}
+    known_keys: Collection[RecordKey] = ()
+    code_owners: Mapping[str, tuple[str, str]] = {}
+
+    def other_owner(self, code: str, product: str) -> str:
+        """The other product of the service that has this code; empty where there is none."""
+        owners = (
+            self.code_owners[key][0] for key in (code_keys(code) if self.code_owners else ()) if key in self.code_owners
+        )
+        return next((owner for owner in owners if owner != product), "")
+
+
+NO_FINDINGS = ServiceFindings()
+RecordReader = Callable[[CsvTable, ServiceFindings], Iterator[Record | BadRows]]
+
+_OTHER_TABLES = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers", ".txt", ".tsv")
+"""What a table is saved as by somebody who did not save it as CSV."""
+
+
+def open_tables(directory: Path) -> list[CsvTable]:
+    """The files of a load that are there, in the order to load them, every header checked before anything is sent.
+
+    Raises LoadError when the directory is none, holds no such file, or a header is wrong.
+    """
+    if not directory.is_dir():
+        raise LoadError(f"{directory} is no directory; name the one that holds the CSV files.")
+    present = _find_files(directory)
+    dotted: set[str] = set()
+    found = [
+        CsvTable(present[layout.file], layout, dotted_codes=dotted) for layout in LAYOUTS if layout.file in present
+    ]
+    if not found:
+        names = ", ".join(layout.file for layout in LAYOUTS)
+        others = " ".join(map(not_read_reason, unknown_files(directory)))
+        raise LoadError(
+            f"{directory} holds nothing to load; put at least one of these there: {names}. {others}".rstrip()
+        )
+    return found
+
+
+def _find_files(directory: Path) -> dict[str, Path]:
+    """The files of a load that are there, by their names in small letters. Raises LoadError for two of one name."""
+    known = {layout.file for layout in LAYOUTS}
+    found: dict[str, Path] = {}
+    for path in sorted(directory.iterdir()):
+        name = path.name.casefold()
+        if name in known and path.is_file():
+            if name in found:
+                raise LoadError(f"{directory} holds {found[name].name} and {path.name}; remove one of them.")
+            found[name] = path
+    return found
+
+
+def unknown_files(directory: Path) -> tuple[str, ...]:
+    """Tables of the directory that no load reads; a misspelt name would otherwise go unnoticed."""
+    known = {layout.file for layout in LAYOUTS}
+    stems = {name.removesuffix(".csv") for name in known}
+    found = []
+    for path in directory.iterdir():
+        name = path.name.casefold()
+        is_other = name.endswith(_OTHER_TABLES) and name.partition(".")[0] in stems
+        if name not in known and (name.endswith(".csv") or is_other):
+            found.append(path.name)
+    return tuple(sorted(found))
+
+
+def read_records(table: CsvTable, findings: ServiceFindings = NO_FINDINGS) -> Iterator[Record | BadRows]:
+    """The records of a file in its order, and the rows that make none; `found` is what the service has beside it."""
+    yield from _READERS[table.name](table, findings)
+
+
+def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableRow]:
+    """The rows of a file; those that contradict another one, or name the same in another way, have a reason."""
+    bad, repeats = find_conflicts(table, findings.known_keys)
+    bad |= findings.refused_rows
+    odd = ImplausibleValues(table)
+    shared = SharedCodes(table) if table.name == PRODUCTS.file else None
+    for row in table.rows(bad):
+        if row.line in repeats:
+            table.notes.add_warning("the same as an earlier row", f"row {repeats[row.line]}", row.line)
+        if shared and not row.reason:
+            _warn_of_shared_codes(table, shared, findings, row)
+            _warn_of_unit(table, row)
+            row = _check_name(table, findings, row)
+        yield odd.check(row)
+
+
+def _check_name(table: CsvTable, findings: ServiceFindings, row: TableRow) -> TableRow:
+    """A row of a product, with the reason where it is a footer; one without a name is noted where it is new."""
+    number = row.values["product_number"]
+    if (number,) in findings.known_keys:
+        return row
+    if reason := footer_reason(row.values, "product_number"):
+        return row._replace(reason=reason)
+    if table.has_column("product_name") and "product_name" not in row.values:
+        table.notes.add_warning("product_name is empty, and a new product is called by its number", number, row.line)
+    return row
+
+
+def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: ServiceFindings, row: TableRow) -> None:
+    product = row.values["product_number"]
+    for name in BARCODE_COLUMNS:
+        for code in codes_in_cell(name, row.values.get(name, "")):
+            if other := shared.earlier_product(code, product, row.line):
+                line, its = other
+                value = f"{code} of {product} is also of {its} (row {line})"
+                table.notes.add_warning(f"{name} is on two products", value, row.line)
+            elif its := findings.other_owner(code, product):
+                value = f"{code} of {product} is also of {its}, which the service has"
+                table.notes.add_warning(f"{name} is on two products", value, row.line)
+
+
+def _warn_of_unit(table: CsvTable, row: TableRow) -> None:
+    """Notes a code that stands for one piece and for a whole unit: a scan of it counts one."""
+    pieces = {
+        key
+        for name in BARCODE_COLUMNS[::2]
+        for code in codes_in_cell(name, row.values.get(name, ""))
+        for key in code_keys(code)
+    }
+    code = row.values.get("purchase_unit_barcode", "")
+    if code and not pieces.isdisjoint(code_keys(code)) and row.values.get("purchase_unit_quantity") != 1:
+        value = f"{code}: a scan of the unit counts one piece"
+        table.notes.add_warning("purchase_unit_barcode is also the code of one piece", value, row.line)
+
+
+def _row_reader(description: str, name: str, defaults: Values | None = None, *, path: bool = False) -> RecordReader:
+    """Each row is a record; with `path` its store is the path's and not said again."""
+
+    def read(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
+        for row in _checked_rows(table, found):
+            if row.reason:
+                yield BadRows((BadRow(table.name, row.line, row.reason),), 1)
+            else:
+                body = (defaults or {}) | row.values
+                store = body.pop("store_number") if path else ""
+                yield Record(store, f"{description} {row.values[name]}", body, row.line, 1)
+
+    return read
+
+
+def _read_counts(table: CsvTable, findings: ServiceFindings) -> Iterator[Record | BadRows]:
+    """Rows of the same product and place become one count, which names each of their pools.
+
+    Of a product with rows with a place and without one, the latter come first.
+    """
+    placeless = Placeless(table)
+    held: dict[RecordKey, list[Record]] = {}
+    for rows in group_by_key(_checked_rows(table, findings), table.scattered_keys()):
+        of_product, last = rows[0].key[:2], placeless.last(*rows[0].key[:2]) if rows[0].key else 0
+        for one in _counts_at(table, placeless, rows):
+            if isinstance(one, BadRows) or not last:
+                yield one
+            else:
+                held.setdefault(of_product, []).append(one)
+        if last and rows[-1].line >= last:
+            yield from _with_placeless_first(held.pop(of_product, []))
+    for counts in held.values():
+        yield from _with_placeless_first(counts)
+
+
+def _with_placeless_first(counts: list[Record]) -> list[Record]:
+    return sorted(counts, key=lambda count: "location_code" in count.body)
+
+
+def _counts_at(table: CsvTable, placeless: Placeless, rows: list[TableRow]) -> Iterator[Record | BadRows]:
+    """The counts of rows of one product and place: one, or two where pools differ in what they mean."""
+    pools: dict[int | None, list[int]] = {}
+    for row in rows:
+        if not row.reason:
+            pools.setdefault(row.values.get("stock_pool"), []).append(row.line)
+    merged: dict[bool, dict[str, Any]] = {}
+    at: dict[bool, dict[str, int]] = {}
+    for row in rows:
+        if reason := row.reason or _count_reason(row, pools):
+            yield BadRows((BadRow(table.name, row.line, reason),), 1)
+            continue
+        at_places = placeless.at_places(row)
+        if at_places is not None and _is_total(table, row, at_places):
+            yield BadRows((), 1)
+            continue
+        pool, is_beside = row.values.get("stock_pool"), at_places is not None
+        name = f"stock_pool_{pool}" if pool else "counted_quantity"
+        merged.setdefault(is_beside, {})[name] = row.values["quantity"]
+        at.setdefault(is_beside, {})[name] = row.line
+    for is_beside, lines in at.items():
+        first = next(row for row in rows if row.line in lines.values())
+        store, product = first.values["store_number"], first.values["product_number"]
+        where = {name: value for name, value in first.values.items() if name in ("product_number", "location_code")}
+        what = f"the count of product {product}"
+        yield Record(store, what, where | merged[is_beside], first.line, len(lines), lines, is_beside)
+
+
+def _is_total(table: CsvTable, row: TableRow, at_places: Decimal) -> bool:
+    """Whether a row without a place is the total of what the file has at places; how it is read is noted."""
+    quantity, product = row.values["quantity"], row.values["product_number"]
+    if quantity in (0, at_places):
+        what = "a row without a place is read as the total of the product's rows with places, and left out"
+        table.notes.add_warning(what, f"{quantity} of {product}; its places hold {at_places:f}", row.line)
+        return True
+    what = "a row without a place, beside rows with places, is read as the goods that lie at no place"
+    table.notes.add_warning(what, f"{quantity} of {product}; its places hold {at_places:f}", row.line)
+    return False
+
+
+def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
+    """Why a row cannot be counted beside the others of its product and place, which are given by their pools.
+
+    Neither of two that contradict is counted: what is counted once is not counted again when the file was corrected.
+    """
+    quantity, pool = row.values["quantity"], row.values.get("stock_pool")
+    if quantity < 0:
+        return f"quantity {quantity} is below nothing, and nobody can count that; write what is there"
+    if others := [line for line in pools[pool] if line != row.line]:
+        pool_name = f"stock pool {pool}" if pool else "no stock pool"
+        return (
+            f"counts {pool_name} of the same product and place a second time, as row {others[0]} does; write one row"
+            " with their sum"
+        )
+    if len(pools) > 1 and pool is None:
+        named = next(lines[0] for one, lines in pools.items() if one)
+        return f"has no stock pool, and row {named} of the same product and place has one; name the pool in both"
+    if None in pools and pool is not None:
+        return f"names a stock pool, and row {pools[None][0]} of the same product and place has none; name it in both"
+    return ""
+
+
+def _line_reader(description: str, layout: FileLayout, unique_field: str = "line_number") -> RecordReader:
+    """Rows with the same key become one record with its lines, whole or not at all; `once` tells its lines apart."""
+
+    def read(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
+        for rows in group_by_key(_checked_rows(table, found), table.scattered_keys()):
+            record: dict[str, Any] = {}
+            seen: dict[Any, int] = {}
+            bad = []
+            for row in rows:
+                reason = row.reason or _add_line(layout, record, row)
+                reason = reason or _repeated_line_reason(record[layout.lines_field][-1], unique_field, seen, row)
+                if reason:
+                    bad.append(BadRow(table.name, row.line, reason))
+            if bad:
+                yield BadRows(tuple(_add_left_out_reason(description, bad, rows)), len(rows))
+            else:
+                store = rows[0].values.get("store_number", "")
+                yield Record(store, f"{description} {record[layout.key[-1]]}", record, rows[0].line, len(rows))
+
+    return read
+
+
+def _add_line(layout: FileLayout, record: dict[str, Any], row: TableRow) -> str:
+    """Adds a row to its record; answers with the reason when the two do not go together."""
+    line: dict[str, Any] = {}
+    for name, value in row.values.items():
+        if name == "store_number":
+            continue
+        if name in layout.line_fields:
+            line[layout.line_fields[name]] = value
+        elif record.setdefault(name, value) != value:
+            return f"{name} is {value!r}, but {record[name]!r} in an earlier row of the same one; make them the same"
+    record.setdefault(layout.lines_field, []).append(line)
+    return ""
+
+
+def _repeated_line_reason(line: dict[str, Any], name: str, seen: dict[Any, int], row: TableRow) -> str:
+    earlier = seen.setdefault(line[name], row.line)
+    if earlier == row.line:
+        return ""
+    if name == "line_number":
+        return f"line_number {line[name]} stands in row {earlier} too; number the lines apart"
+    return f"{name} {line[name]!r} of the same product stands in row {earlier} too; keep one of the rows"
+
+
+def _add_left_out_reason(description: str, bad: list[BadRow], rows: list[TableRow]) -> Iterator[BadRow]:
+    others = len(rows) - len(bad)
+    name = rows[0].key[-1] if rows[0].key else ""
+    for row in bad:
+        if others and name:
+            verb, them = ("are", "them") if description.endswith("s of product") else ("is", "it")
+            kept = f"{description} {name} {verb} left out whole, so that nobody takes {them} for complete"
+            yield row._replace(reason=f"{row.reason}; {kept}")
+        else:
+            yield row
+
+
+_READERS: dict[str, RecordReader] = {
+    STORES.file: _row_reader("store", "store_number", {"is_active": True, "is_active_data_exchange": True}),
+    PRODUCTS.file: _row_reader("product", "product_number"),
+    ATTRIBUTES.file: _row_reader("the attributes of product", "product_number"),
+    FREE_FIELDS.file: _line_reader("the free fields of product", FREE_FIELDS, unique_field="key"),
+    PRICES.file: _row_reader("the price of product", "product_number"),
+    DISCOUNT_PRICES.file: _row_reader("the discount price of product", "product_number"),
+    LOCATIONS.file: _row_reader("location", "location_code"),
+    PEOPLE.file: _row_reader("badge", "badge", path=True),
+    STORE_PRODUCTS.file: _row_reader("product", "product_number", path=True),
+    STOCK.file: _read_counts,
+    ORDERS.file: _line_reader("order", ORDERS),
+    DELIVERIES.file: _line_reader("delivery", DELIVERIES),
+}

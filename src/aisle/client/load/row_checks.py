@@ -1,0 +1,244 @@
+"""Rows of one file that name the same thing: repetitions, contradictions, and names that differ by blanks or case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from datetime import date
+
+from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check_digit
+from aisle.client.load.cell_cleaning import fold_code, join_digits
+from aisle.client.load.columns import DELIVERIES, ORDERS, PRICES
+from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
+
+
+def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> tuple[dict[int, str], dict[int, int]]:
+    """Why rows are not loaded, by their lines; and the rows that only repeat an earlier one, with its line.
+
+    `known` are keys that the service has as they are: two of them may be alike.
+
+    Two quick passes. Hashes of names are remembered, and the names alone that occur more than once.
+    """
+    fold = _comparable_key_hash if table.creates_records else _key_hash
+    suspect = _repeated_keys(table, fold) if table.is_unique else _differently_written_keys(table, fold)
+    groups: dict[int, list[tuple[int, RecordKey, int]]] = {}
+    for line, key, said in table.record_keys() if suspect else ():
+        if (name := fold(key)) in suspect:
+            groups.setdefault(name, []).append((line, key, said))
+    bad: dict[int, str] = {}
+    repeats: dict[int, int] = {}
+    for group in groups.values():
+        _check_group(group, table.is_unique, known_keys, bad, repeats)
+    return bad, repeats
+
+
+def _repeated_keys(table: CsvTable, fold: Callable[[RecordKey], int]) -> set[int]:
+    """Names that occur more than once."""
+    seen: set[int] = set()
+    found: set[int] = set()
+    for _, key, _ in table.record_keys():
+        name = fold(key)
+        (found if name in seen else seen).add(name)
+    return found
+
+
+def _differently_written_keys(table: CsvTable, fold: Callable[[RecordKey], int]) -> set[int]:
+    """Names that are written in two ways, where rows make up a record together."""
+    seen: dict[int, int] = {}
+    return {
+        name
+        for name, said in ((fold(key), hash(key)) for _, key, _ in table.record_keys())
+        if seen.setdefault(name, said) != said
+    }
+
+
+def _key_hash(key: RecordKey) -> int:
+    return hash(tuple([fold_code(part) for part in key]))
+
+
+def _comparable_key_hash(key: RecordKey) -> int:
+    """Of a file that creates what its keys name: the zeros before the name do not tell two of them apart."""
+    return hash(comparable_key(key))
+
+
+def comparable_key(key: RecordKey) -> RecordKey:
+    """A key as it is compared with those of the service: its name without blanks, case and the zeros before it."""
+    *before, name = key
+    name = fold_code(name)
+    return (*map(fold_code, before), name.lstrip("0") or name[-1:])
+
+
+def difference_reason(new: str, known: str, where: str = "") -> str:
+    """Why a new name is refused beside a known one, with the likely cause. `where` says where that one stands."""
+    mine, its = fold_code(new), fold_code(known)
+    if mine == its:
+        return f"{new!r} and {known!r}{where or ' of the service'} differ by blanks or case alone; use one of them"
+    if len(its) > len(mine):
+        return f"{new!r}: {known} is there{where}; has {new} lost its zeros? Write {known}, in a column of text"
+    if where:
+        return f"{new!r}: {known} is there{where}; has {known} lost its zeros? Write {new} there, in a column of text"
+    return f"{new!r}: {known} is there, with fewer zeros before it; write {known}, if it is the same"
+
+
+KeyGroup = list[tuple[int, RecordKey, int]]
+
+
+def _check_group(
+    group: KeyGroup, is_unique: bool, known_keys: Collection[RecordKey], bad: dict[int, str], repeats: dict[int, int]
+) -> None:
+    keys = {key: line for line, key, _ in reversed(group)}
+    if len(keys) > 1 and not all(key in known_keys for key in keys):
+        for line, key, _ in group:
+            if key not in known_keys:
+                other, at = next((one, place) for one, place in keys.items() if one != key)
+                bad[line] = _key_difference_reason(key, other, at)
+    elif is_unique:
+        for key in keys:
+            _check_same_key([row for row in group if row[1] == key], bad, repeats)
+
+
+def _key_difference_reason(key: RecordKey, other: RecordKey, at: int) -> str:
+    if _key_hash(key) == _key_hash(other):
+        return (
+            f"{_format_key(key)} and {_format_key(other)} in row {at} differ by blanks or case alone; use one of them"
+        )
+    return difference_reason(key[-1], other[-1], f" in row {at}")
+
+
+def _check_same_key(group: KeyGroup, bad: dict[int, str], repeats: dict[int, int]) -> None:
+    first_line, key, first_said = group[0]
+    if all(said == first_said for _, _, said in group):
+        repeats |= {line: first_line for line, _, _ in group[1:]}
+        return
+    for line, _, _ in group:
+        at = next(place for place, _, _ in group if place != line)
+        bad[line] = f"{_format_key(key)} is also in row {at}, with other values; keep one of the rows"
+
+
+def _format_key(key: RecordKey) -> str:
+    return " / ".join(repr(part) for part in key if part)
+
+
+class SharedCodes:
+    """Barcodes of several products of a file, by what a scan of each finds; asked for in the order of its rows."""
+
+    def __init__(self, table: CsvTable) -> None:
+        seen: set[int] = set()
+        self._shared: set[int] = set()
+        self._first: dict[str, tuple[int, str]] = {}
+        for name in BARCODE_COLUMNS:
+            for _, cell in table.column_cells(name):
+                for key in map(hash, {key for code in codes_in_cell(name, cell) for key in code_keys(code)}):
+                    if key in seen:
+                        self._shared.add(key)
+                    seen.add(key)
+
+    def earlier_product(self, code: str, product: str, line: int) -> tuple[int, str] | None:
+        """The earlier row, and its product, that has this code too."""
+        shared = [key for key in code_keys(code) if hash(key) in self._shared]
+        firsts = [self._first.setdefault(key, (line, product)) for key in shared]
+        return next((first for first in firsts if first[1] != product), None)
+
+
+FURTHER_BARCODES = "barcodes_array"
+BARCODE_COLUMNS = ("barcode", "purchase_unit_barcode", FURTHER_BARCODES)
+"""Where barcodes of a product stand."""
+
+
+def codes_in_cell(column: str, cell: str) -> list[str]:
+    """The codes of a cell of that column, taken apart as the service does it."""
+    parts = split_codes(cell) if column == FURTHER_BARCODES else [cell]
+    return list(dict.fromkeys(code for code in parts if code))
+
+
+def code_keys(code: str) -> tuple[str, ...]:
+    """Where one of them is stored, or finds what is stored there."""
+    return tuple(dict.fromkeys((*index_keys(code), *lookup_keys(code))))
+
+
+_SSCC_DIGITS = 18
+"""Digits of the number of a container (GS1)."""
+_SSCC_PREFIX = re.compile(r"\(00\)\s*|00(?=\d{18}$)", re.ASCII)
+"""What stands before the number of a container in its code (GS1)."""
+CONTAINER_COLUMN = "container_barcode"
+_TIME_START = 10
+"""Where the time of a date begins, behind its day."""
+_MOST_ORDERED = 10_000
+_FIRST_YEAR = 2000
+_YEARS_AHEAD = 5
+_NO_END = ("2099-12-31", "9999-12-31")
+"""Days that programs write for no end."""
+
+
+def container_key(code: str) -> str:
+    """What all forms of the number of one container have in common."""
+    bare = _SSCC_PREFIX.sub("", code.strip(), count=1) if code.strip()[:1] in "(0" else code.strip()
+    digits = join_digits(bare)
+    return digits.lstrip("0") if digits.isdecimal() else bare.casefold()
+
+
+class ImplausibleValues:
+    """Looks at the rows of one file in their order."""
+
+    def __init__(self, table: CsvTable) -> None:
+        self._table = table
+        self._last_year = date.today().year + _YEARS_AHEAD
+        self._containers: dict[str, tuple[str, int]] = {}
+
+    def check(self, row: TableRow) -> TableRow:
+        """The row, with the reason where nobody can use it; what is odd of it is noted."""
+        if row.reason:
+            return row
+        number = row.values.get("line_number", 1)
+        if self._table.name in (ORDERS.file, DELIVERIES.file) and number < 0:
+            return row._replace(reason=f"line_number {number} is no number of a line; write 1 or more")
+        for what, value in self._warnings(row):
+            self._table.notes.add_warning(what, value, row.line)
+        return row
+
+    def _warnings(self, row: TableRow) -> Iterator[tuple[str, str]]:
+        yield from _price_warnings(row)
+        yield from self._dates(row)
+        number = row.values.get("product_number")
+        if self._table.name == PRICES.file and row.values.get("price") == 0:
+            yield "price is 0, and becomes the price of the product", str(number)
+        if self._table.name == ORDERS.file and row.values.get("quantity", 0) > _MOST_ORDERED:
+            yield f"quantity is over {_MOST_ORDERED}", f"{row.values['quantity']} of {number}"
+        day = str(row.values.get("pickup_date", ""))
+        if day[_TIME_START:].strip("T 0:.Z+"):
+            yield "pickup_date is a day, and the service does not keep its time", day
+        if self._table.name == DELIVERIES.file:
+            yield from self._delivery_warnings(row)
+
+    def _dates(self, row: TableRow) -> Iterator[tuple[str, str]]:
+        """Dates that are hardly meant."""
+        for name, value in row.values.items():
+            day = value[:_TIME_START] if "date" in name and isinstance(value, str) else ""
+            if day[:4].isdecimal() and day not in _NO_END:
+                if int(day[:4]) < _FIRST_YEAR:
+                    yield f"{name} is before the year {_FIRST_YEAR}", value
+                elif int(day[:4]) > self._last_year:
+                    yield f"{name} is more than {_YEARS_AHEAD} years away", value
+
+    def _delivery_warnings(self, row: TableRow) -> Iterator[tuple[str, str]]:
+        for name in ("quantity", "no_of_containers"):
+            if row.values.get(name) == 0:
+                yield f"{name} is 0, and nothing of it can come", str(row.values.get("order_number"))
+        if code := row.values.get(CONTAINER_COLUMN):
+            yield from self._container_warnings(row, code)
+
+    def _container_warnings(self, row: TableRow, code: str) -> Iterator[tuple[str, str]]:
+        key = container_key(code)
+        if len(code) > _SSCC_DIGITS and key.isdecimal() and (right := wrong_check_digit(key.zfill(_SSCC_DIGITS))):
+            yield f"{CONTAINER_COLUMN} has a wrong check digit", f"{code} should end in {right}"
+        order = str(row.values.get("order_number"))
+        first, line = self._containers.setdefault(key, (order, row.line))
+        if first != order:
+            yield f"{CONTAINER_COLUMN} is on two deliveries", f"{code} of {order} is also of {first} (row {line})"
+
+
+def _price_warnings(row: TableRow) -> Iterator[tuple[str, str]]:
+    for name in ("discount_price", "promotion_price", "special_price"):
+        lower, price = row.values.get(name), row.values.get("price")
+        if lower is not None and price is not None and lower > price:
+            yield f"{name} is above the price", f"{lower} and {price}"

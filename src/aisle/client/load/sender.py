@@ -1,0 +1,533 @@
+"""The name of a load: kept in a file beside what it loads until it has come to its end, so that it goes on under it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from decimal import Decimal
+from pathlib import Path
+
+from aisle.client.base import BaseClient, parse_retry_after
+from aisle.client.errors import ClientError, Outcome, TransportError, message_of, outcome_of
+from aisle.client.load.columns import (
+    ATTRIBUTES,
+    DELIVERIES,
+    DISCOUNT_PRICES,
+    FREE_FIELDS,
+    LOCATIONS,
+    ORDERS,
+    PEOPLE,
+    PRICES,
+    PRODUCTS,
+    STOCK,
+    STORE_PRODUCTS,
+    STORES,
+)
+from aisle.client.load.confirmed import Confirmed, lost_meanwhile
+from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.elsewhere import Elsewhere
+from aisle.client.load.existing_stock import LoadedStock, ProductStock, TrackedStock, with_load_reference
+from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
+from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
+from aisle.client.load.row_checks import comparable_key
+from aisle.client.load.service_comparison import compare_with_service
+from aisle.client.response import Response
+from aisle.contract.wire import QueryValue, encode_json, encode_segment
+from aisle.errors import ContractError
+from aisle.text import clean, end_sentence
+from aisle.tuples import NamedTuple
+
+
+class LoadName(NamedTuple):
+    """The id of a load, and whether an earlier one with this id was cut off."""
+
+    id: str
+    is_resumed: bool = False
+
+
+def start_load(name_file: Path | None, tables: Iterable[CsvTable], *, recount: bool) -> LoadName:
+    """The name for a load of these files: that of the last one, where it was cut off and nothing has changed since.
+
+    Raises LoadError where it cannot be kept.
+    """
+    if name_file is None:
+        return LoadName(secrets.token_hex(8))
+    said = {"files": {table.name: _file_digest(table.path) for table in tables}, "recount": recount}
+    found = _read_name(name_file)
+    if found.get("id") and {name: found.get(name) for name in said} == said:
+        return LoadName(str(found["id"]), is_resumed=True)
+    name = LoadName(secrets.token_hex(8))
+    _write_name(name_file, {"id": name.id, **said})
+    return name
+
+
+def finish_load(name_file: Path | None) -> None:
+    """Forgets the name: the load has come to its end, and the next one is another."""
+    if name_file is not None:
+        name_file.unlink(missing_ok=True)
+
+
+def _file_digest(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _read_name(name_file: Path) -> dict[str, object]:
+    try:
+        found = json.loads(name_file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write_name(name_file: Path, content: dict[str, object]) -> None:
+    beside = name_file.with_name(f"{name_file.name}.{secrets.token_hex(4)}")
+    try:
+        name_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        beside.write_text(json.dumps(content), "utf-8")
+        os.replace(beside, name_file)
+    except OSError as error:
+        raise LoadError(
+            f"The name of this load cannot be kept in {name_file.parent}: {error}. Make room there."
+        ) from error
+
+
+MAX_TRIES = 6
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 30.0
+MAX_PENDING_ROWS = 20_000
+"""Rows that may wait for their store's batch to fill, in files that go from store to store."""
+
+EXTENSION_PREFIX = "/aisle/v1/"
+LOCATIONS_PATH = f"{EXTENSION_PREFIX}locations"
+PEOPLE_PATH = f"{EXTENSION_PREFIX}stores/{{store_number}}/people"
+
+
+class LoadTarget(NamedTuple):
+    """Where the records of a file go: an operation of the interface (or our own path), its array, rows in one batch."""
+
+    operation: str
+    array: str
+    batch_rows: int
+    query: Mapping[str, QueryValue] = {}
+
+
+TARGETS = {
+    STORES.file: LoadTarget("create-stores", "stores", 200),
+    PRODUCTS.file: LoadTarget("create-or-update-products", "products", 500),
+    LOCATIONS.file: LoadTarget(LOCATIONS_PATH, "locations", 500),
+    STOCK.file: LoadTarget("create-store-product-logs", "storeproductlog", 500, {"is_counted_quantity": True}),
+    ORDERS.file: LoadTarget("create-customer-orders-one-store", "orders", 1000),
+    ATTRIBUTES.file: LoadTarget("update-product-attributes", "products", 500),
+    FREE_FIELDS.file: LoadTarget("create-product-free-fields", "products", 500),
+    PRICES.file: LoadTarget("create-prices", "products", 500),
+    DISCOUNT_PRICES.file: LoadTarget("create-discount-prices", "products", 500),
+    PEOPLE.file: LoadTarget(PEOPLE_PATH, "people", 100),
+    STORE_PRODUCTS.file: LoadTarget("create-store-products", "store_products", 500),
+    DELIVERIES.file: LoadTarget("create-store-deliveries", "orders", 1000),
+}
+
+
+class _StrictStop(Exception):
+    """No error: a strict load has found its bad row."""
+
+
+async def load(
+    directory: Path,
+    client: BaseClient,
+    *,
+    strict: bool = False,
+    recount: bool = False,
+    service_name: str = "",
+    name_file: Path | None = None,
+    progress: Callable[[LoadProgress], None] | None = None,
+    on_cut_off: Callable[[LoadReport], None] | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> LoadReport:
+    """Loads all that the interface can create from the CSV files of a directory, each of them optional.
+
+    Stock rows are loaded as counts; with `recount` also those that were loaded before. A strict load stops at the first
+    bad row; otherwise the good rows of every file are loaded, and the report names the bad ones. `where` says in words
+    which service it is. `kept` is a file that holds the name of this load until its end: a load of the same files that
+    finds it there goes on. `progress` is told after each batch; `cut_off` is given the report so far of a load that
+    ends early.
+
+    Raises LoadError when a file cannot be used at all (before anything is sent), or when the service does not answer,
+    or takes nothing from this token.
+
+    interface: the creating operations; locations and people, which it has none for, go to `/aisle/v1/`.
+    """
+    files: list[FileReport] = []
+    bad: list[BadRow] = []
+    stopped = False
+    found = open_tables(directory)
+    name = start_load(name_file, found, recount=recount)
+    before = (
+        None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
+    )
+    confirmed = Confirmed(client)
+    for table in found:
+        run = FileLoad(table, client, name.id, before, confirmed, strict, progress or _ignore_progress, sleep)
+        is_whole = False
+        try:
+            await run.send_all()
+            is_whole = True
+        except _StrictStop:
+            stopped = is_whole = True
+        finally:
+            files.append(run.report())
+            bad += sorted(run.bad, key=lambda row: row.line)
+            if not is_whole and on_cut_off:
+                unknown = unknown_files(directory)
+                on_cut_off(LoadReport(tuple(files), tuple(bad), unknown, False, name.is_resumed, service_name))
+        if stopped:
+            break
+    lost, unasked = await lost_meanwhile(confirmed)
+    finish_load(name_file)
+    of_load = stopped, name.is_resumed, service_name, lost, unasked
+    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), *of_load)
+
+
+def _ignore_progress(_: LoadProgress) -> None:
+    """Nobody asked to be told."""
+
+
+_PAGE_SIZE = 1000
+_UNKNOWN_PRODUCT = re.compile(r"There is no product (\S+)\.")
+
+
+class FileLoad:
+    """One file on its way to the service."""
+
+    def __init__(
+        self,
+        table: CsvTable,
+        client: BaseClient,
+        load_id: str,
+        loaded_stock: LoadedStock | None,
+        confirmed: Confirmed,
+        strict: bool,
+        progress: Callable[[LoadProgress], None],
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self.bad: list[BadRow] = []
+        self._table = table
+        self._target = TARGETS[table.name]
+        self._client = client
+        self._confirmed = confirmed
+        self._strict = strict
+        self._progress = progress
+        self._sleep = sleep
+        self._closed_stores: dict[str, str] = {}
+        self._refused_field = ""
+        self._is_mixed = False
+        self._findings = NO_FINDINGS
+        self._is_stock = table.name == STOCK.file
+        self._loaded_stock = loaded_stock if self._is_stock else None
+        self._tracked_stock = TrackedStock(client, table)
+        self._elsewhere = Elsewhere(table)
+        self._run_key = secrets.token_hex(8)
+        # What a count is to be done once for is the load; all else is done by each of its runs.
+        self._batch_key = load_id if self._is_stock else self._run_key
+        self._rows = self._loaded_rows = self._loaded_records = 0
+        self._already_loaded: list[int] = []
+        self._stores: dict[str, None] = {}
+
+    def report(self) -> FileReport:
+        loaded = self._loaded_rows, self._loaded_records
+        notes = tuple(self._table.notes.lines())
+        return FileReport(
+            self._table.name, self._rows, *loaded, tuple(self._already_loaded), notes, tuple(self._stores)
+        )
+
+    async def send_all(self) -> None:
+        self._findings = await compare_with_service(self._table, self._client)
+        for found in self._batches():
+            if isinstance(found, BadRows):
+                self._add_bad_rows(found.rows, *found.bad_rows)
+            else:
+                if batch := await self._records_to_send(found):
+                    await self._send(batch)
+                self._report_progress()
+        self._elsewhere.note_all()
+        await self._suggest_products()
+        self._report_progress()
+
+    async def _suggest_products(self) -> None:
+        """Adds to refusals for an unknown product which one of the service differs from it by zeros, blanks or case."""
+        asked: dict[RecordKey, list[int]] = {}
+        for at, row in enumerate(self.bad):
+            if found := _UNKNOWN_PRODUCT.search(row.reason):
+                asked.setdefault(comparable_key((found[1],)), []).append(at)
+        if not asked:
+            return
+        try:
+            async with aclosing(self._client.pages("list-products", query={"page_size": _PAGE_SIZE})) as pages:
+                async for rows, _ in pages:
+                    for number in (str(row.get("product_number") or "") for row in rows):
+                        for at in asked.get(comparable_key((number,)), ()) if number else ():
+                            self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
+        except ClientError:
+            return  # it is a hint
+
+    async def _records_to_send(self, batch: list[Record]) -> list[Record]:
+        """The records to send: of stock, those that were not loaded before."""
+        if not self._is_stock:
+            return batch
+        found: list[Record] = []
+        for count in batch:
+            new, left = (
+                (count, ())
+                if self._loaded_stock is None
+                else await self._loaded_stock.split_new(count, self._table.notes)
+            )
+            kept = await self._tracked_stock.get(count.store, count.body["product_number"])
+            if not kept.is_tracked:
+                new, left = None, ()
+                self._warn_of_untracked(count)
+            elif new and "location_code" not in new.body:
+                self._warn_of_other_pools(new, kept.pools)
+            if new and self._loaded_stock is not None:
+                new = self._elsewhere.unchanged(new, kept)
+            if new:
+                self._elsewhere.expect(new, kept)
+                new = _at_no_place(new, kept) if new.is_beside else new
+            self._already_loaded += left
+            self._rows += len(count.field_rows) - (len(new.field_rows) if new else 0)
+            found += [with_load_reference(new)] if new else []
+        return found
+
+    def _warn_of_untracked(self, count: Record) -> None:
+        for name, line in count.field_rows.items():
+            value = f"{count.body[name]} of {count.body['product_number']}"
+            what = "the product keeps no stock in this store (is_stock is false), so the row is not loaded"
+            self._table.notes.add_warning(what, value, line)
+
+    def _warn_of_other_pools(self, count: Record, pools: Mapping[str, Decimal]) -> None:
+        """Notes what a count without a place leaves in other pools; one that names none counts the first."""
+        others = {name: quantity for name, quantity in pools.items() if name not in count.field_rows}
+        if "counted_quantity" in count.field_rows:
+            others.pop("stock_pool_1", None)
+        for name, quantity in others.items():
+            what = "a row without a place counts the pool that it names, or pool 1, and what is in others stays"
+            pool = name.removeprefix("stock_pool_")
+            self._table.notes.add_warning(
+                what, f"{quantity:f} of {count.body['product_number']} in pool {pool}", count.line
+            )
+
+    def _batches(self) -> Iterator[list[Record] | BadRows]:
+        """Records of the same store together, as many as make a batch, and the rows that make no record."""
+        pending: dict[str, list[Record]] = {}
+        filled: dict[str, int] = {}
+        for found in read_records(self._table, self._findings):
+            if isinstance(found, BadRows):
+                yield found
+                continue
+            store = found.store
+            if filled.get(store, 0) + found.rows > self._target.batch_rows and store in pending:
+                del filled[store]
+                yield pending.pop(store)
+            pending.setdefault(store, []).append(found)
+            filled[store] = filled.get(store, 0) + found.rows
+            if sum(filled.values()) > MAX_PENDING_ROWS:
+                fullest = max(filled, key=lambda name: filled[name])
+                del filled[fullest]
+                yield pending.pop(fullest)
+        yield from pending.values()
+
+    async def _send(self, batch: Sequence[Record]) -> None:
+        """Sends a batch; halves it when it is refused, first half first, until the records are found that are."""
+        for record in batch:
+            if reason := self._closed_stores.get(_record_store(record)):
+                self._add_bad_rows(record.rows, _refused_row(self._table.name, record, reason))
+        batch = [record for record in batch if _record_store(record) not in self._closed_stores]
+        if not batch:
+            return
+        reason = await self._refusal_reason(batch)
+        if not reason:
+            self._rows += sum(record.rows for record in batch)
+            self._loaded_rows += sum(record.rows for record in batch)
+            self._loaded_records += len(batch)
+            if self._is_stock:
+                for record in batch:
+                    self._elsewhere.done(record)
+            self._stores |= dict.fromkeys(store for record in batch if (store := _named_or_created_store(record)))
+        elif _record_store(batch[0]) in self._closed_stores:
+            await self._send(batch)
+        elif len(batch) == 1:
+            self._add_bad_rows(batch[0].rows, _refused_row(self._table.name, batch[0], reason, self._refused_field))
+        else:
+            middle = len(batch) // 2
+            await self._send(batch[:middle])
+            await self._send(batch[middle:])
+
+    async def _refusal_reason(self, batch: Sequence[Record]) -> str:
+        """Why the service does not take the batch; empty when it did, now or in an earlier load."""
+        try:
+            answer = await self._request(batch)
+            if _is_replayed(answer) and outcome_of(answer) is Outcome.REFUSED:
+                answer = await self._request(batch, self._run_key)
+        except ContractError as error:
+            return str(error)
+        if outcome_of(answer) is Outcome.ACCEPTED or _was_carried_out(answer):
+            return ""
+        raw = clean(message_of(answer))
+        self._refused_field = next(iter(_POOL_FIELD.findall(raw)), "")
+        said = end_sentence(_with_column_names(raw, self._target.array) or f"status {answer.status}")
+        if not self._is_store_refusal(answer.status, said, batch):
+            self._raise_unrecoverable(answer.status, said)
+        return said
+
+    def _is_store_refusal(self, status: int, message: str, batch: Sequence[Record]) -> bool:
+        """Whether a 403 or 404 concerns a store that records name, and not the whole file.
+
+        A store that all records of the batch name is closed: its other rows are refused unasked.
+        """
+        stores = {_record_store(record) for record in batch}
+        if status not in (403, 404) or not any(stores):
+            return False
+        is_named = any(re.search(rf"(?<!\w){re.escape(store)}(?!\w)", message) for store in stores if store)
+        if status == 404:
+            is_of_store = is_named
+        else:
+            self._is_mixed = self._is_mixed or len(stores) > 1
+            is_of_store = is_named or self._is_mixed or bool(batch[0].store)
+        if is_of_store and len(stores) == 1 and (status == 403 or self._target.operation.startswith(EXTENSION_PREFIX)):
+            self._closed_stores[stores.pop()] = message
+        return is_of_store
+
+    def _raise_unrecoverable(self, status: int, message: str) -> None:
+        """Raises LoadError for a refusal that no row can mend."""
+        file = self._table.name
+        if status == 401:
+            raise LoadError(f"The service does not accept the token: {message} Give a valid one and load again.")
+        if self._target.operation.startswith(EXTENSION_PREFIX) and status in (404, 405, 501):
+            what = self._target.array
+            raise LoadError(
+                f"The service cannot create {what}: {message} Remove {file}, or load into aisle's own service."
+            )
+        if status == 403:
+            raise LoadError(f"The token may not load {file}: {message} Use one that may, and load again.")
+
+    async def _request(self, batch: Sequence[Record], key_suffix: str = "") -> Response:
+        """The service's yes or no, asked for again under the same key while it has none."""
+        body = encode_json({self._target.array: [record.body for record in batch]})
+        problem, wait = "", 0.0
+        for attempt in range(MAX_TRIES):
+            if attempt:
+                await self._sleep(wait)
+            wait = min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
+            try:
+                answer = await self._post(batch, body, key_suffix)
+            except TransportError as error:
+                problem = str(error)
+            else:
+                if answer.status == 401 or outcome_of(answer) in (Outcome.ACCEPTED, Outcome.REFUSED):
+                    return answer
+                problem = f"The service answered {answer.status}: {clean(message_of(answer))}"
+                wait = max(wait, min(LONGEST_WAIT, parse_retry_after(answer.headers.get("retry-after"), 0.0) or 0.0))
+        where = f"{self._table.name}:{batch[0].line}"
+        raise LoadError(f"{problem} Stopped at {where}. Load again later: it goes on, and doubles nothing.")
+
+    async def _post(self, batch: Sequence[Record], body: bytes, key_suffix: str) -> Response:
+        target, store = self._target, batch[0].store
+        parts = (target.operation.encode(), store.encode(), self._batch_key.encode(), key_suffix.encode(), body)
+        key = f"load-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:48]}"
+        headers = {"Idempotency-Key": key}
+        if target.operation.startswith(EXTENSION_PREFIX):
+            path = target.operation.replace("{store_number}", encode_segment(store) if store else "")
+            answer = await self._client.request_extension("POST", path, headers=headers, body=body)
+        else:
+            at = {"store_number": store} if store else {}
+            query = target.query
+            answer = await self._client.request(target.operation, path=at, query=query, headers=headers, body=body)
+        if (
+            outcome_of(answer) is Outcome.ACCEPTED and target.operation != PEOPLE_PATH
+        ):  # the service keeps no key of PINs
+            self._confirmed.keep(self._table.name, _scope_of(batch), key, answer)
+        return answer
+
+    def _add_bad_rows(self, rows: int, *bad: BadRow) -> None:
+        self._rows += rows
+        self.bad.extend(bad[:1] if self._strict else bad)
+        if self._strict and bad:
+            raise _StrictStop
+
+    def _report_progress(self) -> None:
+        self._progress(LoadProgress(self._table.name, self._rows, self._table.position, self._table.size))
+
+
+def _at_no_place(count: Record, kept: ProductStock) -> Record:
+    """A count of what lies at no place as the service takes it: with what lies at places before the load."""
+    pools = {name: "stock_pool_1" if name == "counted_quantity" else name for name in count.field_rows}
+    whole = {name: count.body[name] + kept.at_places(pool) for name, pool in pools.items()}
+    return count._replace(body=count.body | whole)
+
+
+def _is_replayed(response: Response) -> bool:
+    return response.headers.get("idempotency-replayed") == "true"
+
+
+def _was_carried_out(response: Response) -> bool:
+    """Whether the service knows the key, but no longer what it answered: the batch was loaded long ago."""
+    if response.status != 409:
+        return False
+    try:
+        return bool(response.json()["errors"][0]["field"] == "Idempotency-Key")
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return False
+
+
+def _record_store(record: Record) -> str:
+    """The store that a record is for: that of its path, or of its body where the path has none."""
+    return record.store or ("" if "store_name" in record.body else str(record.body.get("store_number") or ""))
+
+
+def _scope_of(batch: Sequence[Record]) -> str:
+    """The store that the key of a batch is kept for: that of its path, or the first that rows name; '' for none."""
+    return batch[0].store or min(filter(None, map(_named_or_created_store, batch)), default="")
+
+
+def _named_or_created_store(record: Record) -> str:
+    """The store that a record is for, or that it makes."""
+    return record.store or str(record.body.get("store_number") or "")
+
+
+def _refused_row(file: str, record: Record, reason: str, field: str = "") -> BadRow:
+    rows = f" with its {record.rows} rows" if record.rows > 1 else ""
+    said = f"{reason}{_ADVICE.get(file, '')}" if _EXISTS_DIFFERENTLY.search(reason) else reason
+    line = record.field_rows.get(field, record.line)
+    return BadRow(file, line, f"the service refused {record.description}{rows}: {said}", _refusal_kind(record, said))
+
+
+def _with_column_names(message: str, array: str) -> str:
+    """What the service says of a field of a body, with the name that its column has in the file."""
+    message = re.sub(rf"\b{re.escape(array)}\[\d+\]\.", "", message)
+    message = re.sub(r"\b\w+\[(\d+)\]\.(\w+)", lambda found: f"{found[2]} of line {int(found[1]) + 1}", message)
+    message = re.sub(rf"^{re.escape(array)}\[\d+\]: ", "", message)
+    return _POOL_FIELD.sub("quantity", message)
+
+
+def _refusal_kind(record: Record, reason: str) -> str:
+    """What many rows are refused for: the reason without what this record alone has."""
+    said = (value for name, value in record.body.items() if name != "store_number")
+    own = {str(value) for value in said if isinstance(value, str | int | Decimal)}
+    for value in sorted(own - {""}, key=len, reverse=True):
+        reason = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "…", reason)
+    return f"the service refused it: {reason}"
+
+
+_POOL_FIELD = re.compile(r"\b(?:stock_pool_\d+|counted_quantity)\b(?=:)")
+_EXISTS_DIFFERENTLY = re.compile(r"exists with another content", re.IGNORECASE)
+_ADVICE = {
+    ORDERS.file: " A load changes no order: change it where it was made, or give the row another order_number.",
+    DELIVERIES.file: " A load changes no delivery: change it where it was announced, or give the row another"
+    " order_number.",
+}
+"""What a person can do where a record is there with other values."""

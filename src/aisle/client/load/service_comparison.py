@@ -1,0 +1,260 @@
+"""Keys that the service has: a new key that differs from one of them by zeros, blanks or case alone is refused.
+
+A spreadsheet takes the zeros off `0226`. The row then names a product that is not there, and would make a second one.
+The keys are read by pages, and only where the service has any; of the file only hashes are remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from aisle.client.base import BaseClient
+from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
+from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code
+from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STORES
+from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.records import ServiceFindings
+from aisle.client.load.report import LoadError
+from aisle.client.load.row_checks import (
+    BARCODE_COLUMNS,
+    CONTAINER_COLUMN,
+    FURTHER_BARCODES,
+    code_keys,
+    codes_in_cell,
+    comparable_key,
+    container_key,
+    difference_reason,
+)
+from aisle.contract.wire import QueryValue, encode_segment
+from aisle.errors import ContractError
+from aisle.tuples import NamedTuple
+
+_PAGE_SIZE = 1000
+_STORE_LISTS = ("stores_allowed", "stores_not_allowed", "promo_stores_allowed", "promo_stores_not_allowed")
+
+Row = Mapping[str, Any]
+
+
+class _ServiceList(NamedTuple):
+    """The list in which the service shows what a file creates: the field that names it there, and what it is."""
+
+    operation: str
+    field: str
+    noun: str
+    query: Mapping[str, QueryValue] = {}
+    in_path: bool = False
+
+
+_SERVICE_LISTS = {
+    STORES.file: _ServiceList("list-stores", "storeNo", "store"),
+    PRODUCTS.file: _ServiceList("list-products", "product_number", "product"),
+    LOCATIONS.file: _ServiceList("list-locations", "location_code", "location", in_path=True),
+    ORDERS.file: _ServiceList("list-customer-orders", "order_number", "order", in_path=True),
+    DELIVERIES.file: _ServiceList("list-deliveries", "order_number", "delivery"),
+    PEOPLE.file: _ServiceList("", "badge", "badge"),
+}
+
+
+async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFindings:
+    """Compares the keys of a file that creates something with those that the service has.
+
+    Raises LoadError where the service does not answer; what it cannot list is noted, and not compared.
+    """
+    listed = _SERVICE_LISTS.get(table.name)
+    if listed is None:
+        return ServiceFindings()
+    try:
+        return await _Comparison(table, client, listed).run()
+    except (TransportError, ServerError) as error:
+        raise LoadError(
+            f"Whether the service has what {table.name} names cannot be read: {error} Load again later: it goes on,"
+            " and doubles nothing."
+        ) from error
+    except ClientError as error:
+        table.notes.add_file_warning(f"could not be compared with what the service has: {error}")
+        return ServiceFindings()
+
+
+class _Comparison:
+    """One file beside the lists of the service."""
+
+    def __init__(self, table: CsvTable, client: BaseClient, listed: _ServiceList) -> None:
+        self._table = table
+        self._client = client
+        self._list = listed
+        self._has_store = len(table.key_columns) > 1
+        self._key_hashes: set[int] = set()
+        self._code_owners: dict[int, int] = {}
+        self._similar_keys: dict[RecordKey, list[RecordKey]] = {}
+        self._codes: dict[str, tuple[str, str]] = {}
+        self._empty_columns: set[int] = set()
+        self._kept_codes: dict[str, list[tuple[str, str]]] = {}
+        self._containers: dict[int, list[tuple[int, str, str]]] = {}
+        self._warned: set[tuple[int, str]] = set()
+        self._users: dict[tuple[str, str], tuple[str, str]] = {}
+
+    async def run(self) -> ServiceFindings:
+        async with aclosing(self._read_pages()) as pages:
+            async for store, rows in pages:
+                if rows and not self._key_hashes:
+                    self._scan_file()
+                for row in rows:
+                    self._compare_row(store, row)
+        known = frozenset(key for keys in self._similar_keys.values() for key in keys)
+        self._warn_of_kept_codes()
+        refused = dict(self._refused_rows(known)) if known or self._users else {}
+        refused |= dict(await self._rows_with_wrong_stores())
+        return ServiceFindings(refused, known, self._remaining_codes())
+
+    async def _rows_with_wrong_stores(self) -> list[tuple[int, str]]:
+        """Rows of products with a list of stores that names one without its zeros; one that is not there is noted."""
+        names = [name for name in _STORE_LISTS if self._table.has_column(name)]
+        if self._table.name != PRODUCTS.file or not names:
+            return []
+        stores: dict[RecordKey, str] = {}
+        try:
+            async with aclosing(self._client.pages("list-stores", query={"page_size": _PAGE_SIZE})) as pages:
+                async for rows, _ in pages:
+                    stores |= {comparable_key((name,)): name for row in rows if (name := str(row.get("storeNo") or ""))}
+        except TransportError:
+            raise
+        except ClientError as error:
+            self._table.notes.add_file_warning(f"whether the stores that it lists are there could not be read: {error}")
+            return []
+        found: list[tuple[int, str]] = []
+        for line, cells in self._table.select_cells(names) if stores else ():
+            for name, cell in zip(names, cells, strict=True):
+                for store in cell.split("|") if cell and cell.casefold() not in CLEAR_WORDS else ():
+                    its = stores.get(comparable_key((store,)))
+                    if its is None:
+                        self._table.notes.add_warning(
+                            f"{name} names a store that the service does not have", store, line
+                        )
+                    elif its != store:
+                        found.append((line, f"{name} {difference_reason(store, its)}"))
+        return found
+
+    def _scan_file(self) -> None:
+        """Remembers what the file names, once it is known that the service has anything to compare it with."""
+        self._key_hashes = {hash(comparable_key(key)) for _, key, _ in self._table.record_keys()}
+        if self._table.name == DELIVERIES.file and self._table.has_column(CONTAINER_COLUMN):
+            for line, (order, code) in self._table.select_cells(("order_number", CONTAINER_COLUMN)):
+                if code:
+                    self._containers.setdefault(hash(container_key(code)), []).append((line, order, code))
+        if self._table.name == PRODUCTS.file:
+            for _, (product, *cells) in self._table.select_cells(("product_number", *BARCODE_COLUMNS)):
+                mine = hash(product)
+                self._empty_columns |= {hash((product, name)) for name in self._empty_code_columns(cells)}
+                for key in _code_keys_of_cells(zip(BARCODE_COLUMNS, cells, strict=True)):
+                    self._code_owners[hash(key)] = mine if self._code_owners.get(hash(key), mine) == mine else 0
+
+    def _compare_row(self, store: str, row: Row) -> None:
+        name = row.get(self._list.field)
+        if not isinstance(name, str):
+            return
+        key = (store, name) if self._has_store else (name,)
+        if isinstance(user := row.get("user"), str):
+            self._users[store, fold_code(user)] = user, name
+        form_of = comparable_key(key)
+        if hash(form_of) in self._key_hashes:
+            self._similar_keys.setdefault(form_of, []).append(key)
+        if self._code_owners or self._empty_columns:
+            self._compare_codes(name, row)
+        if self._containers:
+            self._compare_containers(store, name, row)
+
+    def _compare_containers(self, store: str, order: str, row: Row) -> None:
+        for line in row.get("order_lines") or []:
+            key = container_key(str(line.get(CONTAINER_COLUMN) or "")) if isinstance(line, dict) else ""
+            for at, mine, code in self._containers.get(hash(key), ()) if key else ():
+                if mine != order:
+                    value = f"{code} of {mine} is also of {order}"
+                    what = f"{CONTAINER_COLUMN} is on a delivery that the service has"
+                    if (at, value) not in self._warned:
+                        self._warned.add((at, value))
+                        self._table.notes.add_warning(what, value, at)
+
+    def _empty_code_columns(self, cells: Sequence[str]) -> Iterator[str]:
+        """The columns of codes in which a row says nothing: its cell is empty, or only its barcode is named."""
+        for name, cell in zip(BARCODE_COLUMNS, cells, strict=True):
+            is_whole = self._table.has_column(name) or (name == FURTHER_BARCODES and cells[0] and "," not in cells[0])
+            if not cell and is_whole:
+                yield name
+
+    def _warn_of_kept_codes(self) -> None:
+        """Notes the codes that products keep though the file does not name them."""
+        for line, (product, *_) in self._table.select_cells(("product_number",)) if self._kept_codes else ():
+            for name, codes in self._kept_codes.get(product, ()):
+                self._table.notes.add_warning(
+                    f"{name} is empty, and the service keeps its codes; write (empty) to take them away",
+                    f"{codes} of {product}",
+                    line,
+                )
+
+    def _compare_codes(self, product: str, row: Row) -> None:
+        for field in BARCODE_COLUMNS:
+            if row.get(field) and hash((product, field)) in self._empty_columns:
+                self._kept_codes.setdefault(product, []).append((field, str(row[field])))
+            for key in _code_keys_of_cells([(field, str(row.get(field) or ""))]):
+                if self._code_owners.get(hash(key), hash(product)) != hash(product):
+                    self._codes.setdefault(key, (product, field))
+
+    def _refused_rows(self, known: frozenset[RecordKey]) -> Iterator[tuple[int, str]]:
+        for line, key, _ in self._table.record_keys():
+            if key not in known and (others := self._similar_keys.get(comparable_key(key))):
+                yield line, f"{self._list.noun} {difference_reason(key[-1], others[0][-1])}"
+        for line, (store, badge, user) in self._users_in_file() if self._users else ():
+            other, its = self._users.get((store, fold_code(user)), (user, badge))
+            if other != user and its != badge:
+                yield line, f"user {difference_reason(user, other)}"
+
+    def _users_in_file(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        return self._table.select_cells(("store_number", "badge", "user"))
+
+    def _remaining_codes(self) -> dict[str, tuple[str, str]]:
+        """The codes but those of products to which the file gives another one in the same field."""
+        owners = {product for product, _ in self._codes.values()}
+        replaced: set[tuple[str, str]] = set()
+        for _, (product, *cells) in self._table.select_cells(("product_number", *BARCODE_COLUMNS)) if owners else ():
+            if product in owners:
+                replaced |= {(product, name) for name, cell in zip(BARCODE_COLUMNS, cells, strict=True) if cell}
+        return {code: owner for code, owner in self._codes.items() if owner not in replaced}
+
+    async def _read_pages(self) -> AsyncGenerator[tuple[str, list[dict[str, Any]]], None]:
+        for store in self._stores() if self._has_store else [""]:
+            try:
+                if self._table.name == PEOPLE.file:
+                    yield store, await self._fetch_people(store)
+                    continue
+                path = {"store_number": store} if self._list.in_path else {}
+                query = {"page_size": _PAGE_SIZE, **self._list.query}
+                query |= {} if self._list.in_path or not store else {"store_number": store}
+                async with aclosing(self._client.pages(self._list.operation, path=path, query=query)) as pages:
+                    async for rows, _ in pages:
+                        yield store, rows
+            except (Unauthorized, Forbidden, NotFound):
+                continue  # what the service says to the store is told with its rows
+            except ContractError as error:
+                if isinstance(error, ClientError):
+                    raise
+                continue  # no path can name this store
+
+    def _stores(self) -> list[str]:
+        return list(dict.fromkeys(store for _, (store, *_) in self._table.select_cells(("store_number",)) if store))
+
+    async def _fetch_people(self, store: str) -> list[dict[str, Any]]:
+        answer = await self._client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
+        try:
+            found = answer.json()["people"] if answer.is_success else []
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return []
+        return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+
+def _code_keys_of_cells(cells: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The keys of all codes that stand in these columns."""
+    for name, cell in cells:
+        for code in codes_in_cell(name, cell):
+            yield from code_keys(code)

@@ -1,0 +1,273 @@
+"""How the numbers and dates of a file are written: found from all of its cells, so that no cell is read by a guess.
+
+`1,10` has a decimal comma and `1.10` a decimal point; `1,234` and `1.234` can be either, and are read only where other
+cells of the file show which. Dates go the same way: `27/11/2026` has the day first, `05/06/2026` says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date
+
+POINT, COMMA = ".", ","
+DAY_FIRST, MONTH_FIRST = "day first", "month first"
+
+_BLANKS = "\\s\u200b\u2060\ufeff"
+_THOUSANDS = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
+_CURRENCY = re.compile(r"\A\s*(?:EUR|USD|GBP|CHF)(?=[\s\d+-])|(?<=[\s\d])(?:EUR|USD|GBP|CHF)\s*\Z")
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII)
+
+
+def _decimal_patterns(mark: str, other: str) -> tuple[re.Pattern[str], ...]:
+    """Numbers whose decimal mark can be `mark` alone: too many or too few digits for a group, or groups before it."""
+    dec, group = re.escape(mark), re.escape(other)
+    return tuple(
+        re.compile(pattern, re.ASCII)
+        for pattern in (
+            rf"[+-]?\d+{dec}(\d{{1,2}}|\d{{4,}})",
+            rf"[+-]?(0\d*|\d{{4,}}){dec}\d+",
+            rf"[+-]?[1-9]\d{{0,2}}({group}\d{{3}})+{dec}\d+",
+            rf"[+-]?[1-9]\d{{0,2}}({group}\d{{3}}){{2,}}",
+        )
+    )
+
+
+_UNAMBIGUOUS_NUMBERS = {POINT: _decimal_patterns(POINT, COMMA), COMMA: _decimal_patterns(COMMA, POINT)}
+_DOTTED_CODE = re.compile(r"\d+[.,]\d*[1-9]\d*", re.ASCII)
+_DATE = re.compile(
+    r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
+)
+_YEAR_FIRST = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})((?:[ T].*)?)", re.ASCII)
+_SERIAL_DAY = re.compile(r"[345]\d{4}([.,]\d+)?", re.ASCII)
+_TWO_DIGIT_YEAR = re.compile(
+    r"(\d{1,2})([./-])(\d{1,2})\2(\d{2})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
+)
+_MINUS_BEHIND = re.compile(rf"([0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)[{_BLANKS}]*-")
+"""`5-`; not `5,-`, which is a price of five."""
+YEARS_AHEAD = 20
+"""A year of two digits is one of the hundred years up to so many from now."""
+_LONGEST_MONTH = 31
+
+
+class Notation:
+    """What the cells of one file show of how it writes numbers and dates, and how each of them is read by that."""
+
+    def __init__(self, dotted_codes: set[str] | None = None) -> None:
+        """`dotted` are codes with a point inside that files of the same load have shown."""
+        self._dotted_codes: set[str] = set() if dotted_codes is None else dotted_codes
+        self._numbers: dict[str, tuple[int, str]] = {}
+        self._ambiguous_number: tuple[int, str] | None = None
+        self._dates: dict[str, tuple[int, str]] = {}
+        self._short: tuple[int, str] | None = None
+        self._has_year_last = False
+        """A date with hyphens has a year of four digits at its end, or one that can be no day."""
+        self._last_year = date.today().year + YEARS_AHEAD
+
+    def observe_number(self, line: int, cell: str) -> None:
+        """Notes what a cell of a column of numbers shows."""
+        if POINT in cell or COMMA in cell:
+            bare = _strip_currency(cell)
+            mark = _decimal_mark(bare)
+            if mark:
+                self._numbers.setdefault(mark, (line, cell))
+            elif self._ambiguous_number is None and _AMBIGUOUS_NUMBER.fullmatch(bare):
+                self._ambiguous_number = (line, bare)
+
+    def observe_code(self, cell: str) -> None:
+        """Notes what a cell of a column of codes shows that may have a point inside."""
+        if not self._dotted_codes and _DOTTED_CODE.fullmatch(cell):
+            self._dotted_codes.add(cell)
+
+    @property
+    def has_dotted_codes(self) -> bool:
+        """Whether codes have a point inside, so that `12.0` is one beside `12.5`, and not 12."""
+        return bool(self._dotted_codes)
+
+    def observe_date(self, line: int, cell: str) -> None:
+        """Notes what a cell of a column of dates shows."""
+        found = _DATE.fullmatch(cell) or _TWO_DIGIT_YEAR.fullmatch(cell)
+        if not found:
+            return
+        is_short = len(found[4]) == 2
+        if found[2] == "-" and (not is_short or int(found[4]) > _LONGEST_MONTH):
+            self._has_year_last = True
+        if is_short and self._short is None:
+            self._short = (line, cell)
+        if (not is_short or found[2] != "-" or int(found[4]) > _LONGEST_MONTH) and (order := _date_order(found)):
+            self._dates.setdefault(order, (line, cell))
+
+    def describe_assumptions(self) -> tuple[str, ...]:
+        """What all cells are read by, in words for the report."""
+        said = []
+        if set(self._numbers) == {COMMA}:
+            said.append(f"decimal commas ({self._describe_evidence(COMMA)})")
+        elif set(self._numbers) == {POINT} and self._ambiguous_number:
+            said.append(f"decimal points ({self._describe_evidence(POINT)})")
+        for order, (line, cell) in self._dates.items() if len(self._dates) == 1 else ():
+            said.append(f"dates with the {order} ({cell} in row {line})")
+        if self._short:
+            line, cell = self._short
+            last = self._last_year
+            said.append(f"years of two digits as {last - 99} to {last} ({cell} in row {line})")
+        return tuple(said)
+
+    def _describe_evidence(self, mark: str) -> str:
+        """Which cell shows the mark, and what another one is read as for that."""
+        line, cell = self._numbers[mark]
+        if self._ambiguous_number is None:
+            return f"{cell} in row {line}"
+        at, either = self._ambiguous_number
+        return f"{cell} in row {line}; so {either} in row {at} is {_to_decimal_point(either, mark)}"
+
+    def normalize_number(self, cell: str) -> str:
+        """A number as digits and a point. Raises ValueError for one that can be read in two ways.
+
+        What is no number at all comes back as it is.
+        """
+        bare = _strip_currency(cell)
+        if _INTEGER.fullmatch(bare):
+            return bare
+        if _AMBIGUOUS_NUMBER.fullmatch(bare):
+            return self._normalize_ambiguous(bare)
+        mark = _decimal_mark(bare)
+        if not mark:
+            return cell
+        if mark == COMMA and POINT in self._numbers:
+            line, other = self._numbers[POINT]
+            raise ValueError(f"{cell!r} has a decimal comma, and {other!r} in row {line} a point; write all in one way")
+        return _to_decimal_point(bare, mark)
+
+    def _normalize_ambiguous(self, bare: str) -> str:
+        if len(self._numbers) == 1:
+            (decimal,) = self._numbers
+            return _to_decimal_point(bare, decimal)
+        whole = re.sub(r"[.,]", "", bare)
+        raise ValueError(
+            f"{bare!r} can be {bare.replace(COMMA, POINT)} or {whole}; write it without a separator of thousands,"
+            " and with a point where it has decimals"
+        )
+
+    def normalize_date(self, cell: str) -> str:
+        """A date as ISO 8601. Raises ValueError for one that can be read in two ways; others come back as they are."""
+        if found := _YEAR_FIRST.fullmatch(cell):
+            return f"{found[1]}-{int(found[2]):02d}-{int(found[3]):02d}{found[4]}"
+        if _SERIAL_DAY.fullmatch(cell):
+            raise ValueError(f"{cell!r} is the number of a day in a spreadsheet; format the column as yyyy-mm-dd")
+        found = _DATE.fullmatch(cell) or _TWO_DIGIT_YEAR.fullmatch(cell)
+        if not found:
+            return _normalize_month_name(cell)
+        if "00" in (found[1].zfill(2), found[3].zfill(2)):
+            raise ValueError(f"{cell!r} is no day of the calendar; a spreadsheet writes it for an empty cell")
+        order = _date_order(found) or self._assumed_order(found)
+        if not order:
+            raise ValueError(f"{cell!r} can have the day or the month first; write yyyy-mm-dd")
+        if len(found[4]) == 4:
+            return _to_iso(found, order, cell, int(found[4]))
+        if found[2] == "-" and not self._has_year_last:
+            raise ValueError(f"{cell!r} has a year of two digits, which can be the first or the last; write yyyy-mm-dd")
+        return _to_iso(found, order, cell, self._last_year - (self._last_year - int(found[4])) % 100)
+
+    def _assumed_order(self, found: re.Match[str]) -> str:
+        if found[1] == found[3]:
+            return DAY_FIRST
+        return next(iter(self._dates)) if len(self._dates) == 1 else ""
+
+
+_MONTHS = (
+    "jan jän january januar januari janvier",
+    "feb fév fev february februar februari février fevrier févr",
+    "mar mrt mär mrz march märz maart mars",
+    "apr avr april avril",
+    "may mei mai",
+    "jun june juni juin",
+    "jul july juli juillet juil",
+    "aug august augustus aoû aout août",
+    "sep sept september septembre",
+    "oct okt october oktober octobre",
+    "nov november novembre",
+    "dec dez déc december dezember décembre decembre",
+)
+_MONTH_NUMBERS = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
+_DATE_WITH_MONTH_NAME = re.compile(r"(\d{1,2})[. -]+([^\W\d_]{3,})[. -]+(\d{4})")
+
+
+def _normalize_month_name(cell: str) -> str:
+    """A date with the name of its month as ISO 8601; other text as it is. Raises ValueError for a day that is none."""
+    found = _DATE_WITH_MONTH_NAME.fullmatch(cell)
+    month = _MONTH_NUMBERS.get(found[2].casefold()) if found else None
+    if found is None or month is None:
+        if re.search(r"\d", cell) and not _ISO_DATE.match(cell):
+            raise ValueError(f"{cell!r} is no date that can be read; write yyyy-mm-dd")
+        return cell
+    try:
+        return date(int(found[3]), month, int(found[1])).isoformat()
+    except ValueError:
+        raise ValueError(f"{cell!r} is no day of the calendar") from None
+
+
+_ISO_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}", re.ASCII)
+
+
+def _without_currency(cell: str) -> str:
+    return _CURRENCY.sub("", cell).strip(" \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff€$£")
+
+
+def _strip_currency(cell: str) -> str:
+    """A number without currency and blanks around it, and without blanks or apostrophes between its thousands."""
+    bare = _without_currency(cell)
+    if behind := _MINUS_BEHIND.fullmatch(bare):
+        bare = f"-{behind[1]}"
+    if found := _THOUSANDS.fullmatch(bare):
+        return found[1] + re.sub(rf"[{_BLANKS}'\u2019]", "", found[2]) + found[3]
+    return bare
+
+
+def is_minus_behind(cell: str) -> bool:
+    """Whether a number has its minus behind it."""
+    return "-" in cell and _MINUS_BEHIND.fullmatch(_without_currency(cell)) is not None
+
+
+def _decimal_mark(bare: str) -> str:
+    """The decimal mark that a number can have alone; empty where it can be either, or is no number."""
+    return next((mark for mark, sure in _UNAMBIGUOUS_NUMBERS.items() if any(one.fullmatch(bare) for one in sure)), "")
+
+
+def _to_decimal_point(bare: str, decimal: str) -> str:
+    group = COMMA if decimal == POINT else POINT
+    return bare.replace(group, "").replace(decimal, POINT)
+
+
+def _date_order(found: re.Match[str]) -> str:
+    """The order that a date has alone: the dotted form has the day first; a number over 12 is a day."""
+    first, second = int(found[1]), int(found[3])
+    if found[2] == "." or first > 12:
+        return DAY_FIRST
+    return MONTH_FIRST if second > 12 else ""
+
+
+def _to_iso(found: re.Match[str], order: str, cell: str, year: int) -> str:
+    numbers = (int(found[1]), int(found[3]))
+    day, month = numbers if order == DAY_FIRST else numbers[::-1]
+    try:
+        text = date(year, month, day).isoformat()
+    except ValueError:
+        raise ValueError(f"{cell!r} is no day of the calendar") from None
+    return text + _to_iso_time(found)
+
+
+def _to_iso_time(found: re.Match[str]) -> str:
+    if found[5] is None:
+        return ""
+    hour = int(found[5])
+    if half := found[8]:
+        hour = hour % 12 + 12 * (half in "Pp")
+    return f"T{hour:02d}:{found[6]}:{found[7] or '00'}"
+
+
+LOCAL_FLAGS: Mapping[str, str] = {
+    **dict.fromkeys(("wahr", "waar", "vrai", "ja", "j", "yes", "y", "oui", "o"), "true"),
+    **dict.fromkeys(("falsch", "onwaar", "faux", "nein", "nee", "n", "no", "non"), "false"),
+}
+"""What spreadsheets and people write for true and false in German, Dutch, French and English."""

@@ -1,0 +1,298 @@
+"""The one place that speaks HTTP, and the only module that imports httpx.
+
+Reads and writes have connections of their own: a write never takes one that the service may be closing at this moment,
+because a write that dies with its connection is a write in doubt. Redirects are not followed, the environment is not
+consulted, and every call ends by a total time.
+"""
+
+# ruff: noqa: E402 - something has to be said before httpx is imported
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from importlib.util import find_spec
+from ipaddress import ip_address
+from typing import Any, NoReturn, cast
+from urllib.parse import urlsplit
+
+from aisle.tuples import NamedTuple
+
+# httpx would load its own command line, and with it click, rich and pygments where they are installed: 7 MB and 70 ms.
+cast(dict[str, Any], sys.modules).setdefault("httpx._main", None)
+# httpcore asks for this one several times in every request, and each time it is looked for all along the path.
+if find_spec("sniffio") is None:
+    cast(dict[str, Any], sys.modules)["sniffio"] = None
+
+import httpx
+
+from aisle.client.errors import NotSent, OutcomeUnknown, ResponseTooLong
+from aisle.client.response import Response
+from aisle.errors import SettingsError
+from aisle.text import clean
+
+Transport = httpx.AsyncBaseTransport
+
+for _name in ("httpx", "httpcore"):
+    logging.getLogger(_name).setLevel(logging.WARNING)  # at INFO they log whole URLs: order numbers, names, searches
+
+_NOT_SENT_ERRORS = (
+    httpx.InvalidURL,
+    httpx.UnsupportedProtocol,
+    httpx.LocalProtocolError,
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+)
+
+
+_DEFAULT_HEADERS = ((b"Accept-Encoding", b"gzip, deflate"), (b"Connection", b"keep-alive"))
+_URL_CACHE_SIZE = 256
+"""Addresses that are kept taken apart: a store's orders are read again and again, and writes have few of them."""
+
+
+MAX_RESPONSE_BYTES = 32 << 20
+"""Bytes of an answer that are read, after decompression; a longer one is given up."""
+_CHUNK_BYTES = 64 << 10
+"""Bytes that are decompressed at a time."""
+_MAX_LENGTH_DIGITS = 20
+"""More of a length need not be read to know that it is too long."""
+
+
+class Timeouts(NamedTuple):
+    """Seconds. All but `total` are per socket operation; `total` ends a call whose answer drips in for ever."""
+
+    connect: float = 3.0
+    read: float = 10.0
+    write: float = 10.0
+    pool: float = 2.0
+    total: float = 30.0
+
+
+def preload() -> None:
+    """Loads what the first request would load, which takes it 40 ms: for whoever has the time before."""
+    import anyio._backends._asyncio  # noqa: F401
+    import httpcore  # noqa: F401
+
+
+def asgi_transport(app: Any) -> Transport:
+    """Calls an ASGI app in this process; its lifespan is the caller's to run. An exception in the app is a 500."""
+    return httpx.ASGITransport(app=app, raise_app_exceptions=False)
+
+
+class _ConnectionPool:
+    """A connection pool and a gate before it, so that nobody waits inside the pool until a timeout.
+
+    It is httpx's transport without the client around it: what that one adds (cookies, redirects, logins, the merging of
+    defaults into each request) is not wanted here, and a quarter of what a request costs.
+    """
+
+    def __init__(self, size: int, keepalive: float) -> None:
+        self._limits = httpx.Limits(max_connections=size, max_keepalive_connections=size, keepalive_expiry=keepalive)
+        self.slots = asyncio.Semaphore(size)
+        self._transport: Transport | None = None
+
+    def transport(self, sender: HttpSender) -> Transport:
+        if self._transport is None:
+            self._transport = sender.transport or httpx.AsyncHTTPTransport(
+                verify=sender.tls(), limits=self._limits, trust_env=False
+            )
+        return self._transport
+
+    async def aclose(self) -> None:
+        if self._transport is not None:
+            await self._transport.aclose()
+
+
+class HttpSender:
+    """Sends requests to one service and hands back its answers, whatever their status."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        timeouts: Timeouts,
+        transport: Transport | None = None,
+        ca_file: str = "",
+        allow_plain_http: bool = False,
+    ) -> None:
+        self.base_url = _check_base_url(base_url, allow_plain_http)
+        self.timeouts = timeouts
+        self.transport = transport
+        self._ca_file = ca_file
+        self._tls: ssl.SSLContext | None = None
+        self._url = lru_cache(_URL_CACHE_SIZE)(httpx.URL)
+        limits = httpx.Timeout(connect=timeouts.connect, read=timeouts.read, write=timeouts.write, pool=timeouts.pool)
+        self._extensions = {"timeout": limits.as_dict()}
+        self._reads = _ConnectionPool(8, 30.0)
+        self._writes = _ConnectionPool(4, 2.0)
+
+    def tls(self) -> ssl.SSLContext:
+        """Trust in the usual authorities, or in those of `ca_file` alone; nothing is loaded where TLS is not spoken."""
+        if self._tls is None:
+            if not self.base_url.startswith("https:") or self.transport is not None:
+                self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            elif self._ca_file:
+                self._tls = _load_ca_file(self._ca_file)
+            else:
+                self._tls = httpx.create_ssl_context(trust_env=False)
+        return self._tls
+
+    async def send(
+        self, method: str, target: str, *, headers: Mapping[str, str], body: bytes | None, write: bool
+    ) -> Response:
+        """One request, once. Raises NotSent or Ambiguous, of a read also TooLong; a cancelled call stays cancelled."""
+        lane = self._writes if write else self._reads
+        async with lane.slots:
+            try:
+                async with asyncio.timeout(self.timeouts.total):
+                    response = await lane.transport(self).handle_async_request(
+                        self._request(method, target, headers, body)
+                    )
+                    try:
+                        content = await _read_body(response)
+                    finally:
+                        await response.aclose()
+            except _NOT_SENT_ERRORS as error:
+                raise NotSent(
+                    f"The service at {self.base_url} cannot be reached: {_describe_error(error)}. Check base_url."
+                ) from error
+            except (httpx.HTTPError, OSError) as error:
+                raise OutcomeUnknown(
+                    f"No answer came from the service at {self.base_url}: {_describe_error(error)}."
+                ) from error
+            except zlib.error as error:
+                raise OutcomeUnknown(
+                    f"The answer of {self.base_url} cannot be decompressed: {_describe_error(error)}."
+                ) from error
+            except ResponseTooLong as error:
+                if write:  # whatever it said, it may have been carried out
+                    raise OutcomeUnknown(str(error)) from error
+                raise
+        return Response(response.status_code, _lower_case_headers(response.headers), content)
+
+    def _request(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> httpx.Request:
+        raw = [
+            *_DEFAULT_HEADERS,
+            *((name.encode(), value.encode()) for name, value in headers.items()),
+        ]  # UTF-8, for names
+        url = self._url(self.base_url + target)
+        return httpx.Request(method, url, headers=raw, content=body, extensions=self._extensions)
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        await self._reads.aclose()
+        await self._writes.aclose()
+
+
+async def _read_body(response: httpx.Response) -> bytes:
+    """The body, decompressed while it comes. Raises TooLong before more of it than LONGEST_ANSWER is in memory."""
+    if response.is_stream_consumed:
+        return response.content if len(response.content) <= MAX_RESPONSE_BYTES else _raise_too_long()
+    declared = response.headers.get("content-length", "")
+    if declared.isascii() and declared.isdecimal() and int(declared[:_MAX_LENGTH_DIGITS]) > MAX_RESPONSE_BYTES:
+        _raise_too_long()
+    inflate = _DECODERS.get(response.headers.get("content-encoding", "").strip().lower(), _IdentityDecoder)()
+    content = bytearray()
+    assert isinstance(response.stream, httpx.AsyncByteStream)
+    async for raw in response.stream:
+        for part in inflate.decode(raw):
+            content += part
+            if len(content) > MAX_RESPONSE_BYTES:
+                _raise_too_long()
+    return bytes(content)
+
+
+def _raise_too_long() -> NoReturn:
+    raise ResponseTooLong(f"The service's answer is longer than {MAX_RESPONSE_BYTES >> 20} MiB, and was not read.")
+
+
+class _IdentityDecoder:
+    """A body as it came."""
+
+    def decode(self, raw: bytes) -> Iterator[bytes]:
+        """The same bytes, once."""
+        yield raw
+
+
+class _InflateDecoder(_IdentityDecoder):
+    """A compressed body, decompressed in small pieces, so that a small part never becomes a large one at once."""
+
+    def __init__(self, bits: int) -> None:
+        self._zlib = zlib.decompressobj(bits)
+        self._may_be_raw = bits == zlib.MAX_WBITS
+
+    def decode(self, raw: bytes) -> Iterator[bytes]:
+        """What these bytes become. Raises zlib.error."""
+        while True:
+            try:
+                part = self._zlib.decompress(raw, _CHUNK_BYTES)
+            except zlib.error:
+                if not self._may_be_raw:
+                    raise
+                self._may_be_raw = False  # some services send `deflate` without its head
+                self._zlib = zlib.decompressobj(-zlib.MAX_WBITS)
+                continue
+            self._may_be_raw = False
+            yield part
+            raw = self._zlib.unconsumed_tail
+            if not raw and len(part) < _CHUNK_BYTES:
+                return
+
+
+_DECODERS: dict[str, Callable[[], _IdentityDecoder]] = {
+    "gzip": lambda: _InflateDecoder(zlib.MAX_WBITS | 16),
+    "x-gzip": lambda: _InflateDecoder(zlib.MAX_WBITS | 16),
+    "deflate": lambda: _InflateDecoder(zlib.MAX_WBITS),
+}
+
+
+def _lower_case_headers(headers: httpx.Headers) -> dict[str, str]:
+    """By their names in lower case; plain ones, each of which is there once, need no look at how they are encoded."""
+    try:
+        plain = {name.decode("ascii").lower(): value.decode("ascii") for name, value in headers.raw}
+    except UnicodeDecodeError:
+        plain = {}
+    return plain if len(plain) == len(headers.raw) else {name.lower(): value for name, value in headers.items()}
+
+
+def _describe_error(error: BaseException) -> str:
+    kind = type(error).__name__
+    return f"{kind} ({clean(str(error))})" if str(error) else kind
+
+
+def _check_base_url(base_url: str, allow_plain_http: bool) -> str:
+    try:
+        parts = urlsplit(base_url)
+        host = parts.hostname or ""
+    except ValueError as error:
+        raise SettingsError(f"base_url {base_url!r} is no address: {error}.") from error
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or parts.username:
+        raise SettingsError(f"base_url {base_url!r} has to look like https://service.example or https://host/prefix.")
+    if parts.scheme == "http" and not allow_plain_http and not _is_loopback(host):
+        raise SettingsError(
+            f"base_url {base_url!r} would send the token unencrypted. Use https://, or set allow_plain_http = true."
+        )
+    return base_url.rstrip("/")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _load_ca_file(ca_file: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:  # ssl.SSLError is one
+        raise SettingsError(f"The certificates in ca_file {ca_file!r} cannot be read: {error}.") from error

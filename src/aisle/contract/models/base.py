@@ -1,0 +1,265 @@
+"""What all models share: answers are read with tolerance, requests are written with strictness.
+
+* Answers keep fields that the document does not know, take "12" where a number is documented, and require only what the
+  document requires. They are never changed, so they dump to what came in.
+* Requests refuse unknown fields and dump only what was set; a None that was set is sent as null.
+
+"number" covers integers and decimals (interface: Conventions): an integer stays one, and a boolean is never a number.
+Times stay strings, because their format is mostly not stated.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Strict
+from pydantic_core import CoreSchema, core_schema
+
+from aisle.contract.wire import pool_fields
+
+NumberFormat = Literal["int32", "int64", "double"]
+
+
+def _parse_number(text: str) -> int | float:
+    """A number that came as text. Raises ValueError for anything else; pydantic adds the field's place."""
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+    if number != number or number in (float("inf"), float("-inf")):
+        raise ValueError(f"{text} is not a finite number")
+    return number
+
+
+def _number_union(*choices: CoreSchema) -> CoreSchema:
+    message = "Input should be a number"
+    return core_schema.union_schema(
+        list(choices), mode="left_to_right", custom_error_type="number_type", custom_error_message=message
+    )
+
+
+def _json_number(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+class _NumberSchema:
+    """The schema of a number: without Decimal and with text for answers, with Decimal and without text for requests."""
+
+    __slots__ = ("format", "lax")
+
+    def __init__(self, *, lax: bool, format: NumberFormat | None = None) -> None:  # noqa: A002
+        self.lax = lax
+        self.format = format
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        integer = core_schema.int_schema(strict=True)
+        decimal = core_schema.float_schema(strict=True, allow_inf_nan=False)
+        if not self.lax:
+            # A Decimal is looked for first: as a float it would lose digits. JSON has none.
+            exact = core_schema.is_instance_schema(Decimal)
+            return core_schema.json_or_python_schema(
+                _number_union(integer, decimal),
+                _number_union(exact, integer, decimal),
+                # JSON that pydantic itself writes has a number too; only `wire.encode_body` keeps every digit.
+                serialization=core_schema.plain_serializer_function_ser_schema(_json_number, when_used="json"),
+            )
+        text = core_schema.str_schema(strict=True, strip_whitespace=True)
+        return _number_union(integer, decimal, core_schema.no_info_after_validator_function(_parse_number, text))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"type": "number"} if self.format is None else {"type": "number", "format": self.format}
+
+
+Number = Annotated[int | float, _NumberSchema(lax=True)]
+Int32 = Annotated[int | float, _NumberSchema(lax=True, format="int32")]
+Int64 = Annotated[int | float, _NumberSchema(lax=True, format="int64")]
+Double = Annotated[int | float, _NumberSchema(lax=True, format="double")]
+DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+
+ExactNumber = Annotated[int | float | Decimal, _NumberSchema(lax=False)]
+StrictBool = Annotated[bool, Strict()]
+
+
+class ResponseModel(BaseModel):
+    """Something the service sends."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        coerce_numbers_to_str=True,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        defer_build=True,
+    )
+
+
+class RequestModel(BaseModel):
+    """Something a client sends."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    def wire(self) -> dict[str, Any]:
+        """The fields that were set, under their wire names, with Decimals kept: what `wire.encode_body` takes."""
+        return self.model_dump(exclude_unset=True, by_alias=True)
+
+
+def _pool_values(model: BaseModel, prefix: str) -> tuple[Any, ...]:
+    return tuple(getattr(model, name) for name in pool_fields(prefix))
+
+
+class MostLikelyPools(ResponseModel):
+    """Stock per pool on stock entries: `most_likely_pool_n`."""
+
+    most_likely_pool_1: Double | None = None
+    most_likely_pool_2: Double | None = None
+    most_likely_pool_3: Double | None = None
+    most_likely_pool_4: Double | None = None
+    most_likely_pool_5: Double | None = None
+    most_likely_pool_6: Double | None = None
+    most_likely_pool_7: Double | None = None
+    most_likely_pool_8: Double | None = None
+    most_likely_pool_9: Double | None = None
+    most_likely_pool_10: Double | None = None
+
+    @property
+    def pools(self) -> tuple[int | float | None, ...]:
+        """The value of each pool, pool 1 first; None where the pool was not given."""
+        return _pool_values(self, "most_likely_pool_")
+
+
+class StockPools(ResponseModel):
+    """Stock per pool on locations of a product and in log entries: `stock_pool_n`."""
+
+    stock_pool_1: Double | None = None
+    stock_pool_2: Double | None = None
+    stock_pool_3: Double | None = None
+    stock_pool_4: Double | None = None
+    stock_pool_5: Double | None = None
+    stock_pool_6: Double | None = None
+    stock_pool_7: Double | None = None
+    stock_pool_8: Double | None = None
+    stock_pool_9: Double | None = None
+    stock_pool_10: Double | None = None
+
+    @property
+    def pools(self) -> tuple[int | float | None, ...]:
+        """The value of each pool, pool 1 first; None where the pool was not given."""
+        return _pool_values(self, "stock_pool_")
+
+
+class LocationPools(ResponseModel):
+    """Stock per pool on a location: `mostlikelypooln`, without an underscore before the digit."""
+
+    mostlikelypool1: Number | None = None
+    mostlikelypool2: Number | None = None
+    mostlikelypool3: Number | None = None
+    mostlikelypool4: Number | None = None
+    mostlikelypool5: Number | None = None
+    mostlikelypool6: Number | None = None
+    mostlikelypool7: Number | None = None
+    mostlikelypool8: Number | None = None
+    mostlikelypool9: Number | None = None
+    mostlikelypool10: Number | None = None
+
+    @property
+    def pools(self) -> tuple[int | float | None, ...]:
+        """The value of each pool, pool 1 first; None where the pool was not given."""
+        return _pool_values(self, "mostlikelypool")
+
+
+class PoolNames(ResponseModel):
+    """Names of a store's pools on the store list: `storeStockPooln`."""
+
+    store_stock_pool_1: str | None = Field(default=None, alias="storeStockPool1")
+    store_stock_pool_2: str | None = Field(default=None, alias="storeStockPool2")
+    store_stock_pool_3: str | None = Field(default=None, alias="storeStockPool3")
+    store_stock_pool_4: str | None = Field(default=None, alias="storeStockPool4")
+    store_stock_pool_5: str | None = Field(default=None, alias="storeStockPool5")
+    store_stock_pool_6: str | None = Field(default=None, alias="storeStockPool6")
+    store_stock_pool_7: str | None = Field(default=None, alias="storeStockPool7")
+    store_stock_pool_8: str | None = Field(default=None, alias="storeStockPool8")
+    store_stock_pool_9: str | None = Field(default=None, alias="storeStockPool9")
+    store_stock_pool_10: str | None = Field(default=None, alias="storeStockPool10")
+
+    @property
+    def pools(self) -> tuple[str | None, ...]:
+        """The value of each pool, pool 1 first; None where the pool was not given."""
+        return _pool_values(self, "store_stock_pool_")
+
+
+class StockPoolsRequest(RequestModel):
+    """Quantities per pool in a log entry to create: `stock_pool_n`."""
+
+    stock_pool_1: ExactNumber | None = None
+    stock_pool_2: ExactNumber | None = None
+    stock_pool_3: ExactNumber | None = None
+    stock_pool_4: ExactNumber | None = None
+    stock_pool_5: ExactNumber | None = None
+    stock_pool_6: ExactNumber | None = None
+    stock_pool_7: ExactNumber | None = None
+    stock_pool_8: ExactNumber | None = None
+    stock_pool_9: ExactNumber | None = None
+    stock_pool_10: ExactNumber | None = None
+
+    @property
+    def pools(self) -> tuple[int | float | Decimal | None, ...]:
+        """The value of each pool, pool 1 first; None where the pool was not given."""
+        return _pool_values(self, "stock_pool_")
+
+
+class PoolNamesRequest(RequestModel):
+    """Names of a store's pools on a store to create: `store_stock_pool_n`."""
+
+    store_stock_pool_1: str | None = None
+    store_stock_pool_2: str | None = None
+    store_stock_pool_3: str | None = None
+    store_stock_pool_4: str | None = None
+    store_stock_pool_5: str | None = None
+    store_stock_pool_6: str | None = None
+    store_stock_pool_7: str | None = None
+    store_stock_pool_8: str | None = None
+    store_stock_pool_9: str | None = None
+    store_stock_pool_10: str | None = None
+
+    @property
+    def pools(self) -> tuple[str | None, ...]:
+        """The value of each pool, pool 1 first; None where the pool was not given."""
+        return _pool_values(self, "store_stock_pool_")
+
+
+class StandardResult(ResponseModel):
+    """The answer of most writes (interface: Standard result). A missing `success` is not a refusal."""
+
+    success: bool | None = None
+    data: str | None = None
+    message: str | None = None
+
+
+class ConfirmedResult(StandardResult):
+    """The standard result where the document requires `success`."""
+
+    success: bool  # required here
+
+
+class PageCounts(ResponseModel):
+    """The reduced envelope of the receipt lists (interface: Paged list envelope), without its rows."""
+
+    next_page: Number | None = None
+    previous_page: Number | None = None
+    page_size: Number | None = None
+    page_start: Number | None = None
+    total_count: Number | None = None
+
+
+class PageEnvelope(PageCounts):
+    """The common envelope of paged lists (interface: Paged list envelope), without its rows."""
+
+    list_body: dict[str, object] | None = None
+    list_filters: dict[str, list[str]] | None = None
+    project_last_modified_date: str | None = None
+    task_last_modified_date: str | None = None
+    scroll_id: str | None = None
+    server_time: str | None = None
+    sort_column: str | None = None
+    sort_order: str | None = None

@@ -1,0 +1,231 @@
+"""How far this host's clock is ahead of the service's: what is said by it means another moment there.
+
+An answer names a whole second that had begun, in its `Date`, and comes a while later: of several differences the least
+is the nearest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from aisle.cache.schema import ABSENT_ORDERS
+from aisle.cache.task_writer import ASSIGNMENTS_TOPIC as ASSIGNMENTS
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import fetch_one, transaction
+
+MIN_SKEW_S = 2.0
+"""A clock that seems less off than this is right: a second is not told in parts, and an answer takes its time."""
+SKEW_WINDOW_S = 600.0
+"""Clocks drift: differences of longer ago than two of these say nothing any more."""
+
+
+class ClockSkew:
+    """Both clocks, as far as answers have told."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """`clock` is this host's, in seconds since 1970."""
+        self._clock = clock
+        self._window_start = clock()
+        self._min_difference: float | None = None
+        self._previous_min: float | None = None
+        """The least difference of the window before."""
+
+    def record_response(self, headers: Mapping[str, str]) -> None:
+        """An answer has just come; names of headers are in lower case."""
+        now = self._clock()
+        try:
+            difference = now - parsedate_to_datetime(headers["date"]).timestamp()
+        except (KeyError, ValueError, TypeError, OverflowError):
+            return
+        if not 0 <= now - self._window_start < SKEW_WINDOW_S:
+            self._window_start, self._previous_min, self._min_difference = now, self._min_difference, None
+        self._min_difference = difference if self._min_difference is None else min(self._min_difference, difference)
+
+    @property
+    def skew_s(self) -> float:
+        """Seconds; 0 where this host's clock is right as far as can be seen, or no answer has said what time it is."""
+        known = [each for each in (self._min_difference, self._previous_min) if each is not None]
+        ahead = min(known, default=0.0)
+        return ahead if abs(ahead) > MIN_SKEW_S else 0.0
+
+
+MIN_JUMP_S = 2.0
+"""Less than this is no step."""
+LONG_JUMP_S = 60.0
+"""After a longer one everything is read anew: what was asked for by its moment may have been missed."""
+MAX_RETRY_WAIT_S, MAX_SETTLING_S = 3600.0, 86400.0
+"""Nothing waits longer than this for its next try, or to be settled; what seems to was written down with another clock.
+"""
+
+CLOCK_CURSOR = "clock"
+_BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
+_FULL_SYNC_CURSOR, _STOCK_CURSOR, _LOG_SPAN_CURSOR = "full", "stock_since", "logs_span"
+
+
+class SteadyClock:
+    """Seconds since 1970 as the host's clock said when this began, and steadily from there on."""
+
+    def __init__(
+        self, wall: Callable[[], float] = time.time, monotonic: Callable[[], float] | None = None, boot_id: str = ""
+    ) -> None:
+        """`ticks` counts seconds since the start of the host, those in which it slept too; `boot` names that start."""
+        self._wall = wall
+        self._monotonic = monotonic or (lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
+        self.boot_id = boot_id or _read_boot_id()
+        self.offset = self._wall() - self._monotonic()
+        """The host's start in seconds since 1970; a clock that is set changes it."""
+
+    def __call__(self) -> float:
+        return self._monotonic() + self.offset
+
+    def adjusted(self) -> SteadyClock:
+        """The same clock as the host's says now."""
+        return SteadyClock(self._wall, self._monotonic, self.boot_id)
+
+    @property
+    def has_jumped(self) -> bool:
+        """Whether the host's clock was set since."""
+        return abs(self._wall() - self()) > MIN_JUMP_S
+
+
+def to_steady_clock(clock: Callable[[], float]) -> Callable[[], float]:
+    """The host's clock made steady, as it is set now; any other is its owner's business."""
+    if isinstance(clock, SteadyClock):
+        return clock.adjusted()
+    return SteadyClock() if clock is time.time else clock
+
+
+def has_jumped(clock: Callable[[], float]) -> bool:
+    """Whether a courier with this clock has to begin anew."""
+    return isinstance(clock, SteadyClock) and clock.has_jumped
+
+
+def apply_clock_jump(
+    cache: CacheWriter, cache_db: apsw.Connection, outbox_db: apsw.Connection, clock: Callable[[], float]
+) -> float:
+    """Brings what is written down to this clock; by how many seconds it was set since the last courier, 0 for nothing.
+
+    Where nobody can know by how much, because the host was started anew, nothing at least lies in the future.
+    """
+    if not isinstance(clock, SteadyClock):
+        return 0.0
+    kept = cache.cursor(CLOCK_CURSOR)
+    # Each file says for itself what it has followed: who ends between the two goes on with the second.
+    of_outbox, follows = _jump_since(_outbox_clock(outbox_db) or kept, clock)
+    if follows:
+        with transaction(outbox_db):
+            _shift_outbox(outbox_db, of_outbox)
+            _clamp_outbox(outbox_db, clock())
+            outbox_db.execute("INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (clock.boot_id, clock.offset))
+    of_cache, follows = _jump_since(kept, clock)
+    if follows:
+        with cache.transaction():
+            _shift_cache(cache_db, of_cache)
+            _shift_cursors(cache, of_cache, clock())
+            _clamp_cache(cache_db, clock())
+            if abs(of_cache) > LONG_JUMP_S:
+                _schedule_full_sync(cache_db)
+            cache.set_cursor(CLOCK_CURSOR, [clock.boot_id, clock.offset])
+    step = max(of_outbox, of_cache, key=abs)
+    return step if abs(step) > MIN_JUMP_S else 0.0
+
+
+def _jump_since(saved: Any, clock: SteadyClock) -> tuple[float, bool]:
+    """By how many seconds the clock was set since this was kept, and whether what was written by it has to follow."""
+    if not isinstance(saved, list) or saved[0] != clock.boot_id:
+        return 0.0, True
+    step = clock.offset - float(saved[1])
+    return step, abs(step) > MIN_JUMP_S
+
+
+def _outbox_clock(outbox: apsw.Connection) -> Any:
+    """By which clock the outbox is written; None where only the cache says that."""
+    row = fetch_one(outbox, "SELECT boot, began FROM clock")
+    return None if row is None else [str(row[0]), float(row[1])]
+
+
+def _shift_outbox(outbox: apsw.Connection, jump_s: float) -> None:
+    outbox.execute(
+        "UPDATE operation SET not_before = CASE WHEN not_before > 0 THEN not_before + :step ELSE 0 END,"
+        " first_sent_at = first_sent_at + :step, confirmed_at = confirmed_at + :step,"
+        " doubted_at = doubted_at + :step, settles_at = settles_at + :step, replayed_at = replayed_at + :step,"
+        " keyed_since = keyed_since + :step,"
+        " was_in = iif(was_in = '', '', (SELECT json_group_array(json_array("
+        "iif(value ->> 0 > 0, (value ->> 0) + :step, 0), (value ->> 1) + :step)) FROM json_each(was_in)))"
+        " WHERE live = 1",
+        {"step": jump_s},
+    )
+
+
+def _clamp_outbox(outbox: apsw.Connection, now: float) -> None:
+    outbox.execute(
+        "UPDATE operation SET not_before = iif(not_before > :now + :longest, :now, not_before),"
+        " first_sent_at = min(first_sent_at, :now), confirmed_at = min(confirmed_at, :now),"
+        " keyed_since = min(keyed_since, :now),"
+        " doubted_at = min(doubted_at, :now), settles_at = min(settles_at, :now + :settle) WHERE live = 1",
+        {"now": now, "longest": MAX_RETRY_WAIT_S, "settle": MAX_SETTLING_S},
+    )
+
+
+_READ_TIME_COLUMNS = (
+    *(("orders", column) for column in ("header_began", "lines_began", "first_began")),
+    *((table, "began") for table in ("stock", "surrounding", "delivery", "store_said")),
+)
+"""Where the cache keeps when a read began: nothing that was asked for later may pass for older."""
+
+
+def _shift_cache(cache: apsw.Connection, jump_s: float) -> None:
+    if not jump_s:
+        return
+    for table, column in _READ_TIME_COLUMNS:
+        cache.execute(f"UPDATE {table} SET {column} = {column} + ? WHERE {column} > 0", (jump_s,))  # noqa: S608 - ours
+    cache.execute("UPDATE link SET last_ok = last_ok + ?", (jump_s,))
+
+
+def _shift_cursors(cache: CacheWriter, jump_s: float, now: float) -> None:
+    """The same of the moments that are kept with what was asked: none of them lies in the future then."""
+
+    def shifted(at: float) -> float:
+        return min(at + jump_s, now) if at > 0 else at
+
+    ways: dict[str, Callable[[Any], Any]] = {
+        ABSENT_ORDERS: lambda said: [[number, shifted(at)] for number, at in said],
+        ASSIGNMENTS: shifted,
+        _LOG_SPAN_CURSOR: lambda said: {**said, "asked": shifted(said["asked"])},
+    }
+    for topic, moved in ways.items():
+        said = cache.cursor(topic)
+        if said is not None:
+            cache.set_cursor(topic, moved(said))
+
+
+def _clamp_cache(cache: apsw.Connection, now: float) -> None:
+    for table, column in _READ_TIME_COLUMNS:
+        cache.execute(f"UPDATE {table} SET {column} = ? WHERE {column} > ?", (now, now))  # noqa: S608 - ours
+    cache.execute("UPDATE link SET last_ok = min(last_ok, ?)", (now,))
+    future = "SELECT 1 FROM sync WHERE topic = ? AND json_extract(cursor, '$.completed') > ?"
+    if cache.execute(future, (_FULL_SYNC_CURSOR, now)).fetchone():
+        _schedule_full_sync(cache)
+
+
+def _schedule_full_sync(cache: apsw.Connection) -> None:
+    """As after a day: all of it was read once, and is due."""
+    cache.execute(
+        "UPDATE sync SET cursor = json_set(cursor, '$.completed', 1.0)"
+        " WHERE topic = ? AND json_extract(cursor, '$.completed') > 0",
+        (_FULL_SYNC_CURSOR,),
+    )
+    cache.execute("DELETE FROM sync WHERE topic = ?", (_STOCK_CURSOR,))
+
+
+def _read_boot_id() -> str:
+    with suppress(OSError):
+        return _BOOT_ID_FILE.read_text(encoding="ascii").strip()
+    return ""

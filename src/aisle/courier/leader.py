@@ -1,0 +1,332 @@
+"""Being the courier of this host: won by the lock, held while there is work or anybody to work for, handed on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from aisle.courier.clock import has_jumped, to_steady_clock
+from aisle.courier.courier import ClientFactory, Courier, Runtime
+from aisle.courier.link_state import REFUSED
+from aisle.courier.maintenance import HEARTBEAT_S
+from aisle.courier.operator_log import Notice
+from aisle.courier.push.request import PushSettings
+from aisle.courier.schedule import PullIntervals, Sleep
+from aisle.errors import StorageError
+from aisle.host.courier_monitor import write_heartbeat
+from aisle.host.file_recovery import FILES_GONE, first_problem
+from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.notify_sockets import OFFER_TOKEN_PREFIX, STEP_DOWN_PREFIX, CourierSocket, ask_to_step_down, offer_token
+from aisle.host.processes import freeze_gc
+from aisle.host.program_version import PROGRAM_VERSION, is_newer
+from aisle.host.store_folder import StoreFolder
+from aisle.parent_pipe import parent_pipe_fd
+from aisle.text import clean
+from aisle.tuples import NamedTuple
+
+IDLE_EXIT_S = 120.0
+"""So long without a session, and with nothing to send, it stays: for whoever comes back at once."""
+SHUTDOWN_S = 5.0
+"""What a request under way gets when the courier has to go."""
+CLOCK_SET = "the clock was set"
+"""Ends a term that goes on at once."""
+LOCK_GONE = "its lock is gone"
+"""Ends a term for good: by the file that is there now, or will be, somebody else comes into office."""
+TIME_ZONE_SET = "the time zone was set"
+"""Ends a term that goes on at once: what the cache keeps in the time of the store is computed anew."""
+RESTART_REASONS = (CLOCK_SET, FILES_GONE, TIME_ZONE_SET)
+_IDLE_CHECK_S = 30.0
+_LOCK_RETRY_S = 0.2
+_MAX_LOCK_TRIES = 75
+"""A newer program waits for the older courier's last flight, and a little longer."""
+
+
+async def become_leader(lock: LeaderLock, store_folder: StoreFolder, this_process: Leader, sleep: Sleep) -> bool:
+    """Becomes the courier, or finds that there is one. An older program's is asked to leave, and waited for; one that
+    goes by another token, too, which leaves where it is let in by nobody."""
+    if lock.try_acquire(this_process):
+        return True
+    holder = lock.read_leader()
+    if holder is None:
+        return False
+    if is_newer(this_process.version, holder.version):
+        ask_to_step_down(store_folder, this_process.version)
+    elif this_process.token_file not in ("", holder.token_file):
+        offer_token(store_folder, this_process.version, this_process.token_file)
+    else:
+        return False
+    for _ in range(_MAX_LOCK_TRIES):
+        await sleep(_LOCK_RETRY_S)
+        if lock.try_acquire(this_process):
+            return True
+    return False
+
+
+class Leadership:
+    """One term: runs the courier until somebody or something says that it is over."""
+
+    def __init__(
+        self,
+        courier: Courier,
+        socket: CourierSocket,
+        lock: LeaderLock,
+        *,
+        version: str,
+        clock: Callable[[], float],
+        sleep: Sleep,
+        is_zone_changed: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`election` is the one that it has won; `zone_set` says that this process works in another time zone now."""
+        self.reason = ""
+        """Why it ended."""
+        self._courier = courier
+        self._socket = socket
+        self._lock = lock
+        self._version = version
+        self._clock = clock
+        self._sleep = sleep
+        self._is_zone_changed = is_zone_changed
+        self._ended = asyncio.Event()
+
+    def end(self, reason: str) -> None:
+        """Ends the term; may be called from a signal handler of the loop."""
+        self.reason = self.reason or reason
+        self._ended.set()
+
+    async def run(self, parent_pipe: int = -1) -> str:
+        """Works until the term is over, lets the last flight land, and says why it left."""
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._socket.fileno(), self._receive_messages)
+        if parent_pipe >= 0:
+            loop.add_reader(parent_pipe, self._check_parent_pipe, parent_pipe)
+        tasks = (self._courier.run(), self._watch_idle(), self._watch_files())
+        working = [asyncio.create_task(task) for task in tasks]
+        over = asyncio.create_task(self._ended.wait())
+        try:
+            await asyncio.wait([over, *working], return_when=asyncio.FIRST_COMPLETED)
+            await self._courier.finish_requests(SHUTDOWN_S)
+        finally:
+            if parent_pipe >= 0:
+                loop.remove_reader(parent_pipe)
+            loop.remove_reader(self._socket.fileno())
+            await _cancel_tasks([over, *working])
+        return self.reason
+
+    def _receive_messages(self) -> None:
+        said = self._socket.drain()
+        for word in said:
+            if word.startswith(STEP_DOWN_PREFIX) and is_newer(word.removeprefix(STEP_DOWN_PREFIX), self._version):
+                self.end("a newer program takes over")
+            if word.startswith(OFFER_TOKEN_PREFIX) and self._yields_to_token(word.removeprefix(OFFER_TOKEN_PREFIX)):
+                self.end("it is let in by nobody, and another token is tried")
+        if said:  # else a session has only told what it shows
+            self._courier.receive_messages(said)
+            self._courier.wake()
+
+    def _yields_to_token(self, offer: str) -> bool:
+        """Whether another token may do better than the one that this courier goes by; never for an older program."""
+        version, _, path = offer.partition(" ")
+        me = self._lock.read_leader()
+        is_another = me is not None and path != me.token_file
+        return is_another and self._courier.link.state == REFUSED and not is_newer(self._version, version)
+
+    def _check_parent_pipe(self, parent_pipe: int) -> None:
+        """The lifeline is only ever readable when its other end is closed."""
+        if os.read(parent_pipe, 1) == b"":
+            self.end("the lifeline was cut")
+
+    async def _watch_files(self) -> None:
+        """Hangs the doorbell again when it is gone: else nobody could ring, and nobody could ask it to leave.
+
+        Looks, too, whether it still stands on what it began with; and shows that it is alive.
+        """
+        loop = asyncio.get_running_loop()
+        while True:
+            write_heartbeat(self._courier.store_folder.lock)
+            await self._sleep(HEARTBEAT_S)
+            if why := self._end_reason():
+                self.end(why)
+            if self._socket.is_bound or not self._lock.is_held_at_path:
+                continue
+            loop.remove_reader(self._socket.fileno())
+            try:
+                self._socket.rebind()
+            except (OSError, StorageError) as error:
+                self._courier.operator_log.add(f"The doorbell cannot be hung again: {error}")
+            loop.add_reader(self._socket.fileno(), self._receive_messages)
+            self._courier.wake()
+
+    def _end_reason(self) -> str:
+        """Why this term is over by what has become of the lock, zone, clock or files; empty where it is not."""
+        if not self._lock.is_held_at_path:
+            return LOCK_GONE
+        if self._is_zone_changed():
+            return TIME_ZONE_SET
+        return CLOCK_SET if has_jumped(self._clock) else first_problem(self._courier.watched_databases)
+
+    async def _watch_idle(self) -> None:
+        """Leaves when there is nobody and nothing to work for."""
+        last_seen = self._clock()
+        while True:
+            await self._sleep(_IDLE_CHECK_S)
+            self._socket.remove_dead_sockets()
+            if self._socket.count_sessions() or not self._courier.is_idle:
+                last_seen = self._clock()
+            elif self._clock() - last_seen >= IDLE_EXIT_S:
+                self.end("nobody is left to work for")
+
+
+async def _cancel_tasks(tasks: Iterable[asyncio.Task[object]]) -> None:
+    """Cancels what still runs. Raises what ended a task that should not have ended."""
+    waiting = list(tasks)
+    for task in waiting:
+        task.cancel()
+    for ended in await asyncio.gather(*waiting, return_exceptions=True):
+        if isinstance(ended, Exception):
+            raise ended
+
+
+MAX_LOG_BYTES = 1 << 20
+"""A log of this length is put aside, in the place of the one before it."""
+
+
+class LeaderOptions(NamedTuple):
+    """The circumstances of one term of office."""
+
+    parent_pipe: int = -1
+    """A descriptor at whose end of file the courier leaves."""
+    version: str = PROGRAM_VERSION
+    token_file: str = ""
+    """The whole path of what the service is asked with."""
+    runtime: Runtime = Runtime()
+    intervals: PullIntervals = PullIntervals()
+    push_settings: PushSettings = PushSettings()
+    is_zone_changed: Callable[[], bool] = lambda: False
+    """Whether this process works in another time zone than when it was asked last."""
+    on_start: Callable[[Leadership], None] | None = None
+    """Is handed the office once it is held."""
+    translate: Callable[[str], str] = str
+    """Makes words of what rows keep, for the log that operators read."""
+
+
+def run_process(store_folder: StoreFolder, connect: ClientFactory, lock: LeaderLock, options: LeaderOptions) -> None:
+    """The work of a process of its own that is in office: see `work_here`. Signals end its term."""
+    asyncio.run(
+        lead(store_folder, connect, lock, options._replace(parent_pipe=parent_pipe_fd(), on_start=_prepare_process))
+    )
+
+
+async def run_courier(
+    store_folder: StoreFolder,
+    connect: ClientFactory,
+    options: LeaderOptions = LeaderOptions(),  # noqa: B008 - a tuple
+) -> int:
+    """Is the courier of this home until it has to leave; the exit status, 0 also for the loser of the election.
+
+    Raises StorageError, also when a newer program has been at work here, and SettingsError.
+    """
+    election = LeaderLock(store_folder.lock)
+    me = Leader(os.getpid(), options.version, options.runtime.clock(), options.token_file)
+    if await become_leader(election, store_folder, me, options.runtime.sleep):
+        await lead(store_folder, connect, election, options)
+    return 0
+
+
+async def lead(
+    store_folder: StoreFolder,
+    connect: ClientFactory,
+    lock: LeaderLock,
+    options: LeaderOptions = LeaderOptions(),  # noqa: B008 - a tuple
+) -> None:
+    """Works in this loop, for whoever has won the election, until the term is over or it is cancelled; then resigns."""
+    try:
+        with (
+            _notice_writer(store_folder.courier_log, options.runtime.clock, options.translate) as note,
+            closing(CourierSocket(store_folder)) as socket,
+        ):
+            while await _lead_once(store_folder, connect, lock, options, socket, note) in RESTART_REASONS:
+                pass
+    finally:
+        lock.release()
+
+
+async def _lead_once(
+    store_folder: StoreFolder,
+    connect: ClientFactory,
+    lock: LeaderLock,
+    options: LeaderOptions,
+    socket: CourierSocket,
+    write_notice: Callable[[Notice], None],
+) -> str:
+    """One term by one clock, and why it ended."""
+    world = options.runtime._replace(clock=to_steady_clock(options.runtime.clock))
+    async with Courier(
+        store_folder,
+        connect,
+        runtime=world,
+        intervals=options.intervals,
+        push_settings=options.push_settings,
+        socket=socket,
+        on_notice=write_notice,
+    ) as courier:
+        office = Leadership(
+            courier,
+            socket,
+            lock,
+            version=options.version,
+            clock=world.clock,
+            sleep=world.sleep,
+            is_zone_changed=options.is_zone_changed,
+        )
+        if options.on_start:
+            options.on_start(office)
+        courier.operator_log.add(f"courier {os.getpid()} of aisle {options.version} begins")
+        why = await office.run(options.parent_pipe)
+        courier.operator_log.add(f"courier {os.getpid()} leaves: {why}")
+        courier.maintenance.checkpoint(truncate=not socket.count_sessions())
+    return why
+
+
+def _prepare_process(leadership: Leadership) -> None:
+    handle_signals(leadership)
+    freeze_gc()
+
+
+def handle_signals(leadership: Leadership) -> None:
+    """SIGTERM and SIGINT end the term; a terminal that goes away is no concern of the courier's."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, leadership.end, signal.Signals(number).name)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+@contextmanager
+def _notice_writer(
+    path: Path, clock: Callable[[], float], translate: Callable[[str], str]
+) -> Iterator[Callable[[Notice], None]]:
+    """What writes notices into the courier's log, one a line with its moment; and what the courier ended with."""
+
+    def note(notice: Notice) -> None:
+        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(notice.at))
+        with suppress(OSError):  # a full disk: the notice is kept in memory
+            _append_line(path, f"{at} {notice.to_line(translate)}\n")
+
+    try:
+        yield note
+    except Exception as error:
+        note(Notice(clock(), clean(f"courier {os.getpid()} ends: {type(error).__name__}: {error}")))
+        raise
+
+
+def _append_line(path: Path, line: str) -> None:
+    """A term may last for months: a log that has become long is put aside, and one that was deleted is begun again."""
+    if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
+        path.replace(path.with_suffix(".log.1"))
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(line)

@@ -1,0 +1,104 @@
+"""Walks a list to its end at a service whose pages lead in a circle, or nowhere: by counting them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from aisle.client import Client
+from aisle.client.errors import ClientError, InvalidResponse, PagingLoop, TransportError, status_error
+from aisle.client.paging import rows_of
+from aisle.client.response import Response
+from aisle.contract.wire import QueryValue, get_operation
+from aisle.tuples import NamedTuple
+
+Row = dict[str, Any]
+Page = tuple[list[Row], dict[str, Any]]
+
+
+async def pages_by_count(
+    client: Client, name: str, *, path: Mapping[str, str] | None = None, query: Mapping[str, QueryValue]
+) -> AsyncGenerator[Page, None]:
+    """Each page as its rows and its envelope, as `Client.pages`; where one names no next page that makes sense, the one
+    after it is asked for by its number, and an empty one is the end.
+
+    Raises Endless where a page says the same as the one before it, or none comes to an end.
+    """
+    number, before = 1, None
+    while True:
+        walked = 0
+        try:
+            async with aclosing(client.pages(name, path=path, query={**query, "page_start": number})) as pages:
+                async for page in pages:
+                    walked += 1
+                    yield page
+                    del page  # it does not lie beside the next one
+            return
+        except PagingLoop as error:
+            if _is_no_progress(error.rows, before, walked):
+                raise
+            if not error.rows:
+                return
+            number, before = number + walked, error.rows
+
+
+def _is_no_progress(rows: Sequence[Any], before: Sequence[Any] | None, page_count: int) -> bool:
+    """Whether what came last is neither further rows nor an end."""
+    return page_count > 1 if not rows else rows == before
+
+
+_INTERMEDIARY_STATUSES = (*range(200, 400), 400, 404, 405, 406, 410, 413, 414, 415, 421, 422, 431, 451)
+"""Answers that mean nothing without the service's own words: a gateway or a guest network gives them too."""
+
+
+class OneRowRequest(NamedTuple):
+    """How one row of a list is asked for."""
+
+    operation: str
+    is_store_list: bool
+    """It is a list of one store alone; else one of the chain."""
+    query: dict[str, QueryValue]
+
+
+ONE_ROW_REQUESTS = {
+    "headers": OneRowRequest("list-customer-orders", True, {"page_size": 1}),
+    "stock": OneRowRequest("list-store-products-stock", True, {"page_size": 1}),
+    "locations": OneRowRequest("list-locations", True, {"page_size": 1}),
+    "deliveries": OneRowRequest("list-deliveries", True, {"page_size": 1}),
+    "receipts": OneRowRequest("list-store-receipts", True, {"page_size": 1, "receipt_type": 1}),
+    "logs": OneRowRequest("list-store-product-logs", True, {"page_size": 1}),
+    "products": OneRowRequest("list-products", False, {"page_size": 1}),
+    "stores": OneRowRequest("list-stores", False, {"page_size": "1"}),
+}
+"""By the names that a sync has for them."""
+
+CHECKED_LISTS = ("headers", "stock", "locations", "deliveries")
+"""Lists of a store that are asked, in this order, to know whether the service accepts requests."""
+
+
+async def request_one_row(client: Client, name: str, store: str) -> Response:
+    """The answer to one row of a list, asked for once. Raises ClientError where no service of ours can have given it,
+    and for every status that is none of success."""
+    asked = ONE_ROW_REQUESTS[name]
+    in_path = any(param.name == "store_number" for param in get_operation(asked.operation).params_in("path"))
+    path = {"store_number": store} if asked.is_store_list and in_path else {}
+    query = asked.query if in_path or not asked.is_store_list else {**asked.query, "store_number": store}
+    answer = await client.request(asked.operation, path=path, query=query)
+    if not answer.is_json_object and answer.status in _INTERMEDIARY_STATUSES:
+        raise TransportError(f"Something else answers where the service should be: status {answer.status}.")
+    if not answer.is_success:
+        raise status_error(asked.operation, answer)
+    return answer
+
+
+async def list_error(client: Client, name: str, store: str) -> ClientError | None:
+    """Why a list cannot be read; None where its first row can."""
+    try:
+        answer = await request_one_row(client, name, store)
+        rows_of(get_operation(ONE_ROW_REQUESTS[name].operation), answer.json())
+    except ClientError as error:
+        return error
+    except (ValueError, RecursionError) as error:
+        return InvalidResponse(f"The answer to {ONE_ROW_REQUESTS[name].operation} cannot be read: {error}.")
+    return None

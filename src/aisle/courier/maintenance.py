@@ -1,0 +1,125 @@
+"""What a courier does beside its work so that it can go on for months: signs of life, short logs, and an outbox that
+what is old has left.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from gc import disable, enable, isenabled
+
+import apsw
+
+from aisle.courier.link_state import LinkState
+from aisle.courier.operator_log import OperatorLog
+from aisle.courier.schedule import Sleep
+from aisle.errors import StorageError
+from aisle.host.database import checkpoint, fetch_one
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox import archive
+
+HEARTBEAT_S = 5.0
+CHECKPOINT_S = 30.0
+ARCHIVE_INTERVAL_S, _ARCHIVE_PAUSE_S = 600.0, 1.0
+"""How often old rows are looked for, and the pause between two batches of them."""
+
+_RESTART_PAUSE_S = 5.0
+"""After something went wrong in one part."""
+
+
+async def run_forever(loop: Callable[[], Awaitable[None]], operator_log: OperatorLog, sleep: Sleep) -> None:
+    """Whatever goes wrong in one part, the others go on, and it tries again: work must not wait for an operator."""
+    while True:
+        try:
+            await loop()
+        except StorageError as error:
+            operator_log.add(str(error))
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            operator_log.add(f"{type(error).__name__} in {where.name} ({where.filename}:{where.lineno}): {error}")
+        await sleep(_RESTART_PAUSE_S)
+
+
+class Maintenance:
+    """The two files of a courier, and its pulse. `wake` is called when somebody may have rung in vain."""
+
+    def __init__(
+        self,
+        store_folder: StoreFolder,
+        cache: apsw.Connection,
+        outbox: apsw.Connection,
+        link: LinkState,
+        wake: Callable[[], None],
+        clock: Callable[[], float],
+        sleep: Sleep,
+        kept: archive.Retention = archive.DEFAULT_RETENTION,
+    ) -> None:
+        self._kept = kept
+        self._store_folder = store_folder
+        self._cache = cache
+        self._outbox = outbox
+        self._link = link
+        self._wake = wake
+        self._clock = clock
+        self._sleep = sleep
+        self._checkpointed = 0.0
+
+    async def run_heartbeat(self) -> None:
+        """Shows for ever that the courier lives, hears who rang in vain, and keeps the logs short."""
+        seen = None
+        while True:
+            self._link.write_status()
+            written = fetch_one(self._outbox, "PRAGMA data_version")
+            if written != seen:  # a session wrote; its ring may have been lost
+                seen = written
+                self._wake()
+            now = self._clock()
+            if now - self._checkpointed >= CHECKPOINT_S:
+                self._checkpointed = now
+                self.checkpoint()
+            await self._sleep(HEARTBEAT_S)
+
+    async def run_archive(self) -> None:
+        """What is old leaves the outbox for ever, a little at a time."""
+        while True:
+            await self._sleep(ARCHIVE_INTERVAL_S)
+            while self.archive_batch():
+                await self._sleep(_ARCHIVE_PAUSE_S)
+
+    def archive_batch(self) -> int:
+        """Moves one batch of what is old out of the outbox, or out of the archive; how many rows."""
+        return archive.tidy(self._store_folder.folder, self._outbox, self._clock(), self._kept)
+
+    def checkpoint(self, *, truncate: bool = False) -> None:
+        """Moves both logs into their databases; alone, it leaves none behind."""
+        for connection in (self._cache, self._outbox):
+            checkpoint(connection, truncate=truncate)
+
+
+def release_memory(*connections: apsw.Connection) -> None:
+    """Empties what these connections and the allocator keep for later; costs some milliseconds."""
+    gc.collect()
+    for connection in connections:
+        connection.execute("PRAGMA shrink_memory").fetchall()
+    if sys.platform == "linux":
+        with suppress(ImportError, OSError, AttributeError):  # another C library: it has ways of its own
+            import ctypes
+
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+@contextmanager
+def pause_gc() -> Iterator[None]:
+    """Keeps the collector of cycles away while a page is written: none of what that is made of has any, and it would
+    look through all of it several times."""
+    if not isenabled():
+        yield
+        return
+    disable()
+    try:
+        yield
+    finally:
+        enable()

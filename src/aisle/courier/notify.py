@@ -1,0 +1,191 @@
+"""Whom a change concerns: what sessions show, turned round.
+
+A topic finds those who show it without a look at what all the others show. What is said of each is what
+`local.host.signals.concerning` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from aisle.cache.schema import MAX_KEYED_CHANGES
+from aisle.courier.read_topics import LOCATION
+from aisle.courier.schedule import Sleep, WakeEvent
+from aisle.host.notify_sockets import ANYTHING, LINK, SYNC, WAITING, CourierSocket, format_topic
+from aisle.tuples import NamedTuple
+
+ShownTopics = frozenset[str] | None
+"""What a session shows; None for one of which that is not known."""
+_NO_SESSIONS: frozenset[str] = frozenset()
+
+
+class Subscriptions:
+    """Sessions by what they show."""
+
+    def __init__(self) -> None:
+        self._topics_by_session: dict[str, ShownTopics] = {}
+        self._sessions_by_topic: dict[str, set[str]] = {}
+        """Who shows a topic; under `order/`, who shows any order by its name."""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._topics_by_session
+
+    def subscribe(self, session: str, topics: ShownTopics) -> None:
+        """It shows this from now on."""
+        self.unsubscribe(session)
+        self._topics_by_session[session] = topics
+        for topic in _index_keys(topics):
+            self._sessions_by_topic.setdefault(topic, set()).add(session)
+
+    def unsubscribe(self, session: str) -> None:
+        """It is not there any more."""
+        for topic in _index_keys(self._topics_by_session.pop(session)) if session in self._topics_by_session else ():
+            self._sessions_by_topic[topic].discard(session)
+            if not self._sessions_by_topic[topic]:
+                del self._sessions_by_topic[topic]
+
+    def matching_sessions(self, topics: Iterable[str]) -> dict[str, tuple[list[str], bool]]:
+        """Those whom any of these topics concerns: of each, which ones, and whether it shows one by its name."""
+        found: dict[str, tuple[list[str], bool]] = {}
+        for topic in topics:
+            by_name, as_one = self._sessions_of_topic(topic)
+            for name in by_name:
+                found[name] = [*(found[name][0] if name in found else ()), topic], True
+            for name in as_one:
+                found.setdefault(name, ([], False))[0].append(topic)
+        return found
+
+    def _sessions_of_topic(self, topic: str) -> tuple[Collection[str], Collection[str]]:
+        """Who shows this by its name, and whom else it concerns."""
+        if topic == LINK:
+            return self._topics_by_session.keys(), ()
+        if topic == SYNC:
+            return (), self._topics_by_session.keys()
+        whole, _, key = topic.partition("/")
+        as_one = self._sessions_by_topic.get(whole, _NO_SESSIONS) | self._sessions_by_topic.get(ANYTHING, _NO_SESSIONS)
+        if key:
+            by_name = self._sessions_by_topic.get(topic, _NO_SESSIONS)
+            return by_name, as_one - by_name
+        return self._sessions_by_topic.get(f"{whole}/", _NO_SESSIONS) - as_one, as_one
+
+
+def _index_keys(topics: ShownTopics) -> frozenset[str]:
+    """Under what a page is found."""
+    if topics is None:
+        return frozenset((ANYTHING,))
+    return topics.union(f"{topic.partition('/')[0]}/" for topic in topics if "/" in topic)
+
+
+NAMED_INTERVAL_S = 0.1
+"""Between two rings at one session for what it shows by its name."""
+LIST_INTERVAL_S = 1.0
+"""Between two rings for what is but one of many on its page."""
+SESSION_GAP_S = 0.004
+"""So long the others wait for one session that looks; who waits for an answer himself waits for none of them."""
+
+
+class _PendingNotification(NamedTuple):
+    """What a session has still to be rung for."""
+
+    topics: frozenset[str]
+    due: float
+    """Seconds since 1970."""
+
+
+class Notifier:
+    """The courier's way to the sessions. Without a socket nobody is there to hear it."""
+
+    def __init__(self, socket: CourierSocket | None, clock: Callable[[], float], sleep: Sleep) -> None:
+        self._socket = socket
+        self._clock = clock
+        self._wake_event = WakeEvent(sleep)
+        self._sent_at: dict[str, float] = {}
+        """When each session was rung last."""
+        self._pending: dict[str, _PendingNotification] = {}
+        self._subscriptions = Subscriptions()
+        self._last_turn_at = 0.0
+        """When the last one was rung that others waited for, or would have."""
+
+    def notify(self, topics: Iterable[str]) -> None:
+        """These have changed (see `local.host.signals`): rings where it is time, and keeps the rest until it is."""
+        if self._socket is None:
+            return
+        told, now = set(topics), self._clock()
+        self._update_subscriptions()
+        self._sent_at = {
+            name: at
+            for name, at in self._sent_at.items()
+            if name in self._subscriptions and 0 <= now - at < LIST_INTERVAL_S
+        }
+        concerned = self._subscriptions.matching_sessions(told - {WAITING})
+        for name in self._socket.take_waiting_sessions() if WAITING in told else ():
+            if name in self._subscriptions:
+                concerned.setdefault(name, ([], False))[0].append(WAITING)
+        for name, (found, named) in concerned.items():
+            self._add_pending(name, found, now if name not in self._sent_at else self._due_at(name, named=named))
+        self._send_due(now)
+        if self._pending:
+            self._wake_event.set()
+
+    def _update_subscriptions(self) -> None:
+        """Notes what sessions show now, where that is not what they did; who is gone is rung no more."""
+        assert self._socket is not None
+        turned = self._socket.take_changed_sessions()
+        shown = self._socket.subscriptions() if turned else {}
+        for name in turned:
+            if name in shown:
+                self._subscriptions.subscribe(name, shown[name])
+            else:
+                self._subscriptions.unsubscribe(name)
+                self._pending.pop(name, None)
+
+    def _due_at(self, name: str, *, named: bool) -> float:
+        return self._sent_at[name] + (NAMED_INTERVAL_S if named else LIST_INTERVAL_S)
+
+    def _add_pending(self, name: str, topics: Iterable[str], due: float) -> None:
+        before = self._pending.get(name, _PendingNotification(frozenset(), due))
+        self._pending[name] = _PendingNotification(before.topics.union(topics), min(before.due, due))
+
+    def _send_due(self, now: float) -> None:
+        due = [name for name, held in self._pending.items() if held.due <= now or held.due > now + LIST_INTERVAL_S]
+        for name in due:
+            if WAITING in self._pending[name].topics:
+                self._send(name, now)
+        others = sorted((name for name in due if name in self._pending), key=lambda name: self._pending[name].due)
+        if others and not self._last_turn_at <= now < self._last_turn_at + SESSION_GAP_S:
+            self._send(others[0], now)
+            self._last_turn_at = now
+
+    def _send(self, name: str, now: float) -> None:
+        assert self._socket is not None
+        self._socket.notify(name, self._pending.pop(name).topics)
+        self._sent_at[name] = now
+
+    async def run(self) -> None:
+        """Rings for ever for what was kept."""
+        while True:
+            now = self._clock()
+            if self._socket is not None:
+                self._send_due(now)
+            due = min((held.due for held in self._pending.values()), default=None)
+            turn = self._last_turn_at + SESSION_GAP_S if self._last_turn_at <= now else now
+            await self._wake_event.wait(None if due is None else max(due, turn) - now)
+
+
+def notification_topics(topic: str, keys: Sequence[str]) -> list[str]:
+    """What is told of these changes of one topic: each by its name, many as a whole."""
+    return [format_topic(topic, key) for key in keys] if len(keys) <= MAX_KEYED_CHANGES else [topic]
+
+
+def location_topics(rows: Iterable[Mapping[str, Any]], changed: Sequence[str]) -> list[str]:
+    """The places where these products lie now, by their stock entries: whoever stands at one sees what has come there.
+
+    interface: Store product stock entry.
+    """
+    if len(changed) > MAX_KEYED_CHANGES:
+        return []
+    entries = [row.get("store_locations") for row in rows if str(row.get("product_number")) in changed]
+    places = [place for entry in entries if isinstance(entry, list) for place in entry if isinstance(place, dict)]
+    codes = {str(place.get("store_location_code") or "") for place in places}
+    return sorted(format_topic(LOCATION, code) for code in codes if code)

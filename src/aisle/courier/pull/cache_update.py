@@ -1,0 +1,213 @@
+"""Which of two reads is younger, so that a slow one never puts old rows over new ones.
+
+A full sync and single reads run side by side. A page that was asked for before an order was read again must not bring
+the order's old state back, because the overlay that hid it is gone by then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from aisle.cache.writer import CacheWriter, SkippedRow, WriteResult
+from aisle.client.errors import InvalidResponse
+from aisle.courier.notify import location_topics, notification_topics
+from aisle.courier.operator_log import OperatorLog
+from aisle.courier.read_topics import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
+
+
+class ReadSequence:
+    """Numbers reads in the order in which they began, and remembers what younger ones have brought."""
+
+    def __init__(self) -> None:
+        self._last_number = 0
+        self._running: set[int] = set()
+        self._read_by: dict[tuple[str, str], int] = {}
+
+    @property
+    def has_parallel_reads(self) -> bool:
+        """Whether more than one read is under way, so that rows have to be compared at all."""
+        return len(self._running) > 1 or bool(self._read_by)
+
+    @contextmanager
+    def start_read(self) -> Iterator[int]:
+        """One read, from before it is asked until its rows are in the cache; gives its number."""
+        self._last_number += 1
+        ticket = self._last_number
+        self._running.add(ticket)
+        try:
+            yield ticket
+        finally:
+            self._running.discard(ticket)
+            self._discard_old()
+
+    def current_keys(self, read_number: int, topic: str, keys: Iterable[str]) -> set[str]:
+        """Those of the keys that no younger read has brought yet; they count as brought by this one."""
+        mine = {key for key in keys if self._read_by.get((topic, key), 0) <= read_number}
+        if self._running - {read_number}:
+            self._read_by.update(((topic, key), read_number) for key in mine)
+        return mine
+
+    def _discard_old(self) -> None:
+        """What no running read could contradict is not remembered, so that memory stays flat."""
+        oldest = min(self._running, default=None)
+        if oldest is None:
+            self._read_by.clear()
+        elif self._read_by:
+            self._read_by = {key: ticket for key, ticket in self._read_by.items() if ticket > oldest}
+
+
+Row = dict[str, Any]
+PendingKeys = Callable[[float], frozenset[str]]
+"""Products that something was on its way for since a moment (seconds since 1970), or still is."""
+Notify = Callable[[Iterable[str]], None]
+"""Rings at the sessions: these topics changed."""
+
+STOCK = "stock"
+_MAX_SHOWN_BAD_ROWS = 5
+
+
+class CacheUpdate:
+    """Takes rows of all kinds, from walks through lists and from single reads."""
+
+    def __init__(
+        self,
+        cache: CacheWriter,
+        *,
+        read_sequence: ReadSequence,
+        operator_log: OperatorLog,
+        notify: Notify,
+        pending_keys: PendingKeys,
+        clock: Callable[[], float],
+    ) -> None:
+        self.cache = cache
+        self.read_sequence = read_sequence
+        self._operator_log = operator_log
+        self._notify = notify
+        self._pending_keys = pending_keys
+        self._clock = clock
+        self.left_out: Counter[str] = Counter()
+        """Rows that made no sense, so far, by the operation that brought them."""
+        self.last_left_out: dict[str, SkippedRow] = {}
+        """The last of these of each operation."""
+        self.overtaken: dict[Topic, None] = {}
+        """Products and deliveries that were read while a write of them was on its way: to be read once more."""
+
+    def pop_overtaken(self) -> list[Topic]:
+        """What was overtaken and whose writes have come to an end: until then no answer could be made use of."""
+        moving = self._pending_keys(self._clock()) if self.overtaken else ()
+        ended = [topic for topic in self.overtaken if _pending_key(topic) not in moving]
+        for topic in ended:
+            del self.overtaken[topic]
+        return ended
+
+    def put_orders(
+        self, rows: Sequence[Row], began: float, generation: int = 0, *, with_lines: bool = True
+    ) -> tuple[str, ...]:
+        """Orders with lines, or headers alone; the numbers of those that changed.
+
+        A service may leave `lines` out although they were asked for: then these are headers too.
+        """
+        whole = [row for row in rows if with_lines and has_lines(row)]
+        bare = [row for row in rows if not (with_lines and has_lines(row))]
+        changed: list[str] = []
+        for part, known in ((whole, True), (bare, False)):
+            if part:
+                written = self.cache.write_orders(part, known, began, generation)
+                changed += self.record_written(ORDER, "list-customer-orders", written)
+        return tuple(changed)
+
+    def put_stock(self, rows: Sequence[Row], read_number: int, began: float, generation: int = 0) -> tuple[str, ...]:
+        """Stock entries, except those that a younger read has brought, and those of `overtaken` products; the numbers
+        of those that are in the cache now.
+
+        What moves goods adds up: laid over an answer that has it already it would be there twice.
+        """
+        moving = self._pending_keys(began)
+        if moving:
+            rows, late = _split_pending(rows, moving)
+            self.overtaken.update((Topic(PRODUCT, number), None) for number in late)
+            if generation and late:
+                self.cache.mark_seen(STOCK, generation, late)
+        kept = self._current_rows(rows, read_number, STOCK, "product_number", generation)
+        written = self.cache.write_stock(kept, generation, began)
+        self.record_written(PRODUCT, "list-store-products-stock", written, location_topics(kept, written.changed))
+        return written.keys
+
+    def put_deliveries(self, rows: Sequence[Row], began: float, generation: int = 0) -> None:
+        """Deliveries, except those that something was on its way for: what came adds up, as goods do."""
+        moving = self._pending_keys(began)
+        late = [number for row in rows if f"{DELIVERY}/{(number := str(row.get('order_number')))}" in moving]
+        if late:
+            self.overtaken.update((Topic(DELIVERY, number), None) for number in late)
+            rows = [row for row in rows if str(row.get("order_number")) not in late]
+            if generation:
+                self.cache.mark_seen(DELIVERY, generation, late)
+        self.record_written(DELIVERY, "list-deliveries", self.cache.write_deliveries(rows, began, generation))
+
+    def put_products(self, rows: Sequence[Row], read_number: int, generation: int = 0) -> None:
+        """Catalogue entries, except those that a younger read has brought."""
+        kept = self._current_rows(rows, read_number, PRODUCT, "product_number", generation)
+        self.record_written(PRODUCT, "list-products", self.cache.write_products(kept, generation))
+
+    def put_locations(self, rows: Sequence[Row], read_number: int, generation: int = 0) -> None:
+        """Places, except those that a younger read has brought."""
+        kept = self._current_rows(rows, read_number, LOCATION, "location_code", generation)
+        self.record_written(LOCATION, "list-locations", self.cache.write_locations(kept, generation))
+
+    def _current_rows(
+        self, rows: Sequence[Row], read_number: int, topic: str, name: str, generation: int
+    ) -> Sequence[Row]:
+        if not self.read_sequence.has_parallel_reads:
+            return rows
+        keys = [str(row.get(name)) for row in rows]
+        newest = self.read_sequence.current_keys(read_number, topic, keys)
+        if generation and len(newest) < len(keys):
+            self.cache.mark_seen(topic, generation, set(keys) - newest)
+        return [row for row, key in zip(rows, keys, strict=True) if key in newest]
+
+    @contextmanager
+    def require_valid_rows(self, topic: str, key: str) -> Iterator[None]:
+        """Nothing may pass for read whose row makes no sense: what lies over the cache would leave, and leave nothing.
+
+        Raises AnswerError at the end.
+        """
+        before = self.left_out.total()
+        yield
+        if self.left_out.total() > before:
+            raise InvalidResponse(f"The answer for {topic} {key} makes no sense.")
+
+    def record_written(
+        self, topic: str, name: str, written: WriteResult, other_topics: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Tells the sessions what is new (and `also` these), and the operator what could not be read."""
+        if written.skipped:
+            self.left_out[name] += len(written.skipped)
+            self.last_left_out[name] = written.skipped[-1]._replace(row=None)
+        for skipped in written.skipped[:_MAX_SHOWN_BAD_ROWS]:
+            self._operator_log.add(
+                f"A row of {name} was left out: {skipped.reason}. It begins {str(skipped.row)[:120]}"
+            )
+        if len(written.skipped) > _MAX_SHOWN_BAD_ROWS:
+            self._operator_log.add(f"{len(written.skipped)} rows of one page of {name} were left out.")
+        if written.changed:
+            self._notify([*notification_topics(topic, written.changed), *other_topics])
+        return written.changed
+
+
+def _split_pending(rows: Sequence[Row], pending: frozenset[str]) -> tuple[list[Row], list[str]]:
+    """The rows of other products, and the numbers of these."""
+    late = [str(row.get("product_number")) for row in rows if str(row.get("product_number")) in pending]
+    return [row for row in rows if str(row.get("product_number")) not in pending], late
+
+
+def _pending_key(topic: Topic) -> str:
+    """What stands for it among what is under way (see Outbox.under_way)."""
+    return f"{DELIVERY}/{topic.key}" if topic.name == DELIVERY else topic.key
+
+
+def has_lines(row: Row) -> bool:
+    """Whether an order came with its lines, or has none."""
+    return isinstance(row.get("lines"), list) or not row.get("total_lines")

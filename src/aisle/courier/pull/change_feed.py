@@ -1,0 +1,150 @@
+"""The change cursor of our own service: which orders, products, places and stores changed since the last look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from aisle.client.errors import InvalidResponse, status_error
+from aisle.contract.wire import QueryValue, encode_segment
+from aisle.courier.pull.single_reads import SingleReads
+from aisle.courier.read_topics import CATALOGUE, PRODUCT, RECOUNT, Topic
+from aisle.tuples import NamedTuple
+
+CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
+SEEN_CURSOR = "changes_seen"
+"""How far news were heard, and their mark: rows of them may be in the cache, though not all of them."""
+PAGE_SIZE = 500
+MAX_SINGLE_READS = 200
+"""More changes of one topic than this are read as a list, not one by one."""
+
+
+class Changes(NamedTuple):
+    """What changed. `cursor` is to be kept once all of it is in the cache, or is sure to get there."""
+
+    single_topics: tuple[Topic, ...]
+    bulk_topics: tuple[str, ...]
+    """Topics of which too much changed to be named."""
+    cursor: int
+    is_restored: bool = False
+    """The service is an earlier copy of itself: what it was told since is not in it."""
+    mark: str = ""
+    """Which writes made the last changes before the cursor: others may come to the same one after a restore."""
+    forgotten: bool = False
+    """The service has forgotten changes that were not heard: all lists are to be read anew."""
+
+
+class _Page(NamedTuple):
+    cursor: int
+    changes: list[dict[str, Any]]
+    has_more: bool
+    is_restored: bool
+    mark: str
+    forgotten: bool
+
+
+class ChangeFeed:
+    """Follows the cursor. What was looked at and not kept is looked at again after a restart."""
+
+    def __init__(self, single_reads: SingleReads, known_keys: Callable[[], Sequence[str]] = tuple) -> None:
+        """`known` are the keys that the service has to know, where it can be asked."""
+        self._single_reads = single_reads
+        self._known_keys = known_keys
+        kept = single_reads.cache.cursor(CHANGES_CURSOR)
+        self._since: int | None = kept if isinstance(kept, int) else None
+        self._mark = str(single_reads.cache.cursor(MARK_CURSOR) or "")
+        seen = single_reads.cache.cursor(SEEN_CURSOR)
+        self._seen_position = (
+            seen if self.has_position and isinstance(seen, list) and seen != [self._since, self._mark] else None
+        )
+
+    @property
+    def has_position(self) -> bool:
+        """Whether there is a position from which changes can be told."""
+        return self._since is not None
+
+    async def skip_to_end(self) -> bool:
+        """Goes to the end of the feed: a full sync that begins after this misses nothing."""
+        page = await self._read_page(None, "", ())
+        self._since, self._mark, self._seen_position = page.cursor, page.mark, None
+        self._save(page.cursor, page.mark)
+        return True
+
+    async def read(self) -> Changes:
+        """What changed since the last look whose news was taken."""
+        if (
+            self._seen_position is not None
+        ):  # what a courier before this one has heard may be lost, though not what it kept
+            page = await self._read_page(int(self._seen_position[0]), str(self._seen_position[1]), self._known_keys())
+            if page.is_restored:
+                return Changes((), (), page.cursor, True, page.mark)
+            self._seen_position = None
+        return await self._read_since(self._since or 0, self._mark)
+
+    def advance(self, changes: Changes) -> None:
+        """All that it asks for is under way: the next look begins behind it."""
+        if (self._since, self._mark) != (changes.cursor, changes.mark):
+            self._single_reads.cache.set_cursor(SEEN_CURSOR, [changes.cursor, changes.mark])
+        self._since, self._mark, self._seen_position = changes.cursor, changes.mark, None
+
+    def save(self, changes: Changes) -> None:
+        """A restart begins behind this news."""
+        if (self._single_reads.cache.cursor(CHANGES_CURSOR), self._single_reads.cache.cursor(MARK_CURSOR)) != (
+            changes.cursor,
+            changes.mark,
+        ):
+            self._save(changes.cursor, changes.mark)
+
+    def _save(self, cursor: int, mark: str) -> None:
+        with self._single_reads.cache.transaction():
+            self._single_reads.cache.set_cursor(CHANGES_CURSOR, cursor)
+            self._single_reads.cache.set_cursor(MARK_CURSOR, mark)
+
+    async def _read_since(self, since: int, mark: str) -> Changes:
+        found: dict[str, dict[str, None]] = {}
+        more = True
+        restored = forgotten = False
+        known = self._known_keys()
+        while more:
+            page = await self._read_page(since, mark, known)
+            since, mark, more, restored = page.cursor, page.mark, page.has_more, restored or page.is_restored
+            forgotten = forgotten or page.forgotten
+            for change in page.changes:
+                for topic in _topics_of_change(change):
+                    keys = found.setdefault(topic, {})
+                    if len(keys) <= MAX_SINGLE_READS:
+                        keys["" if topic == RECOUNT else str(change.get("key"))] = None
+        single = [Topic(topic, key) for topic, keys in found.items() if len(keys) <= MAX_SINGLE_READS for key in keys]
+        bulk = tuple(topic for topic, keys in found.items() if len(keys) > MAX_SINGLE_READS)
+        return Changes(tuple(single), bulk, since, restored, mark, forgotten)
+
+    async def _read_page(self, since: int | None, mark: str, known: Sequence[str]) -> _Page:
+        """What changed since the cursor before; None asks for the last cursor alone."""
+        path = f"/aisle/v1/stores/{encode_segment(self._single_reads.store)}/changes"
+        query: dict[str, QueryValue] = {} if since is None else {"since": since, "limit": PAGE_SIZE}
+        query |= {"mark": mark} if mark else {}
+        query |= {"known": ",".join(known)} if known else {}
+        answer = await self._single_reads.client.request_extension("GET", path, query=query)
+        if not answer.is_success:
+            raise status_error("list-changes", answer)
+        try:
+            body = answer.json()
+            page = _Page(
+                int(body["cursor"]),
+                [dict(change) for change in body["changes"]],
+                bool(body["more"]),
+                bool(body.get("restored") or body.get("unknown")),
+                str(body.get("mark") or ""),
+                bool(body.get("forgotten")),
+            )
+        except (ValueError, TypeError, KeyError) as error:
+            raise InvalidResponse(f"The answer to list-changes cannot be read: {error!r}.") from error
+        if page.has_more and page.cursor <= (since or 0):
+            raise InvalidResponse("The changes do not end: the cursor stands still.")
+        return page
+
+
+def _topics_of_change(change: Mapping[str, Any]) -> tuple[str, ...]:
+    """What is to be read of it: of a product its stock, and its catalogue entry unless only the store's has changed."""
+    topic = str(change.get("topic"))
+    return (PRODUCT, CATALOGUE) if topic == PRODUCT and change.get("chain") is not False else (topic,)

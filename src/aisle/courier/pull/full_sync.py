@@ -1,0 +1,556 @@
+"""Walks through the lists of the service, page by page, and can be stopped anywhere.
+
+The position advances in the same transaction as the rows, so a restart goes on where the last page was written. Memory
+holds one page. What a complete pass has not met is dropped; orders only after each was asked for by its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from typing import Any
+
+from aisle.cache.writer import LinkRow
+from aisle.client.errors import (
+    ClientError,
+    InvalidResponse,
+    NotSent,
+    PagingLoop,
+    RateLimited,
+    ServerError,
+    Unauthorized,
+)
+from aisle.client.paging import page_digest
+from aisle.contract.wire import QueryValue
+from aisle.courier.link_state import REQUEST_ERRORS, LinkState
+from aisle.courier.maintenance import pause_gc
+from aisle.courier.operator_log import OperatorLog
+from aisle.courier.pull import sync_progress as kept
+from aisle.courier.pull.cache_update import Row
+from aisle.courier.pull.single_reads import SingleReads
+from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
+from aisle.courier.pull.sync_stages import (
+    HEADERS,
+    PEOPLE,
+    RECEIPTS,
+    RECOUNTS,
+    STAGES,
+    STORES,
+    UNPAGED_STAGES,
+    PagedStage,
+    PageRead,
+    paged_stage,
+)
+from aisle.courier.response_outcome import is_service_refusal, unread_reason
+from aisle.courier.schedule import ListBackoffs, Sleep, WakeEvent
+from aisle.outbox.outcome_reasons import DUPLICATE_KEY, StoredMessage, UnusableRows
+from aisle.tuples import NamedTuple
+
+Pages = AsyncGenerator[tuple[list[Row], dict[str, Any]], None]
+
+MAX_PASSES = 3
+"""So often a list is walked whose length changed meanwhile; then it is taken as it is, and nothing is dropped."""
+FINISHED_ORDER_KEPT_S = 86400.0
+"""So long a finished order stays, for the sessions that still show it."""
+_MAX_UNREADABLE_PAGES = 3
+"""Pages that may be passed over in one walk."""
+_MAX_FAILURES = 3
+"""Failures of the service at one list, while it answers all else, after which the others go on without that list."""
+_MIN_RETRY_S = 1.0
+"""After the first of these failures; it doubles."""
+_MAX_RETRY_S = 60.0
+
+
+_OPERATION_OF_STAGE = {
+    STORES: "list-stores",
+    RECEIPTS: "list-store-receipts",
+    RECOUNTS: "list-recounts",
+    PEOPLE: "list-people",
+}
+"""The operation of each stage that is read in one go."""
+
+
+class LeftOutRows(NamedTuple):
+    """Rows that were left out, and the field of one of them that makes no sense, or why else."""
+
+    rows: int
+    reason: str
+
+
+class FullSync:
+    """The walking half of the reading."""
+
+    def __init__(
+        self,
+        single_reads: SingleReads,
+        link: LinkState,
+        operator_log: OperatorLog,
+        *,
+        sleep: Sleep,
+        list_backoffs: ListBackoffs,
+    ) -> None:
+        self.wake_event = WakeEvent(sleep)
+        self.on_headers_changed: Callable[[Iterable[str]], None] = lambda numbers: None
+        """Is told which orders' headers have changed."""
+        self.on_headers_read: Callable[[], None] = lambda: None
+        """Is called when the list of orders was read to its end."""
+        self.on_complete: Callable[[], None] = lambda: None
+        """Is called when everything has been read anew."""
+        self.on_progress: Callable[[SyncProgress], None] | None = None
+        """Is shown how far it has come."""
+        self._single_reads = single_reads
+        self._cache = single_reads.cache
+        self._link = link
+        self._operator_log = operator_log
+        self._progress = kept.load_progress(single_reads.cache)
+        self._sleep = sleep
+        self._list_backoffs = list_backoffs
+        self._postponed: dict[str, float] = {}
+        """Lists that ask for patience, and until when the others are read before them."""
+        self._failures = 0
+        self._is_running = False
+        self._previous_page: Sequence[Mapping[str, Any]] | None = None
+        """The page before, in a walk whose pages do not say how it goes on."""
+        self._seen_pages: set[bytes] = set()
+        """What tells all pages of it that led nowhere."""
+        self._update_link()
+
+    @property
+    def progress(self) -> SyncProgress:
+        """How far it has come."""
+        return self._progress
+
+    def request_stages(self, stages: Iterable[str], *, full: bool = False) -> None:
+        """These lists are to be read, each from its beginning, after what is being read now; not one that rests, unless
+        all are read: it is asked for again as one that is missing."""
+        fresh = {
+            stage for stage in stages if full or not self._list_backoffs.is_paused(stage, self._single_reads.now())
+        }
+        wanted = fresh | set(self._progress.todo)
+        todo = tuple(stage for stage in STAGES if stage in wanted)
+        if todo != self._progress.todo or (full and not self._progress.full):
+            self._save_progress(self._progress._replace(todo=todo, full=full or self._progress.full))
+        self.wake_event.set()
+
+    def request_missing(self) -> None:
+        """The list of orders is to be read, and what could not be read before: what was lost here comes back with it,
+        though the service has nothing new to say of it."""
+        if not self._progress.full:  # else all of it is being read
+            self.request_stages((HEADERS, *self._progress.missing))
+
+    def set_missing(self, name: str, reason: StoredMessage | None) -> None:
+        """Something was asked for beside the walks and cannot be read, and why; None: it can again. It is told as what
+        a walk could not read."""
+        progress = self._progress
+        told = progress.with_read(name) if reason is None else progress.with_missing(name, reason)
+        if (name in progress.missing, progress.reason_of(name)) != (name in told.missing, told.reason_of(name)):
+            self._save_progress(told)
+            self._update_link()
+
+    def request_full(self) -> None:
+        """Everything is to be read anew, after the list that is being read at this moment."""
+        with self._transaction():
+            at = self._progress.at if self._is_running else None
+            left_out = tuple(each for each in self._progress.left_out if each.list_name in STAGES)
+            self._progress = self._progress._replace(at=at, done=0, total=0, full=False, left_out=left_out)
+            self.request_stages(STAGES, full=True)
+        self._update_link()
+
+    async def run(self) -> None:
+        """Walks whatever is asked for, for ever; waits out what is the matter with the link."""
+        while True:
+            if self._progress.is_idle or not self._link.is_up:
+                await self.wake_event.wait(None)
+                continue
+            try:
+                await self.run_to_end()
+            except REQUEST_ERRORS as error:
+                self._link.record_check_error(error)
+                await self.wake_event.wait(max(self._link.check_wait_s(), self._link.pause_s))
+
+    async def run_to_end(self) -> None:
+        """Walks until nothing is left. Raises ClientError when the link fails; the next call goes on from there."""
+        self._update_link()
+        self._is_running = True
+        try:
+            await self._count_rows()
+            while not self._progress.is_idle:
+                await self._read_stage()
+        finally:
+            self._is_running = False
+        if self._progress.full:
+            self._save_progress(
+                self._progress._replace(full=False, done=0, total=0, completed=self._single_reads.now())
+            )
+            self.on_complete()
+        self._update_link()
+
+    def _update_link(self) -> None:
+        """The screens say `live` only of a cache that is complete, and is not being read anew; else what it lacks."""
+        progress = self._progress
+        self._link.set_syncing(progress.full or not progress.completed, progress.missing)
+
+    # One stage
+
+    async def _read_stage(self) -> None:
+        at = self._progress.at or self._begin_stage(await self._next_stage())
+        try:
+            if at.stage in UNPAGED_STAGES:
+                self._add_left_out(await self._read_unpaged(at.stage))
+                self._end_stage()
+            else:
+                await self._read_pages(paged_stage(at.stage, self._single_reads.store))
+            self._failures = 0
+            self._list_backoffs.clear(at.stage)
+            self._postponed.pop(at.stage, None)
+        except (Unauthorized, NotSent):
+            raise
+        except ClientError as error:
+            await self._handle_failure(error)
+
+    async def _handle_failure(self, error: ClientError) -> None:
+        """A list fails by itself: while the service answers all else, it is tried again where that may help, and then
+        the others go on without it. Raises ClientError when the service does not answer at all."""
+        await self._single_reads.check_service()
+        if isinstance(error, RateLimited) and self._postpone(error):
+            return
+        self._failures += 1
+        if self._failures >= _MAX_FAILURES or not isinstance(error, ServerError | RateLimited):
+            self._skip_stage(error)
+            return
+        asked = error.retry_after or 0.0
+        await self._sleep(min(max(asked, _MIN_RETRY_S * 2.0 ** (self._failures - 1)), _MAX_RETRY_S))
+
+    async def _next_stage(self) -> str:
+        """The list that is read next: those that ask for patience come after all others."""
+        now = self._single_reads.now()
+        todo = sorted(self._progress.todo, key=lambda stage: max(now, self._postponed.get(stage, 0.0)))
+        wait = self._postponed.get(todo[0], 0.0) - now
+        if wait > 0:
+            await self._sleep(wait)
+        return todo[0]
+
+    def _postpone(self, error: RateLimited) -> bool:
+        """A list that asks for patience, and of which no page was read, waits while the others are read; one that asks
+        for it again and again is left out at once. False where it is to be waited for on the spot."""
+        at, now = self._position, self._single_reads.now()
+        if self._list_backoffs.record_rate_limit(at.stage, error.retry_after, now):
+            self._skip_stage(error)
+            return True
+        if at.rows or not self._progress.todo:
+            return False
+        asked = _MIN_RETRY_S if error.retry_after is None else error.retry_after
+        self._postponed[at.stage] = now + min(asked, _MAX_RETRY_S)
+        todo = tuple(stage for stage in STAGES if stage in {at.stage, *self._progress.todo})
+        self._save_progress(self._progress._replace(at=None, todo=todo))
+        return True
+
+    def _begin_stage(self, stage: str, pass_number: int = 1, *, repeated: int = 0) -> StagePosition:
+        generation = self._progress.generation + 1
+        walked = None if stage in UNPAGED_STAGES else paged_stage(stage, self._single_reads.store)
+        by_id = walked is not None and walked.paging == "id"
+        at = StagePosition(
+            stage,
+            generation,
+            next=0 if by_id else 1,
+            by_id=by_id,
+            pass_number=pass_number,
+            repeated_previously=repeated,
+        )
+        todo = tuple(other for other in self._progress.todo if other != stage)
+        with self._transaction():
+            if walked is not None and walked.sweep_topic:
+                self._cache.begin_pass(walked.sweep_topic)
+            self._save_progress(self._progress._replace(at=at, todo=todo, generation=generation))
+        return at
+
+    def _end_stage(self, *, missing_reason: StoredMessage | None = None) -> None:
+        """This list is done with; `gap`: why something of it could not be read."""
+        at = self._position
+        unusable = UnusableRows(at.stage, at.left_out, at.left_out_reason)
+        repeated = UnusableRows(at.stage, at.repeated, DUPLICATE_KEY)
+        progress = self._progress._replace(at=None).with_left_out(at.stage, unusable, repeated)
+        progress = (
+            progress.with_read(at.stage) if missing_reason is None else progress.with_missing(at.stage, missing_reason)
+        )
+        self._save_progress(progress)
+
+    def _skip_stage(self, error: ClientError) -> None:
+        self._operator_log.add(f"The sync goes on without {self._position.stage}: {error}")
+        self._failures = 0
+        self._end_stage(missing_reason=unread_reason(error))
+
+    async def _read_unpaged(self, stage: str) -> LeftOutRows:
+        """Reads a list in one go; what of it was left out."""
+        name = _OPERATION_OF_STAGE[stage]
+        before = self._single_reads.cache_update.left_out[name]
+        features = self._link.features
+        if stage == STORES:
+            await self._single_reads.read_stores()
+        elif stage == RECEIPTS:
+            await self._single_reads.read_receipts()
+        elif stage == RECOUNTS:
+            if features and features.recounts:
+                await self._single_reads.recount_reader.read()
+        elif features and features.people:
+            await self._single_reads.read_people()
+        return self._left_out_since(name, before)
+
+    def _left_out_since(self, name: str, before: int) -> LeftOutRows:
+        """What an operation has brought that was left out, since it was so many."""
+        count = self._single_reads.cache_update.left_out[name] - before
+        last = self._single_reads.cache_update.last_left_out.get(name)
+        return LeftOutRows(count, (last.field or last.reason) if last is not None else "")
+
+    def _add_left_out(self, left_out: LeftOutRows) -> None:
+        """Adds this to what was left out of the list that is being read."""
+        if left_out.rows:
+            at = self._position
+            counted = at._replace(left_out=at.left_out + left_out.rows, left_out_reason=left_out.reason)
+            self._save_progress(self._progress._replace(at=counted))
+
+    def record_left_out(self, list_name: str, name: str, before: int) -> None:
+        """The same of a list that is read in parts, beside the walks: what of each part was left out adds up."""
+        left = self._left_out_since(name, before)
+        if left.rows:
+            known = self._progress.left_out_count(list_name)
+            self._save_progress(
+                self._progress.with_left_out(list_name, UnusableRows(list_name, known + left.rows, left.reason))
+            )
+
+    # One list
+
+    async def _read_pages(self, stage: PagedStage) -> None:
+        self._previous_page = None
+        self._seen_pages.clear()
+        while True:
+            try:
+                await self._read_pages_from(stage, self._position)
+                break
+            except PagingLoop as error:
+                if self._is_end(stage, error):
+                    break
+            except InvalidResponse as error:
+                self._skip_page(stage, error)
+        name = self._position.stage
+        await self._close_stage(stage)
+        if name == HEADERS and self._progress.at is None:
+            self.on_headers_read()
+
+    @property
+    def _position(self) -> StagePosition:
+        at = self._progress.at
+        assert at is not None
+        return at
+
+    async def _read_pages_from(self, stage: PagedStage, at: StagePosition) -> None:
+        """All pages from a position on."""
+        async with aclosing(self._request_pages(stage, at)) as pages:
+            while await self._read_page(stage, pages):
+                pass
+
+    def _request_pages(self, stage: PagedStage, at: StagePosition) -> Pages:
+        query = self._stage_query(stage)
+        if at.by_id:
+            query["from_id"] = at.next
+        else:
+            query["page_number" if stage.operation == "list-products" else "page_start"] = at.next
+        path = self._single_reads.store_path if stage.store_in_path else {}
+        return self._single_reads.client.pages(stage.operation, path=path, query=query, by="id" if at.by_id else "page")
+
+    def _stage_query(self, stage: PagedStage) -> dict[str, QueryValue]:
+        since: dict[str, QueryValue] = (
+            {"last_modified_date": self._single_reads.deliveries_since()} if stage.only_recent else {}
+        )
+        return {**stage.query, **since}
+
+    async def _read_page(self, stage: PagedStage, pages: Pages) -> bool:
+        """Reads and writes one page; False at the end."""
+        with self._single_reads.cache_update.read_sequence.start_read() as ticket:
+            began = self._single_reads.now()
+            page = await anext(pages, None)
+            if page is None:
+                return False
+            rows, envelope = page
+            self._single_reads.record_server_time(envelope)
+            at = self._position
+            before = self._single_reads.cache_update.left_out[stage.operation]
+            with pause_gc(), self._transaction():
+                changed = stage.write(
+                    self._single_reads, PageRead(rows, ticket, began, at.generation if stage.sweep_topic else 0)
+                )
+                after = _advance_position(at, rows, envelope, self._left_out_since(stage.operation, before))
+                self._save_progress(self._progress._replace(at=after, done=self._progress.done + len(rows)))
+            if at.stage == HEADERS and changed:
+                self.on_headers_changed(changed)
+        return True
+
+    def _skip_page(self, stage: PagedStage, error: InvalidResponse) -> None:
+        """A page that cannot be read costs its rows; a list that cannot be read by id is read by page."""
+        at = self._position
+        if at.by_id:
+            self._operator_log.add(f"{stage.operation} is read by page: {error}")
+            self._save_progress(self._progress._replace(at=StagePosition(at.stage, at.generation)))
+            return
+        if at.unreadable_pages >= _MAX_UNREADABLE_PAGES:
+            raise error
+        self._operator_log.add(f"Page {at.next} of {stage.operation} was passed over: {error}")
+        passed = at._replace(next=at.next + 1, unreadable_pages=at.unreadable_pages + 1, reason=unread_reason(error))
+        self._save_progress(self._progress._replace(at=passed))
+
+    def _is_end(self, stage: PagedStage, error: PagingLoop) -> bool:
+        """Where a page names no next one that makes sense, its number plus one is asked for; an empty page is the end.
+
+        One that says the same as an earlier page is an end that proves nothing: then nothing is dropped.
+        """
+        before, self._previous_page = self._previous_page, error.rows
+        if before is None:
+            self._operator_log.add(f"{stage.operation} is read by counting its pages: {error}")
+        said = page_digest(error.rows)
+        if error.rows and error.rows != before and said not in self._seen_pages:
+            self._seen_pages |= {said} if said is not None else set()
+            return False
+        if error.rows or before is None:
+            passed = self._position._replace(
+                unreadable_pages=self._position.unreadable_pages + 1, reason=unread_reason(error)
+            )
+            self._save_progress(self._progress._replace(at=passed))
+        return True
+
+    async def _close_stage(self, stage: PagedStage) -> None:
+        """The list is at its end: drop what it did not have, unless it was read with a gap."""
+        if not self._are_repeated_rows_sure(stage):
+            return
+        at = self._position
+        if at.unreadable_pages or not stage.sweep_topic:
+            self._end_stage(missing_reason=at.reason if at.unreadable_pages else None)
+        elif at.first_total != at.last_total and not at.by_id:
+            self._repeat_pass(stage)
+        elif stage.sweep_topic == "order":
+            await self._drop_unseen_orders(at)
+        else:
+            with self._transaction():
+                self._cache.delete_unseen(stage.sweep_topic, at.generation)
+                self._end_stage()
+
+    def _are_repeated_rows_sure(self, stage: PagedStage) -> bool:
+        """Counts rows of one key, of which only the last is kept. A list that changes on the way may show a row twice:
+        what no walk before has found is counted once more, in a walk that begins here."""
+        at = self._position
+        found = self._count_repeated_rows(stage)
+        sure = min(found, max(at.repeated_previously, self._progress.left_out_count(at.stage, repeated=True)))
+        if found > sure and not at.repeated_previously and at.pass_number < MAX_PASSES:
+            self._begin_stage(at.stage, at.pass_number + 1, repeated=found)
+            return False
+        if sure:
+            self._operator_log.add(
+                f"{sure} rows of {stage.operation} have a {stage.key_field} that a later row has, too."
+            )
+            self._save_progress(self._progress._replace(at=at._replace(repeated=sure)))
+        return True
+
+    def _count_repeated_rows(self, stage: PagedStage) -> int:
+        at = self._position
+        if not stage.sweep_topic or at.unreadable_pages or (at.first_total != at.last_total and not at.by_id):
+            return 0
+        return max(0, at.rows - self._cache.count_seen(stage.sweep_topic, at.generation))
+
+    def _repeat_pass(self, stage: PagedStage) -> None:
+        """The list grew or shrank on the way, so that rows may have slipped from one page to another."""
+        at = self._position
+        if at.pass_number < MAX_PASSES:
+            self._begin_stage(at.stage, at.pass_number + 1)
+        else:
+            self._operator_log.add(f"{stage.operation} changes faster than it can be read; nothing was dropped.")
+            self._end_stage()
+
+    async def _drop_unseen_orders(self, at: StagePosition) -> None:
+        unseen = self._cache.find_unseen_orders(at.generation)
+        for number in unseen:
+            try:
+                await self._single_reads.read_order(number)
+            except (Unauthorized, NotSent, RateLimited):
+                raise
+            except ClientError as error:
+                if not is_service_refusal(error):
+                    await self._single_reads.check_service()  # or nothing can be read
+                self._operator_log.add(f"order {number} cannot be read, and stays: {error}")
+        with self._transaction():
+            self._cache.mark_seen("order", at.generation, unseen)
+            self._cache.delete_unseen("order", at.generation)
+            self._cache.delete_closed_orders(self._single_reads.now() - FINISHED_ORDER_KEPT_S)
+            self._end_stage()
+
+    # Progress
+
+    async def _count_rows(self) -> None:
+        """Asks every list how long it is, for the progress of a sync that takes long enough to be watched."""
+        if not self._progress.full or self._progress.total:
+            return
+        total = 0
+        for name in self._progress.todo:
+            if name not in UNPAGED_STAGES:
+                total += await self._list_length(paged_stage(name, self._single_reads.store))
+        self._save_progress(self._progress._replace(total=total))
+
+    async def _list_length(self, stage: PagedStage) -> int:
+        """So many rows as the list counts; 0 where it cannot be read, which is said when it is walked."""
+        path = self._single_reads.store_path if stage.store_in_path else {}
+        asked = self._stage_query(stage)
+        query = {**asked, "page_size": 1, "show_lines": None, "include_locations": None}
+        known = {name: value for name, value in query.items() if name in asked}
+        try:
+            answer = await self._single_reads.client.request(stage.operation, path=path, query=known)
+            envelope = answer.json() if answer.is_success else {}
+        except (NotSent, Unauthorized):
+            raise
+        except (ClientError, ValueError, RecursionError):
+            return 0
+        return max(0, _total_count(envelope)) if isinstance(envelope, dict) else 0
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """One transaction. When it cannot be stored, memory goes back as well, or a page would pass for read."""
+        before = self._progress
+        try:
+            with self._cache.transaction():
+                yield
+        except BaseException:
+            self._progress = before
+            raise
+
+    def _save_progress(self, progress: SyncProgress) -> None:
+        with self._transaction():
+            self._progress = progress
+            kept.save_progress(self._cache, progress)
+            if progress.full or not progress.done:
+                self._cache.set_link(LinkRow(done=progress.done, total=progress.total))
+        if self.on_progress:
+            self.on_progress(progress)
+
+
+def _advance_position(
+    at: StagePosition, rows: list[Row], envelope: dict[str, Any], left_out: LeftOutRows
+) -> StagePosition:
+    total = _total_count(envelope)
+    first = total if at.first_total < 0 else at.first_total
+    following = int(rows[-1]["id"]) + 1 if at.by_id and rows else _next_page(at, envelope)
+    return at._replace(
+        next=following,
+        first_total=first,
+        last_total=total,
+        rows=at.rows + len(rows) - left_out.rows,
+        left_out=at.left_out + left_out.rows,
+        left_out_reason=left_out.reason if left_out.rows else at.left_out_reason,
+    )
+
+
+def _next_page(at: StagePosition, envelope: dict[str, Any]) -> int:
+    told = envelope.get("next_page")
+    is_number = isinstance(told, int) and not isinstance(told, bool) and not at.by_id
+    return max(told, at.next + 1) if told is not None and is_number else at.next + 1
+
+
+def _total_count(envelope: dict[str, Any]) -> int:
+    total = envelope.get("total_record_count", envelope.get("total_count"))
+    return total if isinstance(total, int) and not isinstance(total, bool) else -1

@@ -1,0 +1,478 @@
+"""Keeps the cache fresh between full syncs: what sessions wish for, what changed, what was written.
+
+Our own service says what changed, by its cursor. One that only implements the interface is asked again and again:
+headers of all orders, lines of those somebody works on, stock by the moment of its last change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
+from aisle.courier.link_state import REQUEST_ERRORS, LinkState
+from aisle.courier.list_requests import pages_by_count
+from aisle.courier.operator_log import OperatorLog
+from aisle.courier.pull.cache_update import Row
+from aisle.courier.pull.change_feed import MAX_SINGLE_READS, ChangeFeed, Changes
+from aisle.courier.pull.full_sync import FullSync
+from aisle.courier.pull.read_queue import MAX_RETRY_S, MissingLists, ReadQueue
+from aisle.courier.pull.single_reads import SingleReads
+from aisle.courier.pull.sync_stages import (
+    DELIVERIES,
+    HEADERS,
+    LINES,
+    LOCATIONS,
+    PEOPLE,
+    PRODUCTS,
+    RECEIPTS,
+    STOCK,
+    STORES,
+)
+from aisle.courier.read_topics import (
+    ASSIGNMENT,
+    CATALOGUE,
+    DELIVERY,
+    LOCATION,
+    LOG,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    RECOUNT,
+    STORE,
+    SURROUNDING,
+    Topic,
+    topics_of_operation,
+)
+from aisle.courier.response_outcome import is_service_refusal, unread_reason
+from aisle.courier.schedule import ListBackoffs, PullIntervals, Sleep, Timetable, WakeEvent
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.outcome_reasons import StoredMessage
+from aisle.outbox.session_requests import FULL_SYNC, ORDER_LISTS
+
+FULL_SYNC_INTERVAL_S = 86400.0
+"""After so long everything is read anew, whatever the service announced meanwhile."""
+WORKED_ON_S = 1800.0
+"""So long an order that a session asked for counts as worked on."""
+LOG_WATCHED_S = 60.0
+"""So long after somebody asked for the log it is read with whatever changes: he may be looking at the day's figures."""
+MIN_CHANGES_INTERVAL_S = 1.0
+"""The least time between two looks at what changed, however often something is confirmed: what comes close behind is
+read together with it. It lies over the cache until then, so nobody waits for it."""
+_MIN_CHECK_INTERVAL_S = 1.0
+"""The least time between two knocks, however often sessions ring."""
+_STOCK_OVERLAP = timedelta(minutes=2)
+"""Stock is asked for from a little before the last look on, because clocks differ."""
+_SLOW_LOOKBACK_S = 26 * 3600.0
+"""In the slow round stock is asked for from a day back: where the service's clock is behind, or its zone is not the one
+that it says, or it looks at days alone, the usual look sees nothing."""
+_STOCK_CURSOR = "stock_since"
+CHANGES = "changes"
+"""What is missing where the change feed cannot be read."""
+STOCK_CHANGES = "stock_changes"
+"""What is missing where stock cannot be asked for by the moment of its change."""
+ASSIGNMENTS = "assignments"
+"""What is missing where the goods that clearances want moved cannot be listed."""
+_STAGES_BY_TOPIC = {
+    ORDER: (HEADERS, LINES),
+    PRODUCT: (STOCK,),
+    CATALOGUE: (PRODUCTS,),
+    LOCATION: (LOCATIONS,),
+    STORE: (STORES,),
+    DELIVERY: (DELIVERIES, RECEIPTS),
+}
+
+
+class IncrementalSync:
+    """The watching half of the reading."""
+
+    def __init__(
+        self,
+        single_reads: SingleReads,
+        full_sync: FullSync,
+        link: LinkState,
+        operator_log: OperatorLog,
+        *,
+        retire: Callable[[Sequence[str]], None],
+        read_requests: Callable[[], Iterable[tuple[str, str]]],
+        on_restore: Callable[[], Awaitable[None]],
+        find_lost: Callable[[], Coroutine[Any, Any, bool]],
+        known_keys: Callable[[], Sequence[str]],
+        on_order_read: Callable[[str, Sequence[Row], frozenset[str]], None],
+        sleep: Sleep,
+        intervals: PullIntervals,
+        list_backoffs: ListBackoffs,
+    ) -> None:
+        self.wake_event = WakeEvent(sleep)
+        self._single_reads = single_reads
+        self._full_sync = full_sync
+        self._link = link
+        self._operator_log = operator_log
+        self.read_queue = ReadQueue(
+            single_reads,
+            link,
+            operator_log,
+            retire=retire,
+            on_order_read=on_order_read,
+            is_link_failure=self.is_link_failure,
+            set_missing=self._set_missing,
+            on_rows_left_out=full_sync.record_left_out,
+            list_backoffs=list_backoffs,
+        )
+        self._read_requests = read_requests
+        self._on_restore = on_restore
+        self._find_lost = find_lost
+        self._timetable = Timetable(intervals)
+        self._change_feed = ChangeFeed(single_reads, known_keys)
+        self._changes: Changes | None = None
+        self._changes_read_at = 0.0
+        """When it was last asked what changed."""
+        self._worked_on: dict[str, float] = {}
+        self._without_lines: dict[str, float] = {}
+        """Orders in the list whose lines are not here, and when they were last asked for."""
+        self._log_requested_at = 0.0
+        """When a session last asked for the store's log."""
+        self._checked_at = 0.0
+        self._missing_lists = MissingLists()
+        self._list_backoffs = list_backoffs
+        full_sync.on_headers_changed = self._on_headers_changed
+        full_sync.on_headers_read = self._on_headers_read
+
+    # What is wanted
+
+    def request_read(self, topics: Iterable[Topic]) -> None:
+        """These are to be read soon."""
+        self.read_queue.add(topics)
+        self.wake_event.set()
+
+    def add_confirmed(self, op: Operation) -> None:
+        """The service has just confirmed this: what it touched is read again, and then it leaves the overlay.
+
+        Where the service says what changed it says so of this, too: what is read between the confirmation and the next
+        look would have to be read once more after it.
+        """
+        self.read_queue.add_confirmed(op)
+        if (
+            op.operation == "create-store-product-logs"
+            and self._single_reads.now() - self._log_requested_at < WORKED_ON_S
+        ):
+            self.request_read([Topic(LOG, "")])
+        if "changes" in self._timetable:
+            if self._timetable.schedule_earlier("changes", self._changes_read_at + MIN_CHANGES_INTERVAL_S):
+                self.wake_event.set()
+        else:
+            self.request_read(topics_of_operation(op))
+
+    def check_changes_soon(self) -> None:
+        """The service lacks what it has confirmed: what is missing is looked for at once."""
+        self._timetable.schedule_earlier("changes")
+        self.wake_event.set()
+
+    def forget(self, op: Operation) -> None:
+        """It is not confirmed any more: no read can speak for it."""
+        self.read_queue.forget(op)
+
+    def _on_headers_changed(self, numbers: Iterable[str]) -> None:
+        features = self._link.features
+        if LINES not in self._full_sync.progress.todo and not (features and features.changes):
+            self.request_read(Topic(ORDER, number) for number in numbers)
+
+    def _on_headers_read(self) -> None:
+        """The list of orders was read. An order that came with it, and whose lines never came, is no work for anybody:
+        its header may never change again, and the service may say no more of it."""
+        if LINES in self._full_sync.progress.todo:
+            return
+        bare = self._single_reads.cache.orders_without_lines()
+        now = self._single_reads.now()
+        due = [number for number in bare if now - self._without_lines.get(number, -MAX_RETRY_S) >= MAX_RETRY_S]
+        self._without_lines = {number: self._without_lines.get(number, now) for number in bare} | dict.fromkeys(
+            due, now
+        )
+        if len(due) > MAX_SINGLE_READS:
+            self._full_sync.request_stages([LINES])
+        else:
+            self.request_read(Topic(ORDER, number) for number in due)
+
+    def _take_read_requests(self) -> bool:
+        wishes = list(self._read_requests())
+        for topic, key in wishes:
+            if topic in (ORDER, PRODUCT, LOCATION, SURROUNDING, DELIVERY) and key:
+                self.request_read([Topic(topic, key)])
+                if topic == PRODUCT:
+                    self.request_read([Topic(CATALOGUE, key)])
+                if topic == ORDER:
+                    self._worked_on[key] = self._single_reads.now()
+            elif topic == "orders":
+                if key == FULL_SYNC:
+                    self._full_sync.request_full()
+                elif key == ORDER_LISTS:
+                    self._full_sync.request_missing()
+                self._timetable.schedule_earlier("changes")
+                self._timetable.schedule_earlier("headers")
+            elif topic == "deliveries":
+                self._timetable.schedule_earlier("changes")
+                if not (self._link.features and self._link.features.changes):
+                    self._full_sync.request_stages([DELIVERIES, RECEIPTS])
+            elif topic == STORE and key:
+                self._single_reads.store_reader.opened_stores.add(key)
+                self.request_read([Topic(STORE, key)])
+            elif topic == "people":
+                self._timetable.schedule_earlier("people")
+            elif topic == "assignments":
+                self.request_read([Topic(ASSIGNMENT, "")])
+            elif topic == "logs":
+                self._log_requested_at = self._single_reads.now()
+                self.request_read([Topic(LOG, key)])
+        return bool(wishes)
+
+    # The loop
+
+    async def run(self) -> None:
+        """Looks for ever."""
+        while True:
+            await self._run_due()
+            await self.wake_event.wait(self._next_wait_s())
+
+    async def run_once(self) -> None:
+        """One look at everything that is due, and all that was confirmed is read back."""
+        if not self.read_queue.is_empty:
+            self._timetable.schedule_earlier("changes")
+        await self._run_due()
+
+    async def _run_due(self) -> None:
+        """One look at everything that is due; reaches out first when the link is down."""
+        wished = self._take_read_requests()
+        if self._link.pause_s or not (self._link.is_up or await self._reach_service()):
+            return
+        try:
+            await self._apply_features()
+        except REQUEST_ERRORS as error:
+            await self._handle_error(error)
+        for name in self._timetable.pop_due(self._single_reads.now()):
+            if self._link.pause_s or not self._link.is_up:
+                self._timetable.schedule_earlier(name)  # it is due as soon as anything can be read
+                continue
+            try:
+                await self._run_task(name)
+            except REQUEST_ERRORS as error:
+                await self._handle_error(error, STOCK_CHANGES if name in ("stock", "slow") else "")
+        await self._read_queued()
+        if wished:
+            self._link.write_status(force=True)
+
+    async def check_service(self) -> bool:
+        """Whether the service lets us in."""
+        self._checked_at = self._single_reads.now()
+        try:
+            await self._single_reads.check_service()
+        except REQUEST_ERRORS as error:
+            self._link.record_check_error(error)
+            return False
+        return self._link.is_up
+
+    async def _reach_service(self) -> bool:
+        return self._single_reads.now() - self._checked_at >= _MIN_CHECK_INTERVAL_S and await self.check_service()
+
+    def _next_wait_s(self) -> float | None:
+        if self._link.pause_s or not self._link.is_up:
+            return self._link.pause_s or self._link.check_wait_s()
+        if self.read_queue.has_due or (self._single_reads.cache_update.overtaken and "changes" not in self._timetable):
+            return _MIN_CHECK_INTERVAL_S
+        moments = [at for at in (self._timetable.next_at(), self.read_queue.next_retry_at()) if at is not None]
+        return max(0.0, min(moments) - self._single_reads.now()) if moments else None
+
+    async def is_link_failure(self, error: Exception, name: str = "") -> bool:
+        """Whether nothing else can be read either: where one thing fails, it is asked whether the service is there.
+
+        Patience is asked of all, unless it is asked at one list (`name`) again and again while another one answers.
+        """
+        if not self._link.is_up:
+            return True
+        if isinstance(error, RateLimited) and self._list_backoffs.record_rate_limit(
+            name, error.retry_after, self._single_reads.now()
+        ):
+            return not await self.check_service()
+        if isinstance(error, Unauthorized | NotSent | RateLimited) or not isinstance(error, ClientError):
+            self._link.record_error(error)
+            return True
+        return not is_service_refusal(error) and not await self.check_service()
+
+    def _set_missing(self, name: str, reason: StoredMessage | None) -> None:
+        """A list cannot be read, and why; None: it can."""
+        if reason is None:
+            self._list_backoffs.clear(name)
+        self._full_sync.set_missing(name, reason)
+
+    async def _handle_error(self, error: Exception, name: str = "") -> None:
+        """A list could not be read: the link is down, or the list is not to be had, and then it is told as missing."""
+        if await self.is_link_failure(error, name):
+            return
+        self._operator_log.add(str(error))
+        if name:
+            self._full_sync.set_missing(name, unread_reason(error))
+
+    async def _apply_features(self) -> None:
+        """What a service that has just shown what it can makes possible."""
+        features = self._link.features
+        assert features is not None
+        self._single_reads.can_list_changed = features.changes
+        self._single_reads.can_name_orders = features.named_orders
+        self._single_reads.store_reader.has_details = features.changes
+        self._single_reads.assignment_reader.is_supported = features.assignments
+        self._timetable.select_tasks(features.changes, self._single_reads.now())
+        if not features.changes:
+            self._full_sync.set_missing(CHANGES, None)
+        begins = (
+            features.changes
+            and not self._change_feed.has_position
+            and await self._read_feed(self._change_feed.skip_to_end())
+        )
+        if features.known_keys and await self._read_feed(self._find_lost()):
+            begins = await self._read_feed(self._change_feed.skip_to_end())
+        if begins or (
+            self._full_sync.progress.is_idle
+            and self._single_reads.now() - self._full_sync.progress.completed > FULL_SYNC_INTERVAL_S
+        ):
+            self._full_sync.request_full()
+        elif self._full_sync.progress.is_idle and (
+            due := self._missing_lists.pop_due(self._full_sync.progress.missing, self._single_reads.now())
+        ):
+            self._full_sync.request_stages(due)
+
+    async def _run_task(self, name: str) -> None:
+        now = self._single_reads.now()
+        if name == "changes":
+            self._changes_read_at = now
+            self._single_reads.mark_server_time()
+            self.read_queue.add_read_backs()
+            await self._follow_changes()
+        elif name == "people":
+            await self._read_people()
+        elif name == "walked":
+            self._worked_on = {key: at for key, at in self._worked_on.items() if now - at < WORKED_ON_S}
+            self.request_read(Topic(ORDER, key) for key in self._worked_on)
+        elif name == "stock":
+            await self._read_changed_stock()
+        elif name == "headers":
+            self._full_sync.request_stages([HEADERS])
+        elif name == "slow":
+            self._full_sync.request_stages([STORES, LINES, LOCATIONS, DELIVERIES, RECEIPTS, PRODUCTS])
+            await self._read_changed_stock(_SLOW_LOOKBACK_S)
+
+    # Our own service
+
+    async def _read_feed(self, asking: Coroutine[Any, Any, Any]) -> Any:
+        """What the change feed says; None where it makes no sense or is refused, and then screens and `aisle sync` say
+        so: all else goes on, and what was confirmed is read back."""
+        if self._list_backoffs.is_paused(CHANGES, self._single_reads.now()):
+            asking.close()
+            return None
+        try:
+            found = await asking
+        except ClientError as error:
+            if await self.is_link_failure(error, CHANGES):
+                raise
+            self._operator_log.add(str(error))
+            self._full_sync.set_missing(CHANGES, unread_reason(error))
+            return None
+        self._set_missing(CHANGES, None)
+        return found
+
+    async def _follow_changes(self) -> None:
+        news: Changes | None = await self._read_feed(self._read_changes()) if self._change_feed.has_position else None
+        if news is None:
+            return
+        self.request_read(topic for topic in news.single_topics if topic.name != PERSON)
+        if PERSON in news.bulk_topics or any(topic.name == PERSON for topic in news.single_topics):
+            self._timetable.schedule_earlier("people")
+        if (
+            news.single_topics or news.bulk_topics
+        ) and self._single_reads.now() - self._log_requested_at < LOG_WATCHED_S:
+            self.request_read([Topic(LOG, "")])
+        if news.forgotten:
+            self._full_sync.request_full()
+            self._timetable.schedule_earlier("people")
+            self.request_read([Topic(RECOUNT, "")])
+        for topic in news.bulk_topics:
+            self._full_sync.request_stages(_STAGES_BY_TOPIC.get(topic, ()))
+        self._change_feed.advance(news)
+        self._changes = news
+
+    async def _read_changes(self) -> Changes:
+        """The news; where what a restore has lost cannot be asked for, they are not heard, and looked for again."""
+        news = await self._change_feed.read()
+        if news.is_restored:
+            await self._on_restore()  # which asks for all
+        return news
+
+    async def _read_people(self) -> None:
+        if self._link.features and self._link.features.people:
+            await self._read_list(PEOPLE, self._single_reads.read_people())
+        await self._read_list(ASSIGNMENTS, self._single_reads.assignment_reader.read())
+
+    async def _read_list(self, name: str, reading: Coroutine[Any, Any, Any]) -> None:
+        """One list by itself: that it fails is told, and keeps no other from being read. Raises what the link is."""
+        if self._list_backoffs.is_paused(name, self._single_reads.now()):
+            reading.close()
+            return
+        try:
+            await reading
+        except ClientError as error:
+            if await self.is_link_failure(error, name):
+                raise
+            self._operator_log.add(str(error))
+            self._full_sync.set_missing(name, unread_reason(error))
+        else:
+            self._set_missing(name, None)
+
+    # A service that implements the document alone
+
+    async def _read_changed_stock(self, back_s: float = 0.0) -> None:
+        """What the service says has moved since the last look, or so many seconds back from now."""
+        since, began = self._single_reads.cache.cursor(_STOCK_CURSOR), self._single_reads.now()
+        if since is None:
+            self._single_reads.cache.set_cursor(_STOCK_CURSOR, _format_time(began))
+            return
+        if back_s:
+            since = min(since, _format_time(began - back_s))
+        query: dict[str, Any] = {"store_number": self._single_reads.store, "include_locations": True, "page_size": 500}
+        told = _format_time(began)
+        query["last_stock_modified_datetime"] = since
+        pages = pages_by_count(self._single_reads.client, "list-store-products-stock", query=query)
+        async with aclosing(pages):
+            while True:
+                page_began = self._single_reads.now()
+                with self._single_reads.cache_update.read_sequence.start_read() as ticket:
+                    page = await anext(pages, None)
+                    if page is None:
+                        break
+                    rows, envelope = page
+                    self._single_reads.cache_update.put_stock(rows, ticket, page_began)
+                    told = _earlier_time(told, envelope.get("server_time"))
+        self._single_reads.cache.set_cursor(_STOCK_CURSOR, told)
+        self._full_sync.set_missing(STOCK_CHANGES, None)
+
+    async def _read_queued(self) -> None:
+        """What is wanted; once all of it is in the cache, a restart begins behind the news."""
+        if "changes" not in self._timetable:
+            self.read_queue.add_read_backs()
+        await self.read_queue.read_all()
+        if self._changes is not None and not self.read_queue.has_unread:
+            self._change_feed.save(self._changes)
+            self._changes = None
+
+
+def _format_time(seconds: float) -> str:
+    return (datetime.fromtimestamp(seconds, UTC) - _STOCK_OVERLAP).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _earlier_time(ours: str, theirs: object) -> str:
+    """The earlier of our moment and the service's own, which may be behind."""
+    try:
+        when = datetime.fromisoformat(str(theirs))
+        when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+        return min(ours, _format_time(when.timestamp()))
+    except (ValueError, OverflowError):
+        return ours

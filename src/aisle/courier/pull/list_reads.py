@@ -1,0 +1,269 @@
+"""The store's log: what is new in the last days, further back where somebody looks there, and all losses of some weeks.
+
+interface: List store product logs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Any
+
+from aisle.cache.task_writer import ASSIGNMENTS_TOPIC
+from aisle.cache.writer import CacheWriter, WriteResult
+from aisle.client import Client
+from aisle.client.errors import InvalidResponse, message_of, status_error
+from aisle.contract.wire import QueryValue, encode_segment
+from aisle.courier.list_requests import pages_by_count
+from aisle.courier.operator_log import OperatorLog
+from aisle.tuples import NamedTuple
+
+LOG_DAYS = 7
+"""So many days of the store's log are kept."""
+LOSS_DAYS = 63
+"""So many days of its losses and finds: what has a reason."""
+HISTORIC_DAYS = 80
+"""What is older may be history to the service, and has to be asked for as such."""
+LONGER_LOG_KEPT_S = 86400.0
+"""So long more days are kept for somebody who looked at them."""
+MAX_LOG_PAGES = 200
+"""Pages of a log that are read in one go."""
+
+LOG_LIST = "list-store-product-logs"
+SINCE_PREFIX, LOSSES_PREFIX = "since/", "losses/"
+"""What a wish names: a day from which on the log is wanted (`since/2026-09-01`), or reasons (`losses/1,2,3`)."""
+
+_LAST_ID_CURSOR, _SPAN_CURSOR, _LOSSES_CURSOR = "logs", "logs_span", "logs_losses"
+
+OnWritten = Callable[[str, str, WriteResult], Any]
+
+
+class LogReader(NamedTuple):
+    """Reads of one store's log."""
+
+    client: Client
+    cache: CacheWriter
+    store: str
+    on_written: OnWritten
+    """Is handed what was written."""
+    operator_log: OperatorLog
+    now: Callable[[], float]
+
+    async def read(self, wanted: str = "") -> None:
+        """What is wanted (see above); without it what has come since the last look."""
+        if wanted.startswith(LOSSES_PREFIX):
+            codes = [code for code in wanted.removeprefix(LOSSES_PREFIX).split(",") if code.isdecimal()]
+            await self._read_losses(codes)
+        else:
+            await self._read_entries(wanted.removeprefix(SINCE_PREFIX) if wanted.startswith(SINCE_PREFIX) else "")
+
+    def _date_before(self, days_back: float) -> str:
+        """The UTC date so many days ago."""
+        return datetime.fromtimestamp(self.now() - days_back * 86400, UTC).date().isoformat()
+
+    def _first_day(self, requested_day: str = "") -> str:
+        """From which day on the log is kept: further back for a day after somebody has looked there."""
+        span = self.cache.cursor(_SPAN_CURSOR)
+        usual = self._date_before(LOG_DAYS)
+        if requested_day:
+            return min(requested_day, usual)
+        kept = isinstance(span, dict) and self.now() - float(span["asked"]) < LONGER_LOG_KEPT_S
+        return min(str(span["since"]), usual) if kept else usual
+
+    async def _read_entries(self, requested_day: str) -> None:
+        since, span = self._first_day(requested_day), self.cache.cursor(_SPAN_CURSOR)
+        query: dict[str, QueryValue] = {"store_number": self.store, "last_modified_date": since, "page_size": 500}
+        if since < self._date_before(HISTORIC_DAYS):
+            query["is_historic"] = True
+        last = self.cache.cursor(_LAST_ID_CURSOR)
+        if isinstance(last, int) and (not isinstance(span, dict) or str(span["since"]) <= since):
+            query["from_id"] = last + 1
+        last = await self._read_pages(
+            query, since, lambda reached: self.cache.set_cursor(_LAST_ID_CURSOR, reached), last
+        )
+        if requested_day or not isinstance(span, dict) or str(span["since"]) != since:
+            self.cache.set_cursor(_SPAN_CURSOR, {"since": since, "asked": self.now() if requested_day else 0.0})
+
+    async def _read_losses(self, codes: list[str]) -> None:
+        """What has one of these reasons, reason by reason: the log of some weeks would be too long."""
+        reached = self.cache.cursor(_LOSSES_CURSOR)
+        known: dict[str, int] = dict(reached) if isinstance(reached, dict) else {}
+        for code in codes:
+            query: dict[str, QueryValue] = {"store_number": self.store, "reason_code": int(code), "page_size": 500}
+            query["last_modified_date"] = self._date_before(LOSS_DAYS)
+            if code in known:
+                query["from_id"] = known[code] + 1
+            last = await self._read_pages(query, self._first_day(), lambda _: None, known.get(code))
+            if last is not None:
+                known[code] = last
+                self.cache.set_cursor(_LOSSES_CURSOR, known)
+
+    async def _read_pages(
+        self, query: dict[str, QueryValue], since: str, save_last_id: Callable[[int | None], None], last: Any
+    ) -> Any:
+        """Page after page into the cache; the highest id that was met."""
+        read = 0
+        async with aclosing(self.client.pages(LOG_LIST, query=query)) as pages:
+            async for rows, _ in pages:
+                last = max([row["id"] for row in rows if isinstance(row.get("id"), int)], default=last)
+                with self.cache.transaction():
+                    self.on_written("log", LOG_LIST, self.cache.write_logs(rows, since, self._date_before(LOSS_DAYS)))
+                    save_last_id(last)
+                read += 1
+                if read >= MAX_LOG_PAGES:
+                    self.operator_log.add(
+                        f"The log is longer than {MAX_LOG_PAGES} pages; it was read up to entry {last}."
+                    )
+                    break
+        return last
+
+
+STORE_LIST, STORE_READ = "list-stores", "retrieve-store"
+_PERMANENT_STATUSES = (400, 403, 404, 405, 410, 422, 501)
+"""Answers that asking again does not change."""
+
+
+class StoreReader:
+    """Reads of the chain's stores."""
+
+    def __init__(
+        self,
+        client: Client,
+        cache: CacheWriter,
+        store: str,
+        on_written: Callable[[str, str, WriteResult], Any],
+        now: Callable[[], float],
+    ) -> None:
+        self._client = client
+        self._cache = cache
+        self._store = store
+        self._on_written = on_written
+        self._now = now
+        self.has_details = False
+        """Whether the service says more of a store than the list does."""
+        self.opened_stores: set[str] = set()
+        """Stores whose page somebody has opened."""
+
+    async def read(self, number: str = "") -> None:
+        """One store, or all of the chain; those that the list does not have any more leave. Raises ClientError."""
+        query: dict[str, QueryValue] = {"search_text": number} if number else {"page_size": "500"}
+        seen: set[str] = set()
+        whole = True
+        async for rows, _ in pages_by_count(self._client, STORE_LIST, query=query):
+            written = self._cache.write_stores(rows)
+            self._on_written("store", STORE_LIST, written)
+            seen |= set(written.keys)
+            whole = whole and not written.skipped
+        if whole and seen and not number:
+            self._cache.delete_unseen_stores({*seen, self._store})
+        if number and self.has_details and (number in self.opened_stores or self._cache.has_store_details(number)):
+            await self._read_details(number)
+
+    async def _read_details(self, number: str) -> None:
+        began = self._now()
+        answer = await self._client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(number)}")
+        if answer.status in _PERMANENT_STATUSES:
+            written = self._cache.write_store_details(number, None, began, message_of(answer) or str(answer.status))
+        elif not answer.is_success:
+            raise status_error(STORE_READ, answer)
+        else:
+            try:
+                said = dict(answer.json())
+            except (ValueError, TypeError) as error:
+                raise InvalidResponse(f"The answer to {STORE_READ} cannot be read.") from error
+            written = self._cache.write_store_details(number, said, began)
+        self._on_written("store", STORE_READ, written)
+
+
+RECOUNT_LIST = "list-recounts"
+
+Row = dict[str, Any]
+
+
+class RecountReader:
+    """Reads of one store's recounts, one after the other: what the last that began has brought is what stays."""
+
+    def __init__(
+        self, client: Client, cache: CacheWriter, store: str, on_written: Callable[[str, str, WriteResult], Any]
+    ) -> None:
+        self._client = client
+        self._cache = cache
+        self._path = f"/aisle/v1/stores/{encode_segment(store)}/recounts"
+        self._on_written = on_written
+        self._lock = asyncio.Lock()
+
+    async def read(self) -> None:
+        """All that are open, into the cache in the place of those that were. Raises ClientError."""
+        async with self._lock:
+            rows: list[Row] = []
+            more = True
+            while more:
+                page, more = await self._read_page(rows)
+                rows += page
+            self._on_written("recount", RECOUNT_LIST, self._cache.write_recounts(rows))
+
+    async def _read_page(self, before: list[Row]) -> tuple[list[Row], bool]:
+        """What comes behind these, and whether there are more."""
+        query = {"after": before[-1]["id"]} if before else {}
+        answer = await self._client.request_extension("GET", self._path, query=query)
+        if not answer.is_success:
+            raise status_error(RECOUNT_LIST, answer)
+        try:
+            body = answer.json()
+            rows, more = [dict(row) for row in body["recounts"]], bool(body["more"])
+            ends = not more or rows[-1]["id"] != query.get("after")
+        except (ValueError, TypeError, LookupError) as error:
+            raise InvalidResponse(f"The answer to {RECOUNT_LIST} cannot be read: {error!r}.") from error
+        if not ends:
+            raise InvalidResponse("The recounts do not end.")
+        return rows, more
+
+
+ASSIGNMENT_LIST = "list-assignments"
+
+
+class AssignmentReader:
+    """Reads of one store's assignments, one after the other: what the last that began has brought is what stays."""
+
+    def __init__(
+        self,
+        client: Client,
+        cache: CacheWriter,
+        store: str,
+        on_written: Callable[[str, str, WriteResult], Any],
+        clock: Callable[[], float],
+    ) -> None:
+        self.is_supported = False
+        """Whether the service says that it lists them; it is not asked otherwise."""
+        self._client = client
+        self._cache = cache
+        self._path = f"/aisle/v1/stores/{encode_segment(store)}/assignments"
+        self._on_written = on_written
+        self._clock = clock
+        self._lock = asyncio.Lock()
+
+    def cached_ids(self) -> set[str]:
+        """The ids of those that are in the cache."""
+        return self._cache.assignment_ids()
+
+    async def read(self) -> set[str] | None:
+        """All that are open, into the cache in the place of those that were; their ids, None where they cannot be
+        listed. Raises ClientError."""
+        if not self.is_supported:
+            return None
+        async with self._lock:
+            began = self._clock()
+            answer = await self._client.request_extension("GET", self._path)
+            if not answer.is_success:
+                raise status_error(ASSIGNMENT_LIST, answer)
+            try:
+                rows = [dict(row) for row in answer.json()["assignments"]]
+                ids = {str(row["id"]) for row in rows}
+            except (ValueError, TypeError, LookupError) as error:
+                raise InvalidResponse(f"The answer to {ASSIGNMENT_LIST} cannot be read: {error!r}.") from error
+            with self._cache.transaction():
+                self._on_written("assignment", ASSIGNMENT_LIST, self._cache.write_assignments(rows))
+                self._cache.set_cursor(ASSIGNMENTS_TOPIC, began)
+            return ids

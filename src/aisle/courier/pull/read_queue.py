@@ -1,0 +1,328 @@
+"""Which confirmed operations still lie over the cache, and what has to be read before they may leave."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from math import inf
+
+from aisle.client.errors import InvalidResponse, RateLimited, ServerError, TransportError
+from aisle.courier.link_state import REQUEST_ERRORS, LinkState
+from aisle.courier.operator_log import OperatorLog
+from aisle.courier.pull.cache_update import Row
+from aisle.courier.pull.list_reads import LOG_LIST as LOG_LIST
+from aisle.courier.pull.single_reads import ReadOvertaken, SingleReads
+from aisle.courier.read_topics import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic, topics_of_operation
+from aisle.courier.response_outcome import unread_reason
+from aisle.courier.schedule import ListBackoffs, backoff_s
+from aisle.errors import StorageError
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.outcome_reasons import StoredMessage
+
+
+class PendingReadBacks:
+    """An operation leaves the overlay when all that it touched was read, by reads begun after its confirmation."""
+
+    def __init__(self, retire: Callable[[Sequence[str]], None]) -> None:
+        self._retire = retire
+        self._waiting: dict[str, set[Topic]] = {}
+        self._finished: list[str] = []
+        """They may leave, and have not left yet: several leave in one transaction."""
+
+    def add(self, op: Operation) -> None:
+        """Takes an operation that the service has just confirmed."""
+        topics = topics_of_operation(op)
+        if topics:
+            self._waiting[op.op_id] = set(topics)
+        else:
+            self._retire([op.op_id])
+
+    def unread_topics(self) -> list[Topic]:
+        """What has to be read, or is being read at this moment."""
+        return list(dict.fromkeys(topic for topics in self._waiting.values() for topic in sorted(topics)))
+
+    def discard(self, op_id: str) -> None:
+        """It is not confirmed any more: it stays where it is."""
+        self._waiting.pop(op_id, None)
+        self._finished = [other for other in self._finished if other != op_id]
+
+    def begin_read(self, topic: Topic) -> frozenset[str]:
+        """A read of this topic begins; the operations that it will speak for when it is in the cache."""
+        return frozenset(op_id for op_id, topics in self._waiting.items() if topic in topics)
+
+    def end_read(self, topic: Topic, op_ids: Iterable[str]) -> None:
+        """That read is in the cache, or the service has nothing to say to it."""
+        for op_id in op_ids:
+            topics = self._waiting.get(op_id)
+            if topics is None:
+                continue
+            topics.discard(topic)
+            if not topics:
+                del self._waiting[op_id]
+                self._finished.append(op_id)
+
+    def retire_finished(self) -> None:
+        """Lets go all that may leave. Raises StorageError; then they are let go the next time."""
+        if self._finished:
+            self._retire(self._finished)
+            self._finished = []
+
+
+MAX_PARALLEL_READS = 4
+FAST_RESPONSE_S = 0.03
+"""A service that answers sooner is asked for one after the other: what all people of a store have just done is then not
+read back in one go, with whoever scans meanwhile waiting for a processor."""
+MAX_RETRY_S = 900.0
+"""So seldom in the end what can never be read is tried again."""
+MIN_BATCH_PRODUCTS = 5
+"""So many products and more are asked for in one request, where the service can be asked for what has changed."""
+MAX_BATCH_ORDERS = 40
+"""So many orders are asked for in one request, where the service can be asked for several."""
+LIST_OF_TOPIC = {LOG: "logs", RECOUNT: "recounts", ASSIGNMENT: "assignments"}
+"""What is read as a list, by the names that a sync has for lists."""
+_MAX_TRIES = 3
+_MIN_RETRY_S = 60.0
+"""After so long what could not be read is asked for again, and then less and less often; where something waits to be
+read back by it, each time."""
+
+
+def retry_wait_s(tries: int) -> float:
+    """Seconds until what could not be read so often is asked for again."""
+    return backoff_s(tries, 1.0, _MIN_RETRY_S, MAX_RETRY_S)
+
+
+def _list_name(topic: Topic) -> str:
+    """The list by which this is read, as a rest names it (see `Rests`)."""
+    return LIST_OF_TOPIC.get(topic.name, topic.name)
+
+
+class ReadQueue:
+    """What is to be read soon. `retire` lets operations go that were read back; `read_back` is shown an order that was
+    read after these were confirmed; `is_of_the_link` says of what a read ended in whether nothing else can be read
+    either; `lacks` is told of a list that cannot be read, and why (None: it can again);
+    `left_out` is told of a list, the operation that brings it, and how many of its rows had been left out before."""
+
+    def __init__(
+        self,
+        single_reads: SingleReads,
+        link: LinkState,
+        operator_log: OperatorLog,
+        *,
+        retire: Callable[[Sequence[str]], None],
+        on_order_read: Callable[[str, Sequence[Row], frozenset[str]], None],
+        is_link_failure: Callable[[Exception, str], Awaitable[bool]],
+        set_missing: Callable[[str, StoredMessage | None], None],
+        on_rows_left_out: Callable[[str, str, int], None],
+        list_backoffs: ListBackoffs,
+    ) -> None:
+        self._single_reads = single_reads
+        self._link = link
+        self._operator_log = operator_log
+        self._read_backs = PendingReadBacks(retire)
+        self._on_order_read = on_order_read
+        self._is_link_failure = is_link_failure
+        self._set_missing = set_missing
+        self._on_rows_left_out = on_rows_left_out
+        self._list_backoffs = list_backoffs
+        self._last_read_s = inf
+        """Seconds that the last read took."""
+        self._topics: dict[Topic, None] = {}
+        self._failures: Counter[Topic] = Counter()
+        self._retry_at: dict[Topic, float] = {}
+        """What could not be read, and when it is asked for again."""
+
+    # What is wanted
+
+    def add(self, topics: Iterable[Topic]) -> None:
+        """These are to be read by the next `read`, or by the one that is under way."""
+        self._topics.update(dict.fromkeys(topics))
+
+    def add_confirmed(self, op: Operation) -> None:
+        """The service has just confirmed this: it leaves the overlay when what it touched was read from now on."""
+        self._read_backs.add(op)
+
+    def forget(self, op: Operation) -> None:
+        """It is not confirmed any more: no read can speak for it."""
+        self._read_backs.discard(op.op_id)
+
+    def add_read_backs(self) -> None:
+        """What was confirmed is to be read back, and so is what a write was on its way for when it was read."""
+        late = self._single_reads.cache_update.pop_overtaken()
+        waits = {*self._retry_at, *self._single_reads.cache_update.overtaken}
+        self.add([*(topic for topic in self._read_backs.unread_topics() if topic not in waits), *late])
+
+    @property
+    def has_due(self) -> bool:
+        """Whether something could be read at once."""
+        return bool(self._topics)
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether something that was wanted is not in the cache yet."""
+        return bool(self._topics or self._retry_at or self._single_reads.cache_update.overtaken)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left to be read, or to be read back."""
+        return not (self.has_unread or self._read_backs.unread_topics())
+
+    def next_retry_at(self) -> float | None:
+        """When something is to be asked for again."""
+        return min(self._retry_at.values(), default=None)
+
+    # Reading it
+
+    async def read_all(self) -> None:
+        """Reads what is wanted, some at once."""
+        self.add(self._pop_retries())
+        if not self._topics:
+            return
+        if self._single_reads.can_name_orders:
+            await self._read_orders([each for each in self._topics if each.name == ORDER and "\n" not in each.key])
+        readers = min(MAX_PARALLEL_READS if self._last_read_s > FAST_RESPONSE_S else 1, len(self._topics))
+        together = [topic for topic in self._topics if topic.name == PRODUCT]
+        if len(together) >= MIN_BATCH_PRODUCTS and self._single_reads.can_list_changed and self._can_read():
+            for topic in together:
+                del self._topics[topic]
+            first = self._read_products(together)
+        else:
+            first = self._read_one_by_one()
+        ends = await asyncio.gather(
+            first, *(self._read_one_by_one() for _ in range(1, readers)), return_exceptions=True
+        )
+        self._read_backs.retire_finished()
+        for ended in ends:
+            if isinstance(ended, BaseException):
+                raise ended
+
+    def _pop_retries(self) -> list[Topic]:
+        due = [topic for topic, at in self._retry_at.items() if at <= self._single_reads.now()]
+        for topic in due:
+            del self._retry_at[topic]
+        return due
+
+    def _can_read(self) -> bool:
+        """A service that asked for patience is left alone, and one that is not there is knocked at first."""
+        return self._link.is_up and not self._link.pause_s
+
+    async def _read_one_by_one(self) -> None:
+        while self._topics and self._can_read():
+            topic = next(iter(self._topics))
+            del self._topics[topic]
+            await self._read_topic(topic)
+
+    async def _read_orders(self, orders: Sequence[Topic]) -> None:
+        """Several orders in one request, for as long as that goes well; one alone, and what is left, by itself."""
+        for first in range(0, len(orders), MAX_BATCH_ORDERS):
+            some = orders[first : first + MAX_BATCH_ORDERS]
+            if len(some) == 1 or not self._can_read():
+                return
+            for topic in some:
+                self._topics.pop(topic, None)
+            spoken_for = {topic: self._read_backs.begin_read(topic) for topic in some}
+            try:
+                rows = await self._single_reads.read_orders([topic.key for topic in some])
+            except REQUEST_ERRORS:  # whoever asks for one of them will see what the matter is
+                self.add(some)
+                return
+            except StorageError:
+                self.add(some)
+                raise
+            for topic in some:
+                if spoken_for[topic]:
+                    self._on_order_read(topic.key, [rows[topic.key]] if topic.key in rows else [], spoken_for[topic])
+                self._mark_read(topic, spoken_for[topic])
+
+    async def _read_products(self, products: Sequence[Topic]) -> None:
+        """Products in one request; each that it does not bring is asked for by itself, whatever the reason."""
+        spoken_for = {topic: self._read_backs.begin_read(topic) for topic in products}
+        brought: set[str] = set()
+        try:
+            brought = await self._single_reads.read_changed_products({topic.key for topic in products})
+        except REQUEST_ERRORS:
+            pass  # whoever asks for one of them will see what the matter is
+        finally:
+            self.add(
+                topic
+                for topic in products
+                if topic.key not in brought and topic not in self._single_reads.cache_update.overtaken
+            )
+        for topic in products:
+            if topic.key in brought:
+                self._mark_read(topic, spoken_for[topic])
+        await self._read_one_by_one()
+
+    async def _read_topic(self, topic: Topic) -> None:
+        if self._list_backoffs.is_paused(_list_name(topic), self._single_reads.now()):
+            self._retry_at[topic] = self._list_backoffs.paused_until(_list_name(topic))
+            return
+        spoken_for, began = self._read_backs.begin_read(topic), self._single_reads.now()
+        before = self._single_reads.cache_update.left_out[LOG_LIST]
+        try:
+            rows = await self._single_reads.read_topic(topic)
+            self._last_read_s = self._single_reads.now() - began
+        except ReadOvertaken:
+            return
+        except StorageError:
+            self.add([topic])
+            raise
+        except REQUEST_ERRORS as error:
+            if not await self._is_own_failure(topic, error):
+                self.add([topic])
+                return
+            lasting = not isinstance(error, InvalidResponse | RateLimited | ServerError | TransportError)
+            if lasting:
+                self._read_backs.end_read(topic, spoken_for)
+            if not lasting or topic.name in LIST_OF_TOPIC:  # there is something to be shown, and it was not seen
+                rounds = 1 if spoken_for else self._failures[topic] // _MAX_TRIES
+                self._retry_at[topic] = self._single_reads.now() + retry_wait_s(rounds)
+            else:
+                del self._failures[topic]
+            return
+        if spoken_for and topic.name == ORDER:
+            self._on_order_read(topic.key, rows, spoken_for)
+        if topic.name == LOG:
+            self._on_rows_left_out(LIST_OF_TOPIC[LOG], LOG_LIST, before)
+        self._mark_read(topic, spoken_for)
+
+    def _mark_read(self, topic: Topic, op_ids: frozenset[str]) -> None:
+        self._list_backoffs.clear(_list_name(topic))
+        del self._failures[topic]
+        self._retry_at.pop(topic, None)
+        self._read_backs.end_read(topic, op_ids)
+        if topic.name in LIST_OF_TOPIC:
+            self._set_missing(LIST_OF_TOPIC[topic.name], None)
+
+    async def _is_own_failure(self, topic: Topic, error: Exception) -> bool:
+        """Whether it is this that cannot be read, while everything else can: then it is let go after some tries."""
+        of_the_link = await self._is_link_failure(error, _list_name(topic))
+        if of_the_link and not isinstance(error, RateLimited):  # patience is asked of all; of one alone, it is to blame
+            return False
+        self._failures[topic] += 1
+        if self._failures[topic] % _MAX_TRIES and not isinstance(error, TransportError):
+            return False
+        if topic.name == SURROUNDING:
+            self._single_reads.cache.write_surrounding(topic.key, (), self._single_reads.now(), str(error))
+        self._operator_log.add(f"{topic.name} {topic.key} cannot be read: {error}")
+        if topic.name in LIST_OF_TOPIC:
+            self._set_missing(LIST_OF_TOPIC[topic.name], unread_reason(error))
+        return True
+
+
+class MissingLists:
+    """The lists that are missing, each with its next moment. All moments are seconds since 1970."""
+
+    def __init__(self) -> None:
+        self._tries: dict[str, int] = {}
+        self._next: dict[str, float] = {}
+
+    def pop_due(self, missing: Iterable[str], now: float) -> tuple[str, ...]:
+        """Those that are due; each is due again after a longer pause. One that is here again is forgotten."""
+        self._next = {name: self._next.get(name, now + retry_wait_s(1)) for name in missing}
+        self._tries = {name: self._tries.get(name, 1) for name in self._next}
+        due = tuple(name for name, at in self._next.items() if at <= now)
+        for name in due:
+            self._tries[name] += 1
+            self._next[name] = now + retry_wait_s(self._tries[name])
+        return due

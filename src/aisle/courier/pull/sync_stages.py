@@ -1,0 +1,110 @@
+"""What a full sync consists of: one stage a list, in the order in which a person needs them.
+
+Each stage says how its list is asked for and how its rows go into the cache. The store's usable part comes first, so
+that a first start shows the orders within a moment; stock and catalogue, which are long, come last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from aisle.contract.wire import QueryValue
+from aisle.courier.pull.cache_update import Row
+from aisle.courier.pull.single_reads import SingleReads
+from aisle.tuples import NamedTuple
+
+STORES, PEOPLE, HEADERS, LINES = "stores", "people", "headers", "lines"
+LOCATIONS, STOCK, PRODUCTS = "locations", "stock", "products"
+DELIVERIES, RECEIPTS = "deliveries", "receipts"
+RECOUNTS = "recounts"
+STAGES = (STORES, PEOPLE, HEADERS, LINES, LOCATIONS, DELIVERIES, RECEIPTS, RECOUNTS, PRODUCTS, STOCK)
+UNPAGED_STAGES = (STORES, PEOPLE, RECEIPTS, RECOUNTS)
+"""Stages that `Pull` reads in one go; all others are walked page by page."""
+
+
+class PageRead(NamedTuple):
+    """One page, as it is handed on."""
+
+    rows: Sequence[Row]
+    read_number: int
+    began: float
+    generation: int
+
+
+class PagedStage(NamedTuple):
+    """A stage that walks through pages."""
+
+    operation: str
+    store_in_path: bool
+    """The store is in the path."""
+    query: dict[str, QueryValue]
+    write: Callable[[SingleReads, PageRead], Any]
+    sweep_topic: str = ""
+    """The topic whose unseen rows are dropped after a complete pass; empty for none."""
+    key_field: str = ""
+    """The field that names a row of these."""
+    paging: Literal["page", "id"] = "page"
+    only_recent: bool = False
+    """Only what has changed in the last weeks is asked for."""
+
+
+def paged_stage(stage: str, store: str) -> PagedStage:
+    """How a stage walks; not for those of `SMALL`."""
+    return _PAGED_STAGES[stage]._replace(query=_stage_query(_PAGED_STAGES[stage], store))
+
+
+def _stage_query(stage: PagedStage, store: str) -> dict[str, QueryValue]:
+    if stage.operation in ("list-store-products-stock", "list-deliveries"):
+        return {**stage.query, "store_number": store}
+    return dict(stage.query)
+
+
+def _write_headers(single_reads: SingleReads, read: PageRead) -> tuple[str, ...]:
+    return single_reads.cache_update.put_orders(read.rows, read.began, read.generation, with_lines=False)
+
+
+def _write_lines(single_reads: SingleReads, read: PageRead) -> tuple[str, ...]:
+    return single_reads.cache_update.put_orders(read.rows, read.began)
+
+
+_PAGED_STAGES = {
+    HEADERS: PagedStage("list-customer-orders", True, {"page_size": 200}, _write_headers, "order", "order_number"),
+    LINES: PagedStage(
+        "list-customer-orders", True, {"page_size": 40, "show_lines": True, "include_locations": True}, _write_lines
+    ),
+    LOCATIONS: PagedStage(
+        "list-locations",
+        True,
+        {"page_size": 200},
+        lambda pull, read: pull.cache_update.put_locations(read.rows, read.read_number, read.generation),
+        "location",
+        "location_code",
+    ),
+    DELIVERIES: PagedStage(
+        "list-deliveries",
+        False,
+        {"page_size": 40},
+        lambda pull, read: pull.cache_update.put_deliveries(read.rows, read.began, read.generation),
+        "delivery",
+        "order_number",
+        only_recent=True,
+    ),
+    STOCK: PagedStage(
+        "list-store-products-stock",
+        False,
+        {"page_size": 500, "include_locations": True},
+        lambda pull, read: pull.cache_update.put_stock(read.rows, read.read_number, read.began, read.generation),
+        "stock",
+        "product_number",
+        paging="id",
+    ),
+    PRODUCTS: PagedStage(
+        "list-products",
+        False,
+        {"page_size": 500},
+        lambda pull, read: pull.cache_update.put_products(read.rows, read.read_number, read.generation),
+        "product",
+        "product_number",
+    ),
+}

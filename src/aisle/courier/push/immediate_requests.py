@@ -1,0 +1,191 @@
+"""What somebody waits for at a screen: begun once, before its deadline, and told what became of it.
+
+It is durably `begun` before its first byte leaves. Where the answer does not come, or this process ends in between,
+nobody knows whether it was done, and that is what the person is told; it is never sent again.
+interface: Create customer order clearance.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import apsw
+
+from aisle.client import Client, Outcome, Response, outcome_of
+from aisle.client.errors import ClientError
+from aisle.client.sign_in import NotSignedIn, sign_in
+from aisle.contract.wire import encode_body, get_operation
+from aisle.courier.link_state import LinkState
+from aisle.courier.push.user_tokens import TokenStore
+from aisle.courier.response_outcome import MAX_MESSAGE_LENGTH, reason_of
+from aisle.courier.schedule import Sleep, WakeEvent
+from aisle.errors import ContractError, SettingsError
+from aisle.outbox import session_requests
+from aisle.outbox.operation_record import STORE_PRINCIPAL, principal_of
+from aisle.outbox.outcome_reasons import store_message, store_text
+from aisle.outbox.session_requests import RequestRow
+
+LINK_CHECK_S = 1.0
+"""How often it is looked whether the link is there for what waits."""
+CLEARANCE = "create-customer-order-clearance"
+SIGN_IN = "sign-in"
+"""Kind of what is asked with a PIN: the token of whoever is signed in."""
+
+StateAndAnswer = tuple[str, dict[str, Any]]
+"""State and answer."""
+
+
+class AssignmentSource(Protocol):
+    """What clearances want moved: whoever knows it, and reads it again."""
+
+    def cached_ids(self) -> set[str]:
+        """The ids of those that are in the cache."""
+
+    async def read(self) -> set[str] | None:
+        """The ids of all that are open, into the cache; None where they cannot be listed. Raises ClientError."""
+
+
+class ImmediateRequests:
+    """The answering half of the courier."""
+
+    def __init__(
+        self,
+        outbox: apsw.Connection,
+        client: Client,
+        link: LinkState,
+        *,
+        assignments: AssignmentSource,
+        token_store: TokenStore,
+        notify: Callable[[], None],
+        clock: Callable[[], float],
+        sleep: Sleep,
+    ) -> None:
+        self.is_stopping = False
+        """Nothing new is begun."""
+        self.wake_event = WakeEvent(sleep)
+        self._finished = asyncio.Event()
+        self._finished.set()
+        self._db = outbox
+        self._client = client
+        self._link = link
+        self._assignments = assignments
+        self._token_store = token_store
+        self._notify = notify
+        self._clock = clock
+        self._secrets: dict[str, str] = {}
+
+    def receive_secret(self, name: str, secret: str) -> None:
+        """What no file holds, for what was asked under this name."""
+        self._secrets[name] = secret
+        self.wake_event.set()
+
+    def end_orphaned(self) -> None:
+        """What another courier had begun: nobody knows what became of it."""
+        if session_requests.mark_interrupted(self._db, self._clock()):
+            self._notify()
+
+    async def run(self) -> None:
+        """Answers for ever. Raises StorageError."""
+        self.end_orphaned()
+        while True:
+            waits = await self.run_once()
+            await self.wake_event.wait(LINK_CHECK_S if waits else None)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody waits, for what is under way or for what may still be begun."""
+        return not self._finished.is_set() or bool(session_requests.pending_requests(self._db, self._clock()))
+
+    async def wait_until_finished(self) -> None:
+        """Returns when what was begun is over; begins nothing."""
+        await self._finished.wait()
+
+    async def run_once(self) -> bool:
+        """Answers what can be answered now; whether something still waits for the link, or for its secret."""
+        if session_requests.expire_overdue(self._db, self._clock()):
+            self._notify()
+        waiting = session_requests.pending_requests(self._db, self._clock())
+        for name in set(self._secrets) - {row.request_id for row in waiting}:
+            del self._secrets[name]  # over, or not durable yet: it is told again then
+        for row in waiting:
+            if self.is_stopping:
+                break
+            if self._link.can_write and (not row.has_secret or row.request_id in self._secrets):
+                await self._carry_out(row)
+        return bool(waiting)
+
+    async def _carry_out(self, row: RequestRow) -> None:
+        secret = self._secrets.pop(row.request_id, "")
+        if not session_requests.start_request(self._db, row.request_id, self._clock()):
+            return
+        state, answer = session_requests.UNKNOWN, {"how": "unknown", "why": ""}
+        self._finished.clear()
+        try:
+            if row.kind == SIGN_IN:
+                state, answer = session_requests.ANSWERED, await self._sign_in(row, secret)
+            else:
+                state, answer = await self._request_clearance(row)
+        finally:
+            self._finished.set()
+            session_requests.finish_request(self._db, row.request_id, state, answer, self._clock())
+            self._notify()
+
+    async def _request_clearance(self, row: RequestRow) -> StateAndAnswer:
+        """With the person's token, where the service gives one; whose is not there any more is asked for the PIN."""
+        own = principal_of(row.user) if self._link.features and self._link.features.sign_in else STORE_PRINCIPAL
+        if not self._token_store.can_send(own):
+            return session_requests.ANSWERED, {"how": "pin", "why": ""}
+        token = self._token_store.token_of(own)
+        known = self._assignments.cached_ids()  # before: any round may read the list while the answer is on its way
+        try:
+            content = encode_body(get_operation(CLEARANCE), _clearance_body(row.body))
+            query = {"location_code_tag": str(row.body["tag"])}
+            answer = await self._client.request(CLEARANCE, query=query, body=content, token=token)
+        except (ClientError, ContractError, SettingsError) as error:
+            if isinstance(error, ClientError):
+                self._link.record_error(error)
+            how = "unknown" if outcome_of(error) is Outcome.UNKNOWN else "not_sent"
+            return (session_requests.UNKNOWN if how == "unknown" else session_requests.ANSWERED), {
+                "how": how,
+                "why": reason_of(error),
+            }
+        if token is not None and answer.status == 401:
+            self._token_store.remove(own, token)
+            return session_requests.ANSWERED, {"how": "pin", "why": ""}
+        return await self._clearance_answer(answer, known)
+
+    async def _clearance_answer(self, response: Response, known_ids: set[str]) -> StateAndAnswer:
+        match outcome_of(response):
+            case Outcome.ACCEPTED:
+                return session_requests.ANSWERED, {"how": "done", "fresh": await self._count_new_assignments(known_ids)}
+            case Outcome.UNKNOWN:
+                return session_requests.UNKNOWN, {"how": "unknown", "why": reason_of(response)}
+        return session_requests.ANSWERED, {"how": "refused", "why": reason_of(response)}
+
+    async def _count_new_assignments(self, known_ids: set[str]) -> int | None:
+        """How many assignments are new; the clearance is done, whatever becomes of the list."""
+        try:
+            listed = await self._assignments.read()
+            return None if listed is None else len(listed - known_ids)
+        except (ClientError, SettingsError):
+            return None
+
+    async def _sign_in(self, row: RequestRow, pin: str) -> dict[str, Any]:
+        """The person's own token for the PIN, and until when it is used; or why there is none."""
+        try:
+            signed = await sign_in(self._client, row.store, {"user": row.user}, pin)
+        except (ClientError, SettingsError) as error:
+            return {"how": "not_sent", "why": reason_of(error)}
+        if isinstance(signed, NotSignedIn):
+            why = store_text(signed.message[:MAX_MESSAGE_LENGTH]) if signed.message else store_message("told.no_words")
+            return {"how": "refused" if signed.has_too_many_attempts else "pin", "why": why}
+        if not signed.is_supervisor:
+            return {"how": "role", "why": ""}
+        return {"how": "done", "until": self._token_store.add(row.user, signed.token, signed.seconds)}
+
+
+def _clearance_body(request: Mapping[str, Any]) -> dict[str, Any]:
+    categories = [str(each) for each in request.get("categories") or ()]
+    return {"category_codes": categories} if categories else {}

@@ -1,0 +1,229 @@
+"""Looks at the service for what the judge needs: entries of the log by their reference, orders by their number, stock.
+
+What the interface leaves open is learnt on the way and remembered: see aisle.outbox.observed_behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from decimal import Decimal
+from typing import Any
+
+from aisle.cache.order_overlay import to_decimal
+from aisle.client import Client
+from aisle.client.errors import InvalidResponse
+from aisle.contract.wire import QueryValue
+from aisle.courier.list_requests import pages_by_count
+from aisle.courier.push.decide_arrival import (
+    BY_LOG,
+    BY_NUMBER,
+    BY_ORDER,
+    BY_PRODUCT,
+    LookupResult,
+    carries_reference,
+    created_order,
+    lookup_method,
+    order_state,
+    sent_order,
+)
+from aisle.courier.push.request import EntryReference, entries_of, entry_references
+from aisle.outbox.observed_behaviour import (
+    BY_SOURCE_SUFFIX,
+    CONTAINS,
+    EXACT,
+    IGNORED,
+    LISTS_INACTIVE_ORDERS,
+    LOG_FOUND_BY_REFERENCE,
+    LOG_NEEDS_HISTORIC,
+    MOVEMENT_FOUND_BY_REFERENCE,
+    NO,
+    REFERENCE_FILTER,
+    YES,
+    ObservedBehaviour,
+)
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, Operation, parse_entry_values
+
+Row = dict[str, Any]
+Query = dict[str, QueryValue]
+
+MAX_LOG_PAGES = 40
+"""Pages of a log that is read without a filter; one that is longer cannot be searched."""
+_PAGE_SIZE = 500
+_POOLS = range(1, 11)
+
+
+class Lookup:
+    """Reads, and judges nothing. Every read may raise ClientError."""
+
+    def __init__(self, client: Client, store: str, observations: ObservedBehaviour) -> None:
+        self._client = client
+        self._store = store
+        self._observations = observations
+
+    async def look_up(self, op: Operation) -> LookupResult:
+        """What there is to be seen of an operation."""
+        way = lookup_method(op)
+        if way == BY_LOG:
+            return LookupResult(
+                log=await self.find_log_entries(op), is_proven=self._observations.get(readback_observation(op)) == YES
+            )
+        if way == BY_ORDER:
+            return LookupResult(orders=await self.find_orders(str(sent_order(op)["order_number"])))
+        if way == BY_NUMBER and created_order(op):
+            return LookupResult(orders=await self.find_orders(str(created_order(op)["order_number"])), is_proven=True)
+        if way == BY_PRODUCT:
+            return LookupResult(products=await self.read_settings(op))
+        return LookupResult()
+
+    # The log
+
+    async def find_log_entries(self, op: Operation) -> list[Row]:
+        """The entries that carry the operation's name, with and without what the service calls history."""
+        mark = entry_references(op)[0]
+        ways = (False, True) if self._observations.get(LOG_NEEDS_HISTORIC) != YES else (True, False)
+        for historic in ways:
+            found = await self._read_log_entries(mark, historic=historic, from_id=int(op.evidence.get("floor") or 0))
+            if found:
+                self._observations.record(LOG_NEEDS_HISTORIC, YES if historic else NO)
+                self._observations.record(readback_observation(op), YES)
+                return found
+        return []
+
+    async def _read_log_entries(self, entry_reference: EntryReference, *, historic: bool, from_id: int) -> list[Row]:
+        query: Query = {"store_number": self._store, "page_size": _PAGE_SIZE}
+        if historic:
+            query["is_historic"] = True
+        filtered = bool(entry_reference.reference) and self._observations.get(REFERENCE_FILTER) != IGNORED
+        if filtered:
+            query["reference"] = entry_reference.reference
+        elif from_id:
+            query["from_id"] = from_id
+        found: list[Row] = []
+        read = 0
+        async with aclosing(pages_by_count(self._client, "list-store-product-logs", query=query)) as pages:
+            async for rows, _ in pages:
+                found += [row for row in rows if carries_reference(row, entry_reference)]
+                if filtered and entry_reference.is_ours and _ignores_filter(rows, entry_reference.reference):
+                    self._observations.record(REFERENCE_FILTER, IGNORED)
+                    return await self._read_log_entries(entry_reference, historic=historic, from_id=from_id)
+                read += 1
+                if read >= MAX_LOG_PAGES:
+                    raise InvalidResponse(
+                        f"The log is longer than {MAX_LOG_PAGES * _PAGE_SIZE} entries, and cannot be filtered."
+                    )
+        return found
+
+    async def observe_filter(self, op: Operation) -> None:
+        """Asks for a part of a reference that is known to be there, to see how the service filters."""
+        mark = entry_references(op)[0]
+        if not mark.is_ours or self._observations.get(REFERENCE_FILTER):
+            return
+        query: Query = {"store_number": self._store, "page_size": 20, "reference": mark.reference[:-1]}
+        if self._observations.get(LOG_NEEDS_HISTORIC) == YES:
+            query["is_historic"] = True
+        async with aclosing(self._client.pages("list-store-product-logs", query=query)) as pages:
+            rows, _ = await anext(pages)
+        if _ignores_filter(rows, mark.reference[:-1]):
+            self._observations.record(REFERENCE_FILTER, IGNORED)
+        else:
+            self._observations.record(REFERENCE_FILTER, CONTAINS if rows else EXACT)
+
+    # Orders
+
+    async def find_orders(self, number: str) -> list[Row]:
+        """The order with its lines, whether it is open or not; nothing where the service knows none."""
+        rows = await self._request_order(number, {})
+        return rows or await self._request_order(number, {"is_active": False})
+
+    async def _request_order(self, number: str, extra: Query) -> list[Row]:
+        query: Query = {"order_number": number, "show_lines": True, **extra}
+        path = {"store_number": self._store}
+        async with aclosing(self._client.pages("list-customer-orders", path=path, query=query)) as pages:
+            rows, _ = await anext(pages)
+        mine = [row for row in rows if str(row.get("order_number")) == number]
+        if extra and mine:
+            self._observations.record(LISTS_INACTIVE_ORDERS, NO if mine[0].get("is_active") else YES)
+        return mine
+
+    # What a person is shown
+
+    async def read_before(self, op: Operation) -> dict[str, Any]:
+        """What stands there before it is sent, for the judge and for a person."""
+        way = lookup_method(op._replace(frozen=None))
+        if way == BY_ORDER:
+            orders = await self.find_orders(str(sent_order(op)["order_number"]))
+            return {"order": order_state(orders[0])} if orders else {}
+        if way == BY_PRODUCT:
+            return {"product": await self.read_settings(op)}
+        return await self.read_stock(op)
+
+    async def read_settings(self, op: Operation) -> dict[str, dict[str, str]]:
+        """What the store says of the products of an operation; of those that its stock list does not have, nothing."""
+        found = {}
+        for number in dict.fromkeys(str(item.get("product_number")) for item in op.body):
+            query: Query = {"store_number": self._store, "product_number": number}
+            async with aclosing(self._client.pages("list-store-products-stock", query=query)) as pages:
+                rows, _ = await anext(pages)
+            mine = next((row for row in rows if str(row.get("product_number")) == number), None)
+            if mine is not None:
+                found[number] = parse_entry_values(mine)
+        return found
+
+    async def read_stock(self, op: Operation) -> dict[str, Any]:
+        """The stock of what an operation moves, at the places that it names; only where nothing else can tell."""
+        if op.operation not in (CREATE_LOGS, CREATE_MOVEMENT):
+            return {}
+        found: dict[str, dict[str, str]] = {}
+        for product, places in named_locations(op).items():
+            query: Query = {"store_number": self._store, "product_number": product, "include_locations": True}
+            async with aclosing(self._client.pages("list-store-products-stock", query=query)) as pages:
+                rows, _ = await anext(pages)
+            for row in rows:
+                if str(row.get("product_number")) == product:
+                    found[product] = _quantities_by_location(row, places)
+        return {"stock": found} if found else {}
+
+
+def readback_observation(op: Operation) -> str:
+    """The name of what has to be known of a service before absence in its log means anything.
+
+    That references are kept says nothing of sources: an entry that somebody gave a reference is found by these alone.
+    """
+    sent = entry_references(op)
+    ours = sent[0].is_ours if sent else not any(entry.get("reference") for entry in entries_of(op))
+    return (LOG_FOUND_BY_REFERENCE if op.operation == CREATE_LOGS else MOVEMENT_FOUND_BY_REFERENCE) + (
+        "" if ours else BY_SOURCE_SUFFIX
+    )
+
+
+def named_locations(op: Operation) -> dict[str, tuple[str, ...]]:
+    """The products of an operation, and the places that it names of each."""
+    found: dict[str, dict[str, None]] = {}
+    for entry in entries_of(op):
+        places = found.setdefault(str(entry.get("product_number") or ""), {})
+        for end in (entry, entry.get("from_location"), entry.get("to_location")):
+            if isinstance(end, Mapping) and end.get("location_code"):
+                places[str(end["location_code"])] = None
+    return {product: tuple(places) for product, places in found.items() if product}
+
+
+def _quantities_by_location(row: Row, codes: tuple[str, ...]) -> dict[str, str]:
+    """Quantities by place; the empty place is the whole store."""
+    found = {"": str(row["most_likely_quantity"])} if row.get("most_likely_quantity") is not None else {}
+    entries = row.get("store_locations")
+    for entry in entries if isinstance(entries, list) else ():
+        code = str(entry.get("store_location_code") or "") if isinstance(entry, Mapping) else ""
+        if code in codes:
+            found[code] = _total_quantity(entry)
+    return {**dict.fromkeys(codes, "0"), **found} if isinstance(entries, list) else found
+
+
+def _total_quantity(entry: Mapping[str, Any]) -> str:
+    if entry.get("quantity") is not None:
+        return str(entry["quantity"])
+    return str(sum((to_decimal(entry.get(f"stock_pool_{pool}")) for pool in _POOLS), Decimal(0)))
+
+
+def _ignores_filter(rows: list[Row], reference: str) -> bool:
+    return any(reference not in str(row.get("reference") or "") for row in rows)

@@ -1,0 +1,258 @@
+"""Lines that several people pick: an update is fitted to what the service says, and what found no room is found out.
+
+Our own service does this itself (`pick-base`) and says what was left. For one that takes quantities as they are, the
+courier reads the order just before it writes; what somebody else writes in that moment is not seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Protocol
+
+import apsw
+
+from aisle.cache.order_overlay import is_line_complete, to_decimal
+from aisle.client import Response
+from aisle.client.errors import InvalidRequest, InvalidResponse, NotFound
+from aisle.courier.link_state import LinkState
+from aisle.courier.operator_log import OperatorLog
+from aisle.courier.push.reconciler import Reconciler
+from aisle.courier.read_topics import ORDER, topics_of_operation
+from aisle.courier.service_features import Features
+from aisle.errors import ContractError
+from aisle.host.database import fetch
+from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES, ObservedBehaviour
+from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation, parse_update_values
+from aisle.outbox.outcome_reasons import StoredMessage, setting_changed_reason, store_message
+from aisle.outbox.rebase import BASE, PICKED, RebasedLine, has_base, is_picked, rebase_line
+from aisle.outbox.rebase_excess import EXCESS, parse_excess
+from aisle.tuples import NamedTuple
+
+Row = Mapping[str, Any]
+
+
+class AdaptedOperation(NamedTuple):
+    """An operation as it is to be sent, and the lines on which some of it finds no room."""
+
+    op: Operation
+    excess_lines: tuple[Row, ...] = ()
+    omitted_line: Row | None = None
+    """A line that nobody has touched, and that is left out to see whether it stays; as it can be said again."""
+
+
+def needs_adapting(op: Operation, features: Features) -> bool:
+    """Whether the operation has to be fitted here, because the service does not do it."""
+    lines = op.body["orders"].get("order_lines") or () if op.operation == UPDATE_ORDER else ()
+    return not features.pick_base and any(map(has_base, lines))
+
+
+class StaleOperation(ContractError):
+    """An update that must not be sent any more: somebody else is done with the order. `evidence` is what was read."""
+
+    def __init__(self, reason: StoredMessage, evidence: Mapping[str, Any]) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.evidence = evidence
+
+
+def check_order_unchanged(op: Operation, evidence: Mapping[str, Any], lines: Sequence[Row]) -> None:
+    """Raises Objection where a service that checks nothing would open an order again, or change another line.
+
+    `evidence`: what was read before it goes; `lines`: those of the order at the same time.
+    """
+    said = op.body["orders"] if op.operation == UPDATE_ORDER else {}
+    if not said.get("order_lines") or said.get("is_active") is False:
+        return
+    now = evidence.get("before") or {}
+    number, head, seen = said["order_number"], (now.get("order") or {}).get("head") or {}, {"after": now}
+    if head.get("is_rejected"):
+        raise StaleOperation(store_message("told.order_rejected", order=number), seen)
+    if head.get("is_active") is False:
+        raise StaleOperation(store_message("told.order_finished", order=number), seen)
+    there = {line["line_number"]: str(line.get("product_number") or "") for line in lines}
+    for line in said["order_lines"]:
+        product, ours = there.get(line["line_number"], ""), str(line.get("product_number") or "")
+        if product and ours and product != ours:
+            at = {"line": line["line_number"], "order": number}
+            raise StaleOperation(store_message("told.line_changed", now=product, ours=ours, **at), seen)
+
+
+def check_settings_unchanged(op: Operation, current: Mapping[str, Mapping[str, str]]) -> None:
+    """Raises Objection where somebody else has changed what a store says of a product since it was seen here.
+
+    `there`: what the stock list says just before it goes.
+    """
+    for item in op.body:
+        number, base, ours = str(item.get("product_number")), item.get(EXPECTED) or {}, parse_update_values(item)
+        now = current.get(number, {})
+        for name, seen in base.items():
+            if name in now and now[name] not in (seen, ours.get(name)):
+                why = setting_changed_reason(name, number, now[name], seen)
+                raise StaleOperation(why, {"before": {"product": {number: base}}, "after": {"product": current}})
+
+
+def cached_lines(cache: apsw.Connection, op: Operation) -> list[Row]:
+    """The lines of the operation's order as the service said them last."""
+    number = str(op.body["orders"]["order_number"])
+    rows = fetch(cache, "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number", number)
+    return [{**json.loads(raw, parse_float=Decimal), "line_number": line} for line, raw in rows]
+
+
+def adapt_to_lines(op: Operation, lines: Sequence[Row]) -> AdaptedOperation:
+    """The update with absolute quantities on top of what the lines stand at; pure."""
+    order = op.body["orders"]
+    there = {line["line_number"]: dict(line) for line in lines}
+    said, left = [], []
+    for change in order["order_lines"]:
+        line = there.get(change["line_number"])
+        news = {name: value for name, value in change.items() if name != BASE}
+        if line is not None and has_base(change):
+            of, moved = to_decimal(line.get("quantity")), to_decimal(line.get("moved_quantity"))
+            now = rebase_line(change, to_decimal(line.get(PICKED)), of, moved)
+            news |= {PICKED: now.picked, "is_picked": is_picked(change, now, of)}
+            left += [_excess_line(line, change, now)] if now.excess else []
+        if line is not None:
+            line |= news
+        said.append(news)
+    whole = {**order, "order_lines": said}
+    done = all(map(is_line_complete, there.values()))
+    if there and (done or "is_picked" in order):
+        whole["is_picked"] = done
+    return AdaptedOperation(op._replace(body={**op.body, "orders": whole}), tuple(left))
+
+
+def with_all_lines(op: Operation, lines: Sequence[Row], omitted_line: Row | None = None) -> Operation:
+    """The update with the order's other lines as they stand, for a service that forgets what is not named; pure.
+
+    One of them may be `spared`, to see whether it stays.
+    """
+    order = op.body["orders"]
+    said = order.get("order_lines") or ()
+    known = {change["line_number"] for change in said} | ({omitted_line["line_number"]} if omitted_line else set())
+    others = [_unchanged_line(line) for line in lines if line["line_number"] not in known]
+    return op._replace(body={**op.body, "orders": {**order, "order_lines": [*said, *others]}}) if others else op
+
+
+def _unchanged_line(line: Row) -> Row:
+    return {
+        "line_number": line["line_number"],
+        "product_number": str(line.get("product_number") or ""),
+        PICKED: to_decimal(line.get(PICKED)),
+    }
+
+
+def line_to_omit(op: Operation, lines: Sequence[Row]) -> Row | None:
+    """A line that may be left out to see whether the service forgets it: nobody has touched it, and others are named.
+
+    It is what would be said to have it back. None where there is no such line.
+    """
+    named = {change["line_number"] for change in op.body["orders"].get("order_lines") or ()}
+    for line in reversed(lines):
+        is_touched = line.get("is_picked") or to_decimal(line.get(PICKED)) or to_decimal(line.get("moved_quantity"))
+        if line["line_number"] not in named and len(lines) > 1 and line.get("quantity") and not is_touched:
+            return {**_unchanged_line(line), "quantity": to_decimal(line["quantity"])}
+    return None
+
+
+def _excess_line(line: Row, change: Row, now: RebasedLine) -> Row:
+    by = {"picked_username": str(line["picked_username"])} if line.get("picked_username") else {}
+    return {
+        "line_number": change["line_number"],
+        "product_number": str(change.get("product_number") or ""),
+        "quantity": to_decimal(line.get("quantity")),
+        PICKED: now.picked,
+        "moved_quantity": to_decimal(line.get("moved_quantity")),
+        "left": now.excess,
+        **by,
+    }
+
+
+def excess_of_response(response: Response) -> tuple[Row, ...]:
+    """What our own service says found no room; nothing where it says nothing that can be understood."""
+    return parse_excess(response.content)
+
+
+class OrderReader(Protocol):
+    """Whoever reads an order again, into the cache."""
+
+    async def read_order(self, number: str) -> list[dict[str, Any]]:
+        """Its row, if there is one. Raises ClientError."""
+
+
+class PrePushChecks:
+    """The last look at an operation; its methods are among the `Ears` of the delivery."""
+
+    def __init__(
+        self,
+        orders: OrderReader,
+        reconciler: Reconciler,
+        observations: ObservedBehaviour,
+        link: LinkState,
+        operator_log: OperatorLog,
+        cache: apsw.Connection,
+    ) -> None:
+        self._orders = orders
+        self._reconciler = reconciler
+        self._observations = observations
+        self._link = link
+        self._operator_log = operator_log
+        self._cache = cache
+
+    async def evidence_before(self, op: Operation) -> dict[str, Any] | None:
+        """A service that does not say what changed is asked for the order before it is written to.
+
+        One that keeps no keys is also asked for what a doubt would have to be judged by.
+        """
+        features = self._link.features
+        if features is None:
+            return None
+        orders = None if features.changes else await self._read_order(op, features)
+        is_again = op.replayed_at is not None and features.known_keys  # the service knows what was said later
+        if op.operation == UPDATE_STORE_PRODUCTS and op.first_sent_at is None and not is_again:
+            return await self._check_settings(op)
+        if features.idempotency:
+            return None
+        evidence = await self._reconciler.evidence_before(op, orders)
+        if "denied" in op.evidence:
+            evidence["denied"] = op.evidence["denied"]
+        check_order_unchanged(op, evidence, cached_lines(self._cache, op) if op.operation == UPDATE_ORDER else ())
+        return evidence
+
+    def adapt(self, op: Operation, features: Features) -> AdaptedOperation:
+        """The operation as this service has to be told it; the operation itself where nothing has to be fitted."""
+        if needs_adapting(op, features):
+            fit = adapt_to_lines(op, cached_lines(self._cache, op))
+        else:
+            fit = AdaptedOperation(op, tuple(op.evidence.get(EXCESS, ())))  # fitted before, and sent again as it was
+        known = self._observations.get(KEEPS_OMITTED_LINES)
+        if op.operation == UPDATE_ORDER and not features.idempotency and known != YES:
+            lines = cached_lines(self._cache, op)
+            spared = line_to_omit(fit.op, lines) if known == "" and self._reconciler.may_omit_line(op) else None
+            fit = fit._replace(op=with_all_lines(fit.op, lines, spared), omitted_line=spared)
+        return fit
+
+    async def _check_settings(self, op: Operation) -> dict[str, Any]:
+        """What the store says of a product just before it is said anew; nobody is written over unseen."""
+        evidence = await self._reconciler.settings_before(op)
+        check_settings_unchanged(op, evidence["before"]["product"])
+        return evidence
+
+    async def _read_order(self, op: Operation, features: Features) -> list[dict[str, Any]] | None:
+        """The order of an update as it stands; None where it could not be read.
+
+        Raises AnswerError where an update would have to be written blindly: another try may read it.
+        """
+        found = None
+        for topic in topics_of_operation(op):
+            if topic.name == ORDER:
+                try:
+                    found = await self._orders.read_order(topic.key)
+                    if f"{ORDER}/{topic.key}" in op.lanes:  # what was confirmed of it was so before this was read
+                        self._reconciler.check_read_back(topic.key, found)
+                except (InvalidResponse, NotFound, InvalidRequest) as error:
+                    self._operator_log.add(f"order {topic.key} cannot be read: {error}")
+                    if isinstance(error, InvalidResponse) and op.operation == UPDATE_ORDER and not features.idempotency:
+                        raise
+        return found

@@ -1,0 +1,420 @@
+"""Settles doubts at a service that keeps no keys: looks until it is known, and gives to a person what cannot be known.
+
+Looks follow a doubt after 2, 10 and 30 seconds and at its settling time. What is found is done. What is absent is
+believed to be so only by a look that began after the settling time; then it, or what is missing of it, is sent again
+under the same name. What cannot be looked for was sent at most once, and a person is shown what stood there before and
+what stands there now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from aisle.client.errors import ClientError, RateLimited, TransportError, Unauthorized
+from aisle.courier.link_state import REQUEST_ERRORS, LinkState
+from aisle.courier.push.decide_arrival import (
+    ABSENT,
+    BY_LOG,
+    BY_NOTHING,
+    BY_ORDER,
+    BY_PRODUCT,
+    CHANGED,
+    EMPTY_RESPONSE,
+    FOUND,
+    MATCHES,
+    OMITTED_LINE,
+    PARTLY_FOUND,
+    UNREADABLE,
+    Decision,
+    LookupResult,
+    decide,
+    is_empty_response_final,
+    is_not_applied,
+    lookup_method,
+    order_state,
+    sent_order,
+)
+from aisle.courier.push.lookup import Lookup, readback_observation
+from aisle.courier.push.request import PushSettings, entry_references
+from aisle.courier.read_topics import Topic, topics_of_operation
+from aisle.courier.schedule import LOOKUPS, ListBackoffs, Sleep, WakeEvent
+from aisle.errors import ContractError
+from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
+from aisle.outbox.operation_state import IN_DOUBT, IllegalTransition
+from aisle.outbox.outcome_reasons import StoredMessage, store_message
+from aisle.tuples import NamedTuple
+
+LOOKUP_DELAYS_S = (2.0, 10.0, 30.0)
+"""Looks before the settling time, in seconds after the doubt."""
+LATE_LOOKUP_S = 60.0
+"""Between two looks after it."""
+_MAX_FAILED_LOOKUPS = 5
+"""Looks after it that could not read anything before a person is asked."""
+PERSON_LOOKUP_S, PERSON_LOOKUP_LIMIT_S = 900.0, 86400.0
+"""How often, and how long, what a person was asked about is still looked for."""
+_MAX_SETTLING_S = 3600.0
+_MAX_NOT_APPLIED = 3
+"""So often the service may confirm what it then does not show; then a person is asked."""
+
+
+class ReconcilerEvents(NamedTuple):
+    """Who wants to know what came of it."""
+
+    on_confirmed: Callable[[Operation], None]
+    on_needs_person: Callable[[Operation, StoredMessage], None]
+    on_not_applied: Callable[[Operation, StoredMessage], None]
+    """What was confirmed is not there."""
+    on_sendable: Callable[[], None]
+    """Something may be sent, now or again."""
+    request_reads: Callable[[Iterable[Topic]], None]
+    add_notice: Callable[[str], None]
+    """Something that an operator should know of the service."""
+
+
+class _Trial(NamedTuple):
+    """A first success that is looked for, to learn whether the service can be read back at all."""
+
+    op: Operation
+    began: float
+    tries: int = 0
+
+
+class Reconciler:
+    """The doubting part of the courier."""
+
+    def __init__(
+        self,
+        lookup: Lookup,
+        outbox: OperationQueue,
+        observations: ObservedBehaviour,
+        link: LinkState,
+        events: ReconcilerEvents,
+        *,
+        push_settings: PushSettings,
+        last_log_id: Callable[[], int],
+        list_backoffs: ListBackoffs,
+        clock: Callable[[], float],
+        sleep: Sleep,
+    ) -> None:
+        """`floor` is the last id of the store's log that is known here."""
+        self.wake_event = WakeEvent(sleep)
+        self._lookup = lookup
+        self._outbox = outbox
+        self._observations = observations
+        self._link = link
+        self._events = events
+        self._push_settings = push_settings
+        self._last_log_id = last_log_id
+        self._list_backoffs = list_backoffs
+        self._clock = clock
+        self._trials: dict[str, _Trial] = {}
+        """By the name of what is to be learnt."""
+        self._omitted: tuple[str, float] = ("", 0.0)
+        """Which update left a line out to see whether it stays, and when."""
+        self._tried_trials: set[str] = set()
+        self._confirmed_ids: set[str] = set()
+
+    @property
+    def settling_s(self) -> float:
+        """Seconds after a doubt in which what is late may still come."""
+        learnt = self._observations.get(SETTLING_S)
+        return max(self._push_settings.settling_s, float(learnt) if learnt else 0.0)
+
+    async def run(self) -> None:
+        """Looks for ever."""
+        while True:
+            await self.run_once()
+            await self.wake_event.wait(self._next_wait_s())
+
+    async def run_once(self) -> None:
+        """One look at everything that is due."""
+        self._confirm_resolved()
+        for op in self._outbox.due_lookups():
+            if not self._can_look_up:
+                return
+            await self._look_up(op)
+        for name, trial in list(self._trials.items()):
+            if self._can_look_up and self._clock() >= trial.began + self._lookup_delay(trial.tries):
+                await self._run_trial(name, trial)
+
+    @property
+    def _pause_s(self) -> float:
+        """Seconds of patience that the service asked for, of everything or of what is looked for here."""
+        return max(self._link.pause_s, self._list_backoffs.paused_until(LOOKUPS) - self._clock(), 0.0)
+
+    @property
+    def _can_look_up(self) -> bool:
+        return self._link.is_up and not self._pause_s
+
+    def _next_wait_s(self) -> float | None:
+        held_s = self._pause_s  # once: patience that ends between two looks at it would be waited for without end
+        if held_s or not self._link.is_up:
+            return held_s or None
+        moments = [trial.began + self._lookup_delay(trial.tries) for trial in self._trials.values()]
+        due = self._outbox.next_lookup_at()
+        moments += [] if due is None else [due]
+        return max(0.0, min(moments) - self._clock()) if moments else None
+
+    def _confirm_resolved(self) -> None:
+        """What a person said has arrived has to be read back like anything else."""
+        for op in self._outbox.confirmed_by_person():
+            if op.op_id not in self._confirmed_ids:
+                self._confirmed_ids.add(op.op_id)
+                self._events.on_confirmed(op)
+
+    # Before and after a sending
+
+    async def evidence_before(self, op: Operation, orders: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
+        """What has to be known before its first byte leaves; `orders` is its order, where that has just been read.
+
+        Raises ClientError that is the link's.
+        """
+        if orders is not None and op.operation == UPDATE_ORDER:
+            return {"before": {"order": order_state(orders[0])} if orders else {}}
+        if op.operation in (CREATE_LOGS, CREATE_MOVEMENT):
+            # a floor that was kept before an earlier try stays: that try may be above it, and below the one of today
+            known = {"floor": floor} if (floor := op.evidence.get("floor") or self._last_log_id()) else {}
+            if self._observations.get(readback_observation(op)) == YES:
+                return known
+        else:
+            known = {}
+        try:
+            return {**known, "before": await self._lookup.read_before(op)}
+        except (TransportError, Unauthorized, RateLimited):
+            raise
+        except (ClientError, ContractError):
+            return known  # there is nothing to be read: less evidence, and no reason not to send it
+
+    async def settings_before(self, op: Operation) -> dict[str, Any]:
+        """What the store says of a product, whatever the service is able to do. Raises ClientError."""
+        return {"before": await self._lookup.read_before(op)}
+
+    def record_success(self, op: Operation) -> None:
+        """The service confirmed it: the first time, that is looked for too."""
+        if self._outbox.is_keyed(op.op_id):
+            return
+        sent = self._outbox.get(op.op_id)
+        if op.operation == UPDATE_ORDER and not self._observations.get(KEEPS_OMITTED_LINES) and _omitted_lines(sent):
+            self._trials.setdefault(KEEPS_OMITTED_LINES, _Trial(sent, self._clock()))
+            self.wake_event.set()
+        if op.operation not in (CREATE_LOGS, CREATE_MOVEMENT) or not entry_references(sent):
+            return
+        name = readback_observation(op)
+        if self._observations.get(name) != YES and name not in self._tried_trials:
+            self._tried_trials.add(name)
+            self._trials[name] = _Trial(sent, self._clock())
+            self.wake_event.set()
+
+    def may_omit_line(self, op: Operation) -> bool:
+        """Whether this update may leave out a line that nobody has touched, to see whether the service forgets it: one
+        at a time, so that no more than one line has to be said again."""
+        last, at = self._omitted
+        now = self._clock()
+        if last not in ("", op.op_id) and abs(now - at) < LATE_LOOKUP_S:
+            return False
+        self._omitted = op.op_id, now
+        return True
+
+    def needs_lookup(self, op: Operation) -> bool:
+        """Whether it has to be looked for, because the service confirmed it in no words; then that is done at once."""
+        sent = self._outbox.get(op.op_id)
+        if is_empty_response_final(sent, self._observations.get(readback_observation(sent)) == YES):
+            return False
+        self.wake_event.set()
+        return True
+
+    def check_read_back(
+        self, number: str, orders: Sequence[Mapping[str, Any]], op_ids: Collection[str] | None = None
+    ) -> None:
+        """Holds what was last confirmed of an order against what was read of it since (None: whatever it is).
+
+        What is not there is in doubt: looked for again, sent again once that has settled, and in the end a person's.
+        """
+        op = self._outbox.last_unverified(f"order/{number}")
+        if op is None or op.operation != UPDATE_ORDER or (op_ids is not None and op.op_id not in op_ids):
+            return
+        if orders and OMITTED_LINE in op.evidence:
+            self._record_omitted_lines(op, orders[0])
+        if not orders or not is_not_applied(op, orders[0]):
+            return
+        times = int(op.evidence.get("denied") or 0) + 1
+        evidence = {**op.evidence, "after": {"order": order_state(orders[0])}, "denied": times}
+        why = store_message("told.denied")
+        if self._outbox.mark_absent(
+            op.op_id, why, evidence, settling_s=self.settling_s, lookup_after_s=LOOKUP_DELAYS_S[0]
+        ):
+            self._events.on_not_applied(op, why)
+
+    def _lookup_delay(self, tries: int) -> float:
+        return (*LOOKUP_DELAYS_S, self.settling_s)[tries]
+
+    async def _run_trial(self, name: str, trial: _Trial) -> None:
+        try:
+            if name == KEEPS_OMITTED_LINES:
+                found = await self._lookup.find_orders(str(sent_order(trial.op)["order_number"]))
+            else:
+                found = await self._lookup.find_log_entries(trial.op)
+            self._list_backoffs.clear(LOOKUPS)
+            if found:
+                del self._trials[name]
+                await self._record_trial(name, trial.op, found)
+                return
+        except REQUEST_ERRORS as error:
+            self._handle_error(error)
+            if not self._can_look_up:
+                return
+        if trial.tries < len(LOOKUP_DELAYS_S):
+            self._trials[name] = trial._replace(tries=trial.tries + 1)
+            return
+        del self._trials[name]
+        if name != KEEPS_OMITTED_LINES:
+            self._observations.record(name, NO)
+
+    async def _record_trial(self, name: str, op: Operation, found: list[dict[str, Any]]) -> None:
+        """What the first success of its kind shows."""
+        if name != KEEPS_OMITTED_LINES:
+            await self._lookup.observe_filter(op)
+            return
+        self._record_omitted_lines(op, found[0])
+
+    def _record_omitted_lines(self, op: Operation, order: Mapping[str, Any]) -> None:
+        """What became of the lines that an update left out. A line that is gone is said again at once."""
+        unnamed = _omitted_lines(op)
+        if self._observations.get(KEEPS_OMITTED_LINES) == NO or not unnamed:
+            return
+        gone = unnamed - order_state(order)["lines"].keys()
+        self._observations.record(KEEPS_OMITTED_LINES, NO if gone else YES)
+        if not gone:
+            return
+        self._events.add_notice(
+            f"The service forgets lines that an update does not name: {', '.join(sorted(gone))} of order "
+            f"{order.get('order_number')}. From now on every update names all of them."
+        )
+        spared = op.evidence.get(OMITTED_LINE)
+        if spared and str(spared["line_number"]) in gone:
+            self._outbox.resend_line(op, spared)
+            self._events.on_sendable()
+
+    # One doubt
+
+    async def _look_up(self, op: Operation) -> None:
+        began = self._clock()
+        seen, after = LookupResult(), {}
+        try:
+            seen = await self._lookup.look_up(op)
+            self._list_backoffs.clear(LOOKUPS)
+        except REQUEST_ERRORS as error:
+            self._handle_error(error)
+        try:  # also where nothing else can be read: it is what a person is shown
+            after = await self._evidence_after(op, seen) if self._can_look_up else {}
+        except REQUEST_ERRORS as error:
+            self._handle_error(error)
+        judgement = decide(op, seen)
+        evidence = {
+            **op.evidence,
+            "looks": int(op.evidence.get("looks") or 0) + 1,
+            "looked_at": began,
+            "verdict": judgement.arrival,
+            **({"after": after} if after else {}),
+        }
+        with suppress(IllegalTransition):  # somebody settled it while it was looked for
+            self._apply_decision(op, judgement, evidence, began, has_failed=seen == LookupResult())
+
+    def _handle_error(self, error: Exception) -> None:
+        if isinstance(error, RateLimited) and self._list_backoffs.record_rate_limit(
+            LOOKUPS, error.retry_after, self._clock()
+        ):
+            return
+        if not isinstance(error, ClientError) or isinstance(error, TransportError | Unauthorized | RateLimited):
+            self._link.record_error(error)
+
+    async def _evidence_after(self, op: Operation, lookup_result: LookupResult) -> dict[str, Any]:
+        if lookup_result.orders and lookup_method(op) == BY_ORDER:
+            return {"order": order_state(lookup_result.orders[0])}
+        if lookup_result.products is not None:
+            return {"product": lookup_result.products}
+        if decide(op, lookup_result).arrival == FOUND:
+            return {}
+        return await self._lookup.read_stock(op)
+
+    def _apply_decision(
+        self, op: Operation, decision: Decision, evidence: dict[str, Any], began: float, *, has_failed: bool
+    ) -> None:
+        has_settled = began >= (op.settles_at or 0)
+        if decision.arrival == FOUND or (decision.arrival == MATCHES and has_settled):
+            self._confirm_found(op, evidence, began)
+        elif op.state != IN_DOUBT:
+            old = began - (op.doubted_at or 0) >= PERSON_LOOKUP_LIMIT_S
+            self._outbox.record_lookup(op.op_id, evidence, 0 if old else began + PERSON_LOOKUP_S)
+        elif not has_settled:
+            self._outbox.record_lookup(op.op_id, evidence, self._next_lookup_at(op, began))
+        elif decision.arrival in (ABSENT, PARTLY_FOUND) and _may_resend(op):
+            why, as_sent = store_message("told.absent" if decision.arrival == ABSENT else "told.partly"), None
+            if decision.arrival == PARTLY_FOUND and op.operation == UPDATE_ORDER:
+                # fitted anew, what a picker adds would be added a second time to the lines that have arrived
+                as_sent = {**op.body, "orders": _own_changes(op)}
+            self._outbox.requeue(op.op_id, why, evidence, decision.missing, as_sent)
+            self._events.request_reads(topics_of_operation(op))
+            self._events.on_sendable()
+        elif has_failed and lookup_method(op) != BY_NOTHING and int(evidence.get("blind") or 0) < _MAX_FAILED_LOOKUPS:
+            evidence["blind"] = int(evidence.get("blind") or 0) + 1
+            self._outbox.record_lookup(op.op_id, evidence, began + LATE_LOOKUP_S)
+        else:
+            self._ask_person(op, decision, evidence)
+
+    def _confirm_found(self, op: Operation, evidence: dict[str, Any], began: float) -> None:
+        if op.evidence.get("verdict") in (ABSENT, PARTLY_FOUND) and op.doubted_at is not None:
+            late = began - op.doubted_at + float(op.evidence["looked_at"]) - op.doubted_at  # twice the middle
+            if late > self.settling_s:
+                self._observations.record(SETTLING_S, f"{min(late, _MAX_SETTLING_S):.0f}")
+        self._outbox.confirm(op.op_id, "found", evidence)
+        self._events.on_confirmed(op)
+        self._events.on_sendable()  # its lanes are free
+
+    def _ask_person(self, op: Operation, decision: Decision, evidence: dict[str, Any]) -> None:
+        way = lookup_method(op)
+        if op.evidence.get(EMPTY_RESPONSE) and decision.arrival in (ABSENT, PARTLY_FOUND):
+            why = store_message("told.wordless")
+        elif op.evidence.get("denied") and decision.arrival in (ABSENT, PARTLY_FOUND):
+            why = store_message("told.denied_often", count=int(op.evidence["denied"]))
+        elif decision.arrival == CHANGED:
+            why = store_message("told.changed_product" if way == BY_PRODUCT else "told.changed_order")
+        elif way == BY_LOG and decision.arrival == UNREADABLE:
+            why = store_message("told.not_in_log")
+        else:
+            why = store_message("told.unaskable")
+        self._outbox.ask_person(
+            op.op_id, why, evidence=evidence, lookup_after_s=0 if way == BY_NOTHING else PERSON_LOOKUP_S
+        )
+        self._events.on_needs_person(op, why)
+
+    def _next_lookup_at(self, op: Operation, began: float) -> float:
+        doubted, settles = op.doubted_at or began, op.settles_at or began
+        return min((doubted + s for s in LOOKUP_DELAYS_S if doubted + s > began), default=settles)
+
+
+def _may_resend(op: Operation) -> bool:
+    """Whether what is settled and not there is sent again by the machine: nobody has said yes to it too often."""
+    return not op.evidence.get(EMPTY_RESPONSE) and int(op.evidence.get("denied") or 0) < _MAX_NOT_APPLIED
+
+
+def _own_changes(op: Operation) -> dict[str, Any]:
+    """The order of an update as it was sent, without the lines that were only said again as they stood."""
+    order = dict(sent_order(op))
+    if "order_lines" in op.body["orders"]:
+        own = {line["line_number"] for line in op.body["orders"]["order_lines"]}
+        order["order_lines"] = [line for line in order["order_lines"] if line["line_number"] in own]
+    else:
+        order.pop("order_lines", None)
+    return order
+
+
+def _omitted_lines(op: Operation) -> set[str]:
+    """The lines that stood on the order before, and that the update did not name."""
+    named = {str(line.get("line_number")) for line in sent_order(op).get("order_lines") or ()}
+    before = (op.evidence.get("before") or {}).get("order") or {}
+    return set(before.get("lines") or {}) - named

@@ -1,0 +1,117 @@
+"""What is kept of an outcome for people: why something was not done, in messages, or in the service's own words."""
+
+from __future__ import annotations
+
+import json
+
+from aisle.client import Outcome, Response, outcome_of
+from aisle.client.errors import (
+    ClientError,
+    Forbidden,
+    InvalidResponse,
+    NotSent,
+    OutcomeUnknown,
+    RateLimited,
+    ServerError,
+    StatusError,
+    TransportError,
+    UnsuccessfulResult,
+    message_of,
+)
+from aisle.courier.service_features import FEATURES_HEADER, Features
+from aisle.errors import ContractError, SettingsError
+from aisle.outbox.outcome_reasons import NO_STORE, NO_TOKEN, StoredMessage, store_message, store_text
+
+MAX_MESSAGE_LENGTH = 300
+"""Characters of a service's words that are kept."""
+
+
+def reason_of(result: Response | Exception) -> StoredMessage:
+    """Why, for whoever looks at the row; never somebody else's page. What else an error says goes along as a detail."""
+    if isinstance(result, Response):
+        return _reason_of_response(result)
+    if isinstance(result, Forbidden) and (nearest := _nearest_store(result)):
+        return store_message(NO_STORE, detail=nearest)
+    if isinstance(result, StatusError | UnsuccessfulResult):
+        said = result.message[:MAX_MESSAGE_LENGTH]
+        status = result.status if isinstance(result, StatusError) else 200
+        return store_text(said) if said else store_message("told.status_no", status=status)
+    detail = str(result)[:MAX_MESSAGE_LENGTH]
+    if isinstance(result, NotSent):
+        return store_message("told.not_reached", detail=detail)
+    if isinstance(result, InvalidResponse):
+        return store_message("told.unreadable", detail=detail)
+    if isinstance(result, OutcomeUnknown | TransportError | ClientError):
+        return store_message("told.no_answer", detail=detail)
+    if isinstance(result, SettingsError):
+        return store_message(NO_TOKEN, detail=detail)
+    return store_message("told.unfit", detail=detail)
+
+
+def _nearest_store(refusal: Forbidden) -> str:
+    """The store that may have been meant, as our own service says it; empty where nothing is said of one."""
+    try:
+        nearest = json.loads(refusal.content)["nearest"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""
+    named = [text for text in nearest if isinstance(text, str)] if isinstance(nearest, list) else []
+    return " / ".join(named)[:MAX_MESSAGE_LENGTH]
+
+
+def is_service_refusal(error: Exception) -> bool:
+    """Whether the service itself said no to what was asked: nobody has to ask whether it is there."""
+    return (
+        isinstance(error, StatusError)
+        and not isinstance(error, ServerError | RateLimited)
+        and Response(error.status, {}, error.content).is_json_object
+    )
+
+
+def unread_reason(error: Exception) -> StoredMessage:
+    """Why a list could not be read: its status always, with the service's own words where there are any."""
+    if isinstance(error, StatusError):
+        said = error.message[:MAX_MESSAGE_LENGTH]
+        if not Response(error.status, {}, error.content).is_json_object:
+            return store_message("told.status_strange", status=error.status)
+        return store_message("told.status_said", status=error.status, why=said) if said else reason_of(error)
+    return (
+        store_message("told.silent", detail=str(error)[:MAX_MESSAGE_LENGTH])
+        if isinstance(error, TransportError)
+        else reason_of(error)
+    )
+
+
+def _reason_of_response(response: Response) -> StoredMessage:
+    if not response.is_json_object:
+        return store_message("told.status_strange", status=response.status)
+    said = message_of(response)[:MAX_MESSAGE_LENGTH]
+    return store_text(said) if said else store_message("told.status_no", status=response.status)
+
+
+RequestResult = Response | ClientError | ContractError | SettingsError
+
+_RETRYABLE_STATUSES = (401, 407, 408, 425, 429)
+"""Refusals that are not final, and that anybody between here and the service may say."""
+
+
+def is_from_intermediary(result: RequestResult, features: Features) -> bool:
+    """Whether a no came from somebody on the way: without words, or without what our own service says each time."""
+    if not isinstance(result, Response) or result.status < 400 or result.status in _RETRYABLE_STATUSES:
+        return False
+    if result.status >= 500 and outcome_of(result.status) is not Outcome.REFUSED:
+        return False
+    return not result.is_json_object or (features != Features() and FEATURES_HEADER not in result.headers)
+
+
+def lacks_service_mark(result: RequestResult, features: Features) -> bool:
+    """Whether a 2xx lacks what a service that keeps keys says each time: then the same key is asked again."""
+    if not features.idempotency or not isinstance(result, Response) or not result.is_success:
+        return False
+    return FEATURES_HEADER not in result.headers or not (result.status == 204 or result.json())
+
+
+def is_empty_success(result: RequestResult, features: Features) -> bool:
+    """Whether a 2xx of a service that keeps no keys says nothing of what was done: empty, or an object of nothing."""
+    if features.idempotency or not isinstance(result, Response):
+        return False
+    return result.status == 204 or all(value is None for value in result.json().values())

@@ -1,0 +1,212 @@
+"""A restore of the service: what it has lost is found by the keys that it confirmed here, and sent again under them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from aisle.client.errors import ClientError, InvalidResponse, status_error
+from aisle.contract.wire import encode_segment
+from aisle.courier.link_state import LinkState
+from aisle.courier.operator_log import OperatorLog
+from aisle.courier.pull.single_reads import SingleReads
+from aisle.courier.push.decide_arrival import FOUND, decide
+from aisle.courier.push.lookup import Lookup, readback_observation
+from aisle.courier.push.push_loop import KEY_MARGIN_S
+from aisle.courier.schedule import Sleep, WakeEvent
+from aisle.courier.service_features import Features
+from aisle.errors import ContractError
+from aisle.outbox.observed_behaviour import YES, ObservedBehaviour
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, Operation
+from aisle.outbox.service_restore import DETECTED, LOOKUP_DAYS
+
+MAX_RECENT_KEYS = 20
+"""So many of the keys that were confirmed last are named at each look at what changed."""
+KEYS_PER_REQUEST = 200
+"""So many keys are asked for in one request."""
+CHECK_RETRY_S = 60.0
+"""So long it is not asked again for all of them, where that came to nothing."""
+CHECKED_CURSOR = "keys_asked"
+"""Says in the cache that the service was asked for all keys since the cache is there."""
+
+
+class KeyedRestoreRecovery:
+    """What of this host's work the service has lost."""
+
+    def __init__(
+        self,
+        single_reads: SingleReads,
+        outbox: OperationQueue,
+        link: LinkState,
+        operator_log: OperatorLog,
+        *,
+        on_unconfirmed: Callable[[str], None],
+        clock: Callable[[], float],
+    ) -> None:
+        """`forget` is told of each operation that is not confirmed any more."""
+        self._single_reads = single_reads
+        self._outbox = outbox
+        self._link = link
+        self._operator_log = operator_log
+        self._on_unconfirmed = on_unconfirmed
+        self._clock = clock
+        self._checked_at = float("-inf")
+        """When it was last asked for all keys."""
+
+    @property
+    def _features(self) -> Features:
+        return self._link.features or Features()
+
+    @property
+    def _keys_since(self) -> float:
+        """What was sent since then under a key the service has to know."""
+        return self._clock() - self._features.key_lifetime_s + KEY_MARGIN_S
+
+    def recent_keys(self) -> Sequence[str]:
+        """The keys that were confirmed last; none for a service that cannot be asked for them."""
+        return self._outbox.newest_keys(self._keys_since, MAX_RECENT_KEYS) if self._features.known_keys else ()
+
+    async def check_once(self) -> bool:
+        """Whether something is missing, looked for where nobody knows how far the service had come: the cache is new.
+
+        Raises ClientError; then it is asked again.
+        """
+        now = self._clock()
+        if (
+            not self._features.known_keys
+            or self._single_reads.cache.cursor(CHECKED_CURSOR)
+            or abs(now - self._checked_at) < CHECK_RETRY_S
+        ):
+            return False
+        self._checked_at = now
+        lost = await self._lost_keys()
+        if lost:
+            self._resend(lost)
+        self._single_reads.cache.set_cursor(CHECKED_CURSOR, True)
+        return bool(lost)
+
+    async def resend_lost(self) -> None:
+        """Sends again what the service has lost. Raises ClientError, and has done nothing."""
+        if self._features.known_keys:
+            self._resend(await self._lost_keys())
+        else:  # a service of ours from before it could be asked
+            self._note_resent(self._outbox.replay_since(self._keys_since, self._keys_since, DETECTED).resent)
+
+    def _resend(self, lost: Sequence[str]) -> None:
+        for op_id in lost:
+            self._on_unconfirmed(op_id)
+        self._note_resent(self._outbox.replay(lost, DETECTED))
+
+    def _note_resent(self, count: int) -> None:
+        self._operator_log.add(f"The service was put back from an earlier copy: {count} operations are sent again.")
+
+    async def _lost_keys(self) -> list[str]:
+        """The keys of all that was confirmed and that the service does not know."""
+        lost: list[str] = []
+        path = f"/aisle/v1/stores/{encode_segment(self._single_reads.store)}/keys"
+        for keys in self._outbox.kept_keys(self._keys_since, KEYS_PER_REQUEST):
+            answer = await self._single_reads.client.request_extension("GET", path, query={"keys": ",".join(keys)})
+            if not answer.is_success:
+                raise status_error("list-unknown-keys", answer)
+            try:
+                unknown = {str(key) for key in answer.json()["unknown"]}
+            except (ValueError, TypeError, KeyError) as error:
+                raise InvalidResponse("The answer to list-unknown-keys holds no keys.") from error
+            lost += [key for key in keys if key in unknown]
+        return lost
+
+
+CHECK_INTERVAL_S = 900.0
+"""Seconds between two looks."""
+RECHECK_S = 60.0
+"""Seconds after which what was not found is looked for once more, before that is believed."""
+MAX_CHECKED_OPERATIONS = 30
+"""So many operations are looked for, from the last one back."""
+
+
+class UnkeyedRestoreRecovery:
+    """Looks for what was confirmed last. `notice` hears what an operator should know; `again` is called when there is
+    something to look for or to send."""
+
+    def __init__(
+        self,
+        lookup: Lookup,
+        outbox: OperationQueue,
+        observations: ObservedBehaviour,
+        link: LinkState,
+        *,
+        add_notice: Callable[[str], None],
+        on_lost: Callable[[], None],
+        clock: Callable[[], float],
+        sleep: Sleep,
+    ) -> None:
+        self.wake_event = WakeEvent(sleep)
+        self._lookup = lookup
+        self._outbox = outbox
+        self._observations = observations
+        self._link = link
+        self._add_notice = add_notice
+        self._on_lost = on_lost
+        self._clock = clock
+        self._missing_op_id = ""
+        """The operation that was not found at the last look."""
+        self._last_found_op_id = ""
+        """The youngest operation of the last look that found all."""
+
+    async def run(self) -> None:
+        """Looks for ever."""
+        while True:
+            await self.wake_event.wait(RECHECK_S if self._missing_op_id else CHECK_INTERVAL_S)
+            await self.run_once()
+
+    async def run_once(self) -> None:
+        """One look, where there is something that has to be there."""
+        features = self._link.features or Features(idempotency=True)
+        if features.idempotency or not self._link.is_up or self._link.pause_s:
+            return
+        work = self._findable_operations()
+        try:
+            missing = await self._missing_operations(work)
+            if not missing:
+                self._missing_op_id, self._last_found_op_id = "", work[0].op_id if work else ""
+            elif self._missing_op_id != missing[0].op_id:
+                self._missing_op_id = missing[0].op_id  # once more in a minute
+            else:
+                await self._mark_lost_in_doubt(missing)
+        except (ClientError, ContractError):
+            return  # what cannot be read proves nothing
+
+    async def _missing_operations(self, work: list[Operation]) -> list[Operation]:
+        """The youngest operation that is not there of those confirmed since the last look, and all before it; younger
+        work may be there, done after a restore."""
+        for at, op in enumerate(work):
+            if not await self._is_found(op):
+                return work[at:]
+            if op.op_id == self._last_found_op_id:
+                break
+        return []
+
+    def _findable_operations(self) -> list[Operation]:
+        """What was confirmed last, and shows in the log of this service, youngest first."""
+        ops = self._outbox.confirmed_without_key(
+            (CREATE_LOGS, CREATE_MOVEMENT), self._clock() - LOOKUP_DAYS * 86400, MAX_CHECKED_OPERATIONS
+        )
+        return [op for op in ops if self._observations.get(readback_observation(op)) == YES]
+
+    async def _is_found(self, op: Operation) -> bool:
+        return decide(op, await self._lookup.look_up(op)).arrival == FOUND
+
+    async def _mark_lost_in_doubt(self, work: list[Operation]) -> None:
+        """Finds the last work that is still there: what was confirmed since it was sent is in doubt."""
+        self._missing_op_id = ""
+        for op in work[1:]:
+            if await self._is_found(op):
+                # what was confirmed before it may have been done after it, but not before it was sent
+                count = self._outbox.look_up_without_key(op.first_sent_at or op.confirmed_at or 0.0, DETECTED)
+                self._add_notice(f"The service was put back from an earlier copy: {count} operations are looked for.")
+                self._on_lost()
+                return
+        self._add_notice(
+            f"The service shows none of the last {len(work)} operations that it confirmed. If it was put back from an"
+            " earlier copy, say: aisle outbox replay"
+        )

@@ -1,0 +1,41 @@
+"""Whose a file or folder is: what others may change is not believed, and no link is followed to it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+_OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_ROOT = 0
+
+
+def ownership_error(file_stat: os.stat_result, *, folder: bool = False, or_root: bool = False) -> str:
+    """Why others than this account (and root, with `or_root`) may change what this is; empty where they may not."""
+    if stat.S_ISLNK(file_stat.st_mode):
+        return "it is a link"
+    if not (stat.S_ISDIR if folder else stat.S_ISREG)(file_stat.st_mode):
+        return f"it is no {'folder' if folder else 'file'}"
+    if file_stat.st_uid != os.getuid() and not (or_root and file_stat.st_uid == _ROOT):
+        return "it belongs to another account"
+    return (
+        f"others may write it (mode {stat.S_IMODE(file_stat.st_mode):04o})"
+        if file_stat.st_mode & _OTHERS_MAY_WRITE
+        else ""
+    )
+
+
+def untrusted_error(path: Path, *, folder: bool = False) -> str:
+    """The sentence that refuses what lies there; empty where this account alone can change it, or nothing is there."""
+    try:
+        why = ownership_error(path.lstat(), folder=folder)
+    except OSError:
+        return ""
+    return f"{path} cannot be trusted: {why}. {ownership_advice(path, why)}" if why else ""
+
+
+def ownership_advice(path: Path, error: str) -> str:
+    """What to do about it."""
+    if error.startswith("others may write"):
+        return f"Look what is in it, then run: chmod go-w {path}"
+    return "Remove it, or set AISLE_HOME."

@@ -1,0 +1,170 @@
+"""Where a database may lie: SQLite's WAL needs shared memory on one host, and what is precious needs a disk."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from aisle.errors import StorageError
+from aisle.file_ownership import untrusted_error
+from aisle.host.store_folder import LOCK_FILE, LOG_FILE
+
+MOUNTS_FILE = Path("/proc/self/mountinfo")
+LOCKS_FILE = Path("/proc/locks")
+
+_NETWORK_FILE_SYSTEMS = (
+    "nfs",
+    "cifs",
+    "smb",
+    "afs",
+    "ceph",
+    "lustre",
+    "gpfs",
+    "glusterfs",
+    "beegfs",
+    "davfs",
+    "ncpfs",
+    "gfs",
+    "ocfs",
+)
+FileId = tuple[int, int] | None
+"""What tells a file from any other, also from a later one of its name; None where there is none."""
+
+_LOCAL_FUSE_TYPES = ("fuse.fuse-overlayfs", "fuseblk")
+_MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs")
+
+
+def file_id(path: Path | str) -> FileId:
+    """Which file lies there now."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process of this host holds a lock on the file, as whoever has a database open does.
+
+    The kernel's list is read: to try a lock one has to open the file, and to close it would drop this process's own.
+    Where there is no such list nobody is known to.
+    """
+    there = file_id(path)
+    try:
+        return there is not None and any(_is_lock_of(line.split()[5], *there) for line in _read_locks())
+    except OSError:
+        return False
+
+
+def _is_lock_of(lock_id: str, device: int, inode: int) -> bool:
+    """Whether a lock that the kernel lists (`major:minor:inode`, the first two in hexadecimal) is one of that file.
+
+    Where a file system has no device of its own (btrfs, overlay), the list may name another one than the file does.
+    """
+    major, minor, of = lock_id.split(":")
+    named = int(major, 16), int(minor, 16)
+    return of == str(inode) and (not named[0] or not os.major(device) or named == (os.major(device), os.minor(device)))
+
+
+def _read_locks() -> list[str]:
+    return [line.replace("-> ", "") for line in LOCKS_FILE.read_text().splitlines() if len(line.split()) > 5]
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Nobody else makes a precious file in this folder, or puts another in its place, meanwhile."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+READ_ONLY_ERROR = "Nothing can be written to its file system, which is mounted read-only."
+REMOUNT_ADVICE = "Mount it for writing (a disk with errors ends up so: ask your administrator), or set AISLE_HOME."
+
+
+def nearest_existing(path: Path) -> Path:
+    """The path itself, or the nearest folder above it that is there, as far as this account can look."""
+    return next((part for part in (path, *path.parents) if os.path.exists(part)), Path("/"))
+
+
+def is_read_only(path: Path) -> bool:
+    """Whether the file system that holds a path takes nothing from anybody."""
+    return bool(os.statvfs(nearest_existing(path)).f_flag & os.ST_RDONLY)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Makes a folder that is missing, and those above it, for this account alone (0700). Raises StorageError, also
+    where nothing can be written, and where others may change the folder, or the courier's lock or log in it."""
+    if is_read_only(folder):
+        raise StorageError(f"{folder} cannot be used. {READ_ONLY_ERROR} {REMOUNT_ADVICE}", kind="read_only")
+    try:
+        for missing in reversed([part for part in (folder, *folder.parents) if not part.exists()]):
+            missing.mkdir(mode=0o700, exist_ok=True)
+        _check_ownership(folder)
+    except OSError as error:
+        raise StorageError(
+            f"The folder {folder} cannot be made: {error.strerror}. Check AISLE_HOME and its owner.", kind="shut"
+        ) from error
+
+
+def _check_ownership(folder: Path) -> None:
+    files = (untrusted_error(folder / name) for name in (LOCK_FILE, LOG_FILE))
+    for why in (untrusted_error(folder, folder=True), *files):
+        if why:
+            raise StorageError(why, kind="shut")
+
+
+def file_system_type(folder: Path, mounts: str) -> str:
+    """The type of the file system that holds an absolute, resolved folder; empty when no mount is known.
+
+    `mounts` is the text of /proc/self/mountinfo. Of two mounts on one place the later lies on top.
+    """
+    best, kind = -1, ""
+    parts = folder.parts
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        fields = before.split(" ")
+        if len(fields) < 5 or not after:
+            continue
+        point = Path(_unescape(fields[4])).parts
+        if len(point) >= best and parts[: len(point)] == point:
+            best, kind = len(point), after.split(" ", 1)[0]
+    return kind
+
+
+def _unescape(field: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field) if "\\" in field else field
+
+
+def check_disk(
+    path: Path, *, guarded: bool, mounts: str | None = None, environ: Mapping[str, str] = os.environ
+) -> None:
+    """Raises StorageError when a database must not lie at `path`: on a network file system, or, if precious, in memory.
+
+    Where the mounts cannot be read (not Linux, no /proc) nothing is refused.
+    """
+    if mounts is None:
+        try:
+            mounts = MOUNTS_FILE.read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError:
+            return
+    kind = file_system_type(path.parent.resolve(), mounts)
+    if kind.startswith(_NETWORK_FILE_SYSTEMS) or (kind.startswith("fuse") and kind not in _LOCAL_FUSE_TYPES):
+        raise StorageError(
+            f"{path} lies on a network or user-space file system ({kind}). The sessions of a host share this database "
+            "through memory, which does not work there. Set AISLE_HOME to a folder on a local disk.",
+            kind="place",
+        )
+    if guarded and kind in _MEMORY_FILE_SYSTEMS and environ.get("AISLE_ALLOW_VOLATILE") != "1":
+        raise StorageError(
+            f"{path} lies in memory ({kind}) and would be lost when the power goes. It holds work that the service has "
+            "not confirmed yet. Set AISLE_HOME to a folder on a disk; AISLE_ALLOW_VOLATILE=1 if nothing here matters.",
+            kind="place",
+        )

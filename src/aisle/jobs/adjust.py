@@ -1,0 +1,620 @@
+"""What losses and finds show at each step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import message, quantities, refusals
+from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
+from aisle.jobs.choice_keys import assign_letters
+from aisle.jobs.count import count_state
+from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
+from aisle.jobs.job import Close, Closed, Context, Effect, Event, Job, Opened, Query, Resumed, Rows, Start, Turn
+from aisle.jobs.quantities import name_of
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    GOOD,
+    INFO,
+    NEXT_PAGE,
+    WRONG,
+    KeyHint,
+    LabelledValue,
+    Line,
+    ListView,
+    Msg,
+    Row,
+    Step,
+    Verdict,
+    View,
+    msg,
+    raw,
+    signed_message,
+    undo_verdict,
+)
+from aisle.scan.meaning import (
+    LOCATION,
+    PRODUCT,
+    Accepts,
+    Back,
+    Choice,
+    Command,
+    Match,
+    Quantity,
+    Scan,
+    Text,
+    UnknownCode,
+)
+from aisle.undo_reference import UNDO_PREFIX
+
+COLUMN_HEADS = {
+    "place": (msg("head.place"), msg("head.expected")),
+    "reason": (msg("head.reason"), msg("head.stock")),
+}
+"""The column heads of each question."""
+
+COMMAND_LETTERS = "d"
+"""The letter that says that these are all."""
+
+PROMPTS = {
+    "product": "loss.prompt_product",
+    "place": "loss.prompt_place",
+    "quantity": "loss.prompt_quantity",
+    "reason": "loss.prompt_reason",
+}
+"""What each phase asks for."""
+
+
+def adjust_view(state: AdjustState) -> View:
+    """What is asked now."""
+    if state.phase in ("place", "reason"):
+        return _question(state)
+    item = state.line
+    place = item.location if item else state.location
+    lines = [Line("place", msg("count.place", place=place) if place else msg("count.nowhere"))]
+    if item is None:
+        hints = (KeyHint("u", msg("hint.undo")),) if state.sent else ()
+        lines = [*lines[: bool(place)], Line("note", msg("loss.note"))]
+    else:
+        hints = (KeyHint("d", msg("hint.reason")),)
+        lines.append(Line("product", raw(item.label)))
+        lines.append(Line("quantity", msg("loss.quantity", quantity=state.quantity)))
+    return Step(
+        name=f"loss.{state.phase}",
+        title=msg("loss.title"),
+        prompt=_prompt(state),
+        lines=tuple(lines),
+        labelled_values=(LabelledValue(msg("fact.product_number"), raw(item.product)),) if item else (),
+        choices=question_choices(state),
+        choice_letters=choice_letters(state),
+        key_hints=(*hints, BACK),
+    )
+
+
+def _prompt(state: AdjustState) -> Msg:
+    if not question_choices(state):
+        return msg(PROMPTS[state.phase])
+    return quantities.quantity_prompt(choice_letters(state), scans=not number_choices(state))
+
+
+def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
+    """The ways on when more is lost than the books have, by their kinds."""
+    if state.line is None or state.chosen_reason is None:
+        return ()
+    books, quantity = state.line.expected, state.quantity
+    fit = (("fit", msg("loss.way_fit", quantity=books)),) if books > 0 else ()
+    where = msg("count.place", place=state.line.location) if state.line.location else msg("count.nowhere")
+    return (*fit, ("over", msg("loss.way_over", quantity=quantity)), ("count", msg("loss.way_count", place=where)))
+
+
+def question_choices(state: AdjustState) -> tuple[Msg, ...]:
+    """What digits may mean, or how many were lost, while that is asked."""
+    return number_choices(state) or tuple(text for _, text in exceeded_choices(state))
+
+
+def choice_letters(state: AdjustState) -> str:
+    """The letters of the ways on: a number is how many were lost."""
+    if not number_choices(state):
+        return assign_letters((kind for kind, _ in exceeded_choices(state)), COMMAND_LETTERS)
+    return assign_letters(
+        ("quantity", f"is_{state.number_match.kind}" if state.number_match else quantities.DROP_QUANTITY),
+        COMMAND_LETTERS,
+    )
+
+
+def number_choices(state: AdjustState) -> tuple[Msg, ...]:
+    """What the digits typed last may mean, while that is asked: so many, or what they are the number of."""
+    if state.asked_quantity is None or not (state.number_match or state.is_implausible):
+        return ()
+    other = _number_choice(state.number_match) if state.number_match else msg("count.way_not_so_many")
+    return msg("count.way_quantity", quantity=state.asked_quantity), other
+
+
+def _number_choice(match: Match) -> Msg:
+    """What digits mean where they are no quantity."""
+    if match.kind in UNCOUNTABLE_KINDS:
+        return quantities.other_choice_text(match)
+    label = match.label or match.key
+    return msg("count.way_place" if match.kind == LOCATION else "count.way_product", label=label)
+
+
+def _question(state: AdjustState) -> ListView:
+    """Where it was, or why: numbered rows."""
+    assert state.line is not None
+    total = len(state.candidates if state.phase == "place" else state.reasons)
+    more = (NEXT_PAGE,) if total > state.page_size else ()
+    return ListView(
+        name=f"loss.{state.phase}",
+        title=msg("loss.title_of", label=state.line.label, quantity=state.quantity),
+        prompt=msg(PROMPTS[state.phase]),
+        column_heads=COLUMN_HEADS[state.phase],
+        rows=visible_rows(state),
+        first=state.first_row,
+        total=total,
+        numbered_rows=len(visible_rows(state)),
+        key_hints=(*more, BACK),
+    )
+
+
+def visible_rows(state: AdjustState) -> tuple[Row, ...]:
+    """The rows of the question on the screen."""
+    if state.phase == "place":
+        rows = tuple(_location_row(state, spot) for spot in state.candidates)
+    elif state.phase == "reason":
+        rows = tuple(_reason_row(reason) for reason in state.reasons)
+    else:
+        return ()
+    return rows[state.first_row : state.first_row + state.page_size]
+
+
+def _location_row(state: AdjustState, line: CountLine) -> Row:
+    """A place, and which pool there, where the product lies there in several."""
+    place = msg("count.place", place=line.location) if line.location else msg("count.nowhere")
+    if sum(other.location == line.location for other in state.candidates) > 1:
+        place = msg("count.in_pool", label=place, pool=count_state.pool_name(state.pools, line.pool))
+    return Row(
+        f"{line.location}/{line.pool}",
+        (place, raw("?") if line.is_expected_unknown else msg("estimate", value=line.expected)),
+    )
+
+
+def _reason_row(reason: Reason) -> Row:
+    return Row(str(reason.code), (raw(reason.text), msg("loss.adds" if reason.sign > 0 else "loss.takes")))
+
+
+def next_page_start(state: AdjustState) -> int:
+    first = state.first_row + state.page_size
+    return first if first < _row_count(state) else 0
+
+
+def fill_last_page(state: AdjustState) -> AdjustState:
+    """The rows begin so far up that their page is full."""
+    return state._replace(first_row=max(0, min(state.first_row, _row_count(state) - state.page_size)))
+
+
+def _row_count(state: AdjustState) -> int:
+    return len(state.candidates if state.phase == "place" else state.reasons)
+
+
+Result = Turn[AdjustState]
+
+QUANTITY_FIELDS = ("places", "pools", "most_likely_quantity")
+"""Where a product's row says how many there are."""
+
+
+class AdjustJob(Job[AdjustState]):
+    """Products that are gone, or that were found."""
+
+    name = "loss"
+    steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
+    version = 10
+    journalled = True
+
+    def begin(self) -> AdjustState:
+        """Nothing is said yet."""
+        return AdjustState()
+
+    def accepts(self, state: AdjustState) -> Accepts:
+        """A quantity, with letters for what is asked about it; or the number of a place or reason."""
+        if state.phase == "quantity":
+            decimals = bool(state.line and state.line.allows_decimals)
+            keys = choice_letters(state)
+            ways = question_choices(state)
+            return Accepts(
+                True,
+                decimals,
+                choices=len(keys),
+                command_letters="d",
+                typed_only=True,
+                choice_values=ways,
+                choice_letters=keys,
+            )
+        return Accepts(choices=len(visible_rows(state)), command_letters="u" if state.phase == "product" else "n")
+
+    def prefers(self, state: AdjustState) -> tuple[str, ...]:
+        """The product; where it lay, while that is asked."""
+        return (LOCATION, PRODUCT) if state.phase == "place" else (PRODUCT, LOCATION)
+
+    def uses_product(self, state: AdjustState, product: str) -> bool:
+        """What is lost just now."""
+        return state.line is not None and state.line.product == product
+
+    def quantity_product(self, state: AdjustState) -> tuple[str, str]:
+        """What is lost just now, while it is asked how many."""
+        return (state.line.product, state.line.label) if state.line and state.phase == "quantity" else ("", "")
+
+    def can_undo(self, state: AdjustState) -> bool:
+        """Whether a loss was sent."""
+        return bool(state.sent)
+
+    def step_name(self, state: AdjustState) -> str:
+        """One of `steps`."""
+        return f"loss.{state.phase}"
+
+    def handle(self, state: AdjustState, event: Event, context: Context) -> Result:
+        """The next state; see the functions below for each kind of event."""
+        match event:
+            case Opened(args):
+                return _handle_opened(args, context)
+            case Rows(id_, rows, _):
+                return _handle_rows(state, id_, rows, context)
+            case Back():
+                return _go_back(state)
+            case Closed() if state.pending_scan:
+                return Turn(state, (Query("product", "product", {"product_number": state.pending_scan.key}),))
+            case Resumed() | Closed():
+                return Turn(fill_last_page(state._replace(page_size=max(1, min(MAX_CHOICES, context.window_rows)))))
+            case Choice(number) if state.asked_quantity is not None and number <= len(number_choices(state)):
+                return _answer_quantity(state, state.asked_quantity, number, context)
+            case Choice(number) if state.chosen_reason:
+                return _answer_exceeded(state, state.chosen_reason, number, context)
+            case Choice(number) if number <= len(visible_rows(state)):
+                return _handle_choice(state, number, context)
+            case Scan(meanings) if number_choices(state):
+                if asked := _add_to_question(state, meanings[0]):
+                    return asked
+                return _reply(state, WRONG, "count.answer_first", what=meanings[0].label or meanings[0].key)
+            case Command("d") if number_choices(state):
+                return _ask_quantity(state, WRONG)
+            case Scan(meanings):
+                return _handle_scan(_clear_question(state), meanings)
+            case Quantity(value, code) if state.phase == "quantity":
+                query = quantities.query_by_number(value, code)
+                return (
+                    Turn(state._replace(looked_up_number=value), (query,))
+                    if query
+                    else _enter_quantity(state, value, context)
+                )
+            case Command("d") if state.phase == "quantity":
+                return _set_quantity(_clear_question(state), state.quantity, context)
+            case Command("n") if visible_rows(state):
+                return Turn(state._replace(first_row=next_page_start(state)))
+            case Command("u") if state.phase == "product":
+                return _ask_undo(state)
+            case UnknownCode(code) | Text(code):
+                return _reply(state, WRONG, "count.unknown", code=code)
+        return Turn(state)
+
+    def view(self, state: AdjustState) -> View:
+        """What is asked now."""
+        return adjust_view(state)
+
+
+def _reply(state: AdjustState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
+    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
+
+
+def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+    place, product = str(args.get("location_code") or ""), str(args.get("product_number") or "")
+    size = max(1, min(MAX_CHOICES, context.window_rows))
+    state = AdjustState(
+        location=place,
+        reasons=parse_reasons(context.policy.adjustment_reasons),
+        page_size=size,
+        closes_after_send=bool(place or product),
+    )
+    state = state._replace(large_quantity=context.policy.large_quantity)
+    effects: tuple[Effect, ...] = (Query("store", "store", {}), Query("reasons", "reasons", {}))
+    if place:
+        effects = (Query("place", "place", {"location_code": place, "size": 0}), *effects)
+    if product:
+        state = state._replace(pending_scan=Match(PRODUCT, product, product, code=product))
+        effects = (Query("product", "product", {"product_number": product}), *effects)
+    return Turn(state, effects)  # the last question is answered first: the place's pool is known before the product
+
+
+def _handle_rows(state: AdjustState, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    if id_ == "reasons":
+        return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
+    if id_ == "store":
+        return Turn(state._replace(pools=count_state.parse_pools(rows)))
+    if id_ == refusals.REFUSED_QUERY:
+        return _send_undo(state, rows, context)
+    if id_ == "named":
+        return _handle_records_by_number(state, rows, context)
+    if id_ == "place":
+        return Turn(state._replace(default_pool=count_state.parse_default_pool(rows[0]))) if rows else Turn(state)
+    meaning, state = state.pending_scan, state._replace(pending_scan=None)
+    if meaning is None:
+        return Turn(state)
+    known = count_state.parse_product_lines(rows[0]) if rows else ()
+    label = known[0].label if known else meaning.label or meaning.key
+    fresh = CountLine(state.location, meaning.key, label, state.default_pool)
+    if known:
+        fresh = fresh._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit)
+    if meaning.quantity % 1 and not fresh.allows_decimals:
+        return _reply(state, WRONG, "count.whole", label=label, quantity=meaning.quantity)
+    spots = tuple(item for item in known if item.location or item.expected)
+    figures = bool(rows) and any(rows[0].get(name) not in (None, [], ()) for name in QUANTITY_FIELDS)
+    return _choose_location(
+        state._replace(
+            line=fresh, quantity=meaning.quantity, confirmed_quantity=None, candidates=spots, has_expected=figures
+        )
+    )
+
+
+def _choose_location(state: AdjustState) -> Result:
+    """Where it was: at the place that was scanned, at its only place, or at the one that is chosen."""
+    assert state.line is not None
+    here = [
+        spot for spot in state.candidates if state.location and spot.location.casefold() == state.location.casefold()
+    ]
+    if not here and len(state.candidates) == 1 and not state.location:
+        here = list(state.candidates)
+    default = [spot for spot in here if spot.pool == state.default_pool]
+    if default or len(here) == 1:
+        return _set_location(state, (default or here)[0])
+    if here:
+        asked = state._replace(phase="place", first_row=0, candidates=tuple(here))
+        return _reply(asked, ASK, "loss.which_pool", label=state.line.label, place=here[0].location)
+    if not state.location and len(state.candidates) > 1:
+        return _reply(state._replace(phase="place", first_row=0), ASK, "loss.where", label=state.line.label)
+    return _set_location(state, state.line)
+
+
+def _set_location(state: AdjustState, line: CountLine) -> Result:
+    assert state.line is not None
+    item, scanned = state.line._replace(location=line.location, pool=line.pool, expected=line.expected), state.quantity
+    figures = state.has_expected and not line.is_expected_unknown
+    return _add_scanned(state._replace(line=item, phase="quantity", quantity=Decimal(0), has_expected=figures), scanned)
+
+
+def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
+    meaning = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
+    if meaning is None:
+        return _reply(state, WRONG, "count.not_this", what=name_of(matches[0]))
+    if meaning.kind == LOCATION:
+        return _scan_location(state, meaning)
+    item = state.line
+    if item is None:
+        product = Query("product", "product", {"product_number": meaning.key})
+        return Turn(state._replace(pending_scan=meaning), (Query("reasons", "reasons", {}), product))
+    if state.phase != "quantity" or meaning.key != item.product:
+        return _reply(state, WRONG, "loss.one_at_a_time", label=item.label, what=meaning.label or meaning.key)
+    if meaning.quantity % 1 and not item.allows_decimals:
+        return _reply(state, WRONG, "count.whole", label=item.label, quantity=meaning.quantity)
+    return _add_scanned(state, state.quantity + meaning.quantity, meaning.quantity)
+
+
+def _scan_location(state: AdjustState, match: Match) -> Result:
+    query = Query("place", "place", {"location_code": match.key, "size": 0})
+    state = state._replace(location=match.key, default_pool=0)
+    if state.line is None:
+        return _reply(state, GOOD, "loss.at_place", query, place=match.key)
+    if state.phase == "reason":
+        return _reply(state._replace(location=state.line.location), WRONG, "count.answer_first", what=match.key)
+    item = state.line._replace(location=match.key, pool=0, expected=Decimal(0))
+    state = state._replace(line=item, confirmed_quantity=None)  # so many were meant where it was
+    return _choose_location(state)._replace(effects=(query,))
+
+
+def _enter_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
+    """So many, unless that is far more than there were: a code of a thing that is gone is no loss by one Enter."""
+    return _ask_if_plausible(state, value) or _set_quantity(state, value, context)
+
+
+def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)) -> Result:
+    """So many by now, so many `more` by one scan; more of it can be scanned."""
+    assert state.line is not None
+    told = _reply(state._replace(quantity=value), GOOD, "loss.how_many", label=state.line.label, quantity=value)
+    return _ask_if_plausible(state, value, added or value) or told
+
+
+def _ask_if_plausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> Result | None:
+    """The question whether so many are meant, typed or `scanned` so many at once; None where somebody would believe
+    it."""
+    if value == state.confirmed_quantity or not _is_implausible(state, value, scanned):
+        return None
+    return _ask_quantity(state._replace(asked_quantity=value, number_match=None, is_implausible=True), ASK)
+
+
+def _ask_quantity(state: AdjustState, kind: str) -> Result:
+    """The question whether so many are meant, or what they are the number of."""
+    found, value = state.number_match, state.asked_quantity or Decimal(0)
+    if found is None:
+        return _reply(state, kind, "count.so_many", value=value, label=state.line.label if state.line else "")
+    return Turn(state, (), Verdict(kind, quantities.number_question(found, value)))
+
+
+def _add_to_question(state: AdjustState, match: Match) -> Result | None:
+    """A label of so many more of what is asked about is asked about with it; None for anything else."""
+    assert state.line is not None
+    is_same = (match.kind, match.key) == (PRODUCT, state.line.product)
+    if state.number_match or state.asked_quantity is None or not is_same:
+        return None
+    books = state.line.expected if state.has_expected else Decimal(0)
+    if not quantities.is_implausible(match.quantity, books, state.large_quantity):
+        return None
+    return _ask_quantity(state._replace(asked_quantity=state.asked_quantity + match.quantity), ASK)
+
+
+def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> bool:
+    assert state.line is not None
+    books, sure = state.line.expected if state.has_expected else Decimal(0), state.confirmed_quantity or Decimal(0)
+    if scanned == 1:
+        return quantities.is_implausible_scan(value, max(books, sure), state.large_quantity)
+    return quantities.is_implausible(value, books, state.large_quantity, sure, scanned or None)
+
+
+def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
+    """Where the reason was said before, that is all."""
+    reason, state = state.chosen_reason, _clear_question(state)
+    if value <= 0:
+        return _reply(state, WRONG, "loss.none")
+    state = state._replace(quantity=value)
+    return _apply_reason(state, reason, context) if reason else _ask_reason(state)
+
+
+def _drop_quantity(state: AdjustState) -> Result:
+    """So many are not meant: the quantity is what it was before."""
+    label = state.line.label if state.line else ""
+    return _reply(
+        _clear_question(state), INFO, "count.not_so_many", value=state.asked_quantity or Decimal(0), label=label
+    )
+
+
+def _clear_question(state: AdjustState) -> AdjustState:
+    return state._replace(
+        number_match=None, asked_quantity=None, looked_up_number=None, is_implausible=False, chosen_reason=None
+    )
+
+
+def _handle_records_by_number(state: AdjustState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    """Digits that nothing has for a number are a quantity; else it is asked."""
+    value, state = state.looked_up_number, state._replace(looked_up_number=None)
+    if value is None or state.phase != "quantity":
+        return Turn(state)
+    found = quantities.best_match(rows, value, (LOCATION, PRODUCT))
+    if found is None:
+        return _enter_quantity(state, value, context)
+    if quantities.is_likely_number(rows, value):
+        if number_choices(state):
+            return _reply(state, WRONG, "count.answer_first", what=found.label or found.key)
+        return _handle_scan(_clear_question(state), (found,))
+    return _ask_quantity(state._replace(number_match=found, asked_quantity=value, is_implausible=False), ASK)
+
+
+def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: Context) -> Result:
+    """A quantity, or what they are the number of."""
+    if number == 1:
+        return _set_quantity(
+            state._replace(confirmed_quantity=value if _is_implausible(state, value) else None), value, context
+        )
+    if state.number_match is None:
+        return _drop_quantity(state)
+    if (
+        state.number_match.kind in count_state.UNCOUNTABLE_KINDS
+    ):  # of which nothing is lost; the number was meant for another page
+        return _reply(_clear_question(state), INFO, "count.dropped")
+    return _handle_scan(_clear_question(state), (state.number_match,))
+
+
+def _ask_reason(state: AdjustState) -> Result:
+    label = state.line.label if state.line else ""
+    return _reply(state._replace(phase="reason", first_row=0), ASK, "loss.why", quantity=state.quantity, label=label)
+
+
+def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
+    index = state.first_row + number - 1
+    if state.phase == "place":
+        return _set_location(state, state.candidates[index])
+    return _apply_reason(state, state.reasons[index], context)
+
+
+def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Result:
+    """Sent with this reason, unless more is lost than the books have."""
+    if reason.sign < 0 and state.quantity != state.confirmed_quantity and _exceeds_expected(state):
+        assert state.line is not None
+        args: dict[str, str | Decimal] = {
+            "label": state.line.label,
+            "quantity": state.quantity,
+            "books": state.line.expected,
+        }
+        return _reply(state._replace(chosen_reason=reason, phase="quantity"), ASK, "loss.over", **args)
+    return _send_adjustment(state, reason, context)
+
+
+def _exceeds_expected(state: AdjustState) -> bool:
+    """More than the books have where it was; where nobody knows how many there are, nothing is too many."""
+    return state.has_expected and state.line is not None and state.quantity > max(Decimal(0), state.line.expected)
+
+
+def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: Context) -> Result:
+    """What of more than the books have was lost; or the books are put right first."""
+    assert state.line is not None
+    item, quantity = state.line, state.quantity
+    kind = exceeded_choices(state)[number - 1][0]
+    state = _clear_question(state)
+    if kind == "fit":
+        return _send_adjustment(state._replace(quantity=item.expected), reason, context)
+    if kind == "over":
+        return _send_adjustment(state, reason, context)
+    meaning = Match(PRODUCT, item.product, item.label, quantity, quantity != 1, item.product)
+    state = state._replace(
+        phase="product", line=None, candidates=(), location=item.location, default_pool=item.pool, pending_scan=meaning
+    )
+    product = {"product_number": item.product, "label": item.label}
+    return Turn(state, (Start("count", {"location_code": item.location, **product} if item.location else product),))
+
+
+def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Result:
+    assert state.line is not None
+    said = SentAdjustment(state.line, state.quantity * reason.sign, context.now)
+    id_ = "loss.found" if reason.sign > 0 else "loss.lost"
+    verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
+    more: dict[str, str | int] = {"reason_code": reason.code, "loss_comment": reason.text}
+    write = _log_write(said.line, said.quantity, context, more)
+    done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
+    done = done._replace(sent=(*state.sent, said)[-MAX_UNDO:])
+    if state.closes_after_send:
+        return Turn(done, (write, Close(verdict)), verdict)
+    return Turn(done, (write,), verdict)
+
+
+def _log_write(line: CountLine, quantity: Decimal, context: Context, more: Mapping[str, str | int]) -> Effect:
+    entry = {
+        "product_number": line.product,
+        **({"location_code": line.location} if line.location else {}),
+        f"stock_pool_{line.pool}" if line.pool else "quantity": quantity,
+        **more,
+        "scanned_datetime": context.now,
+        "app_user_name": context.user,
+        "source": count_state.LOG_SOURCE,
+    }
+    return count_state.log_write([entry], [line.product], context.store, context.user)
+
+
+def _ask_undo(state: AdjustState) -> Result:
+    """Whether the service took what was sent is asked first."""
+    if not state.sent:
+        return _reply(state, WRONG, "count.nothing_to_undo")
+    return Turn(state, (refusals.query_refused_since([state.sent[-1].at]),))
+
+
+def _send_undo(state: AdjustState, rows: refusals.RefusalRows, context: Context) -> Result:
+    """What was sent is taken back by its opposite, which names it, so that nobody does it twice."""
+    if not state.sent:
+        return Turn(state)
+    said = state.sent[-1]
+    back = state._replace(sent=state.sent[:-1])
+    if refused := refusals.refused_entry(rows, said.line.product, said.at):
+        return Turn(back, (), refusals.refused_entry_verdict(refused))
+    write = _log_write(said.line, -said.quantity, context, {"reference": UNDO_PREFIX + said.at})
+    change, where = signed_message(-said.quantity), message.at_location(said.line.location)
+    text = msg("loss.undone", label=said.line.label, change=change, where=where)
+    return Turn(back, (write,), undo_verdict(text))
+
+
+def _go_back(state: AdjustState) -> Result:
+    if state.is_implausible and not state.number_match:
+        return _drop_quantity(state)
+    if state.number_match or state.chosen_reason:
+        return _reply(_clear_question(state), INFO, "count.dropped")
+    if state.phase == "reason":
+        return _reply(state._replace(phase="quantity"), INFO, "loss.go_on")
+    if state.line is not None and not state.closes_after_send:
+        fresh = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0))
+        return _reply(fresh, INFO, "loss.dropped")
+    return Turn(state, (Close(Verdict(INFO, msg("loss.left"))),))

@@ -1,1 +1,0 @@
-"""The stores of the chain, its catalogue, and a product as this store keeps it."""

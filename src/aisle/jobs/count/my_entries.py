@@ -1,0 +1,355 @@
+"""What the log of today keeps: its entries, and the window on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import message, pages
+from aisle.jobs.adjust_state import parse_reasons
+from aisle.jobs.count import count_state
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Event,
+    Job,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    Turn,
+    Write,
+    format_number,
+)
+from aisle.jobs.message import read_message
+from aisle.jobs.pages import page_size
+from aisle.jobs.quantities import name_of, to_decimal, to_decimal_or_none
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    INFO,
+    STATE_WORDS,
+    WRONG,
+    KeyHint,
+    LabelledValue,
+    Line,
+    ListView,
+    Msg,
+    Row,
+    Step,
+    Verdict,
+    View,
+    msg,
+    number_message,
+    raw,
+    signed_message,
+    undo_verdict,
+)
+from aisle.scan.meaning import PRODUCT, Accepts, Back, Choice, Command, Scan, Text, UnknownCode
+from aisle.tuples import NamedTuple
+from aisle.undo_reference import UNDO_PREFIX
+
+
+class Entry(NamedTuple):
+    """One entry of the log, of this host or of the service's."""
+
+    key: str
+    id: str = ""
+    """The service's number; empty while it has not said one."""
+    at: str = ""
+    user: str = ""
+    product: str = ""
+    label: str = ""
+    location: str = ""
+    pool: int = 0
+    counted: Decimal | None = None
+    difference: Decimal | None = Decimal(0)
+    """What it changed the stock by; None where nobody says it."""
+    reason: str = ""
+    state: str = "confirmed"
+    """What has become of it; one of `fate.WORDS`."""
+    why: str = ""
+    is_undone: bool = False
+
+    @property
+    def can_be_undone(self) -> bool:
+        """It is known to the service, it changed something, and nobody has taken it back."""
+        return bool(self.id and self.difference and self.state == "confirmed" and not self.is_undone)
+
+
+class MyEntriesState(NamedTuple):
+    """A window on the log; with `entry` that one alone."""
+
+    only_mine: bool = True
+    product: str = ""
+    label: str = ""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Entry, ...] = ()
+    total: int = 0
+    entry: Entry | None = None
+    is_asking_undo: bool = False
+    """Whether the entry shall be taken back is the question."""
+
+
+def view_entries(state: MyEntriesState) -> View:
+    """The list, or one entry."""
+    return _list_view(state) if state.entry is None else _entry_step(state, state.entry)
+
+
+def entry_choices(state: MyEntriesState) -> tuple[Msg, ...]:
+    """What the page of an entry leads to."""
+    if state.entry is None or not state.entry.can_be_undone:
+        return ()
+    return (msg("count_log.take_back"), msg("count_log.keep")) if state.is_asking_undo else (msg("count_log.undo"),)
+
+
+def _list_view(state: MyEntriesState) -> ListView:
+    label = msg("count_log.title_mine" if state.only_mine else "count_log.title_all")
+    if state.product:
+        label = msg("count_log.title_product", label=state.label)
+    text = state.typed or state.search
+    return pages.list_view(
+        state,
+        "count_log",
+        label,
+        msg("count_log.prompt"),
+        (msg("head.product"), msg("head.state"), msg("head.counted"), msg("head.place"), msg("head.time")),
+        tuple(_entry_row(entry) for entry in state.rows),
+        KeyHint("e", msg("count_log.whose")),
+        empty=msg("count_log.none", text=text) if text else msg("count_log.empty"),
+    )
+
+
+def _entry_row(entry: Entry) -> Row:
+    return Row(
+        entry.key,
+        (
+            raw(entry.label),
+            _state_message(entry),
+            _format_amount(entry),
+            raw(entry.location),
+            msg("clock", at=entry.at),
+        ),
+    )
+
+
+def _format_amount(entry: Entry) -> Msg:
+    if entry.difference is None:
+        return number_message(entry.counted)
+    by = signed_message(entry.difference)
+    return by if entry.counted is None else msg("count_log.counted", counted=entry.counted, difference=by)
+
+
+def _state_message(entry: Entry) -> Msg:
+    return msg("word.taken_back") if entry.is_undone else msg(STATE_WORDS[entry.state])
+
+
+def _entry_step(state: MyEntriesState, entry: Entry) -> Step:
+    lines = [Line("place", msg("count.place", place=entry.location) if entry.location else msg("count.nowhere"))]
+    lines += [Line("product", raw(entry.label)), Line("quantity", _format_amount(entry))]
+    if entry.why:
+        lines.append(Line("note", read_message(entry.why)))
+    facts = [
+        LabelledValue(msg("head.state"), _state_message(entry)),
+        LabelledValue(msg("head.time"), msg("clock", at=entry.at)),
+    ]
+    facts.append(LabelledValue(msg("head.user"), raw(entry.user)))
+    if entry.reason:
+        facts.append(LabelledValue(msg("head.reason"), raw(entry.reason)))
+    if entry.pool:
+        facts.append(LabelledValue(msg("fact.pool"), msg("number", value=entry.pool)))
+    facts.append(LabelledValue(msg("fact.product_number"), raw(entry.product)))
+    return Step(
+        name="count_log.undo" if state.is_asking_undo else "count_log.entry",
+        title=msg("count_log.title_entry"),
+        prompt=msg("count.prompt_number" if entry_choices(state) else "count_log.prompt_entry"),
+        lines=tuple(lines),
+        labelled_values=tuple(facts),
+        choices=entry_choices(state),
+        key_hints=(BACK,),
+    )
+
+
+Result = Turn[MyEntriesState]
+
+
+class MyEntriesJob(Job[MyEntriesState]):
+    """The log of today."""
+
+    name = "count_log"
+    steps: tuple[str, ...] = ("count_log", "count_log.entry", "count_log.undo")
+    version = 2
+    journalled = True
+
+    def begin(self) -> MyEntriesState:
+        """What this person did."""
+        return MyEntriesState()
+
+    def accepts(self, state: MyEntriesState) -> Accepts:
+        """Rows are numbered; `n` and `p` turn the page, `e` shows everyone's entries or mine."""
+        if state.entry is None:
+            return Accepts(
+                choices=pages.numbered_rows(state), command_letters=f"e{pages.page_letters(state)}", follows_typing=True
+            )
+        return Accepts(choices=len(entry_choices(state)), typed_only=state.is_asking_undo)
+
+    def prefers(self, state: MyEntriesState) -> tuple[str, ...]:
+        """Products filter."""
+        return (PRODUCT,)
+
+    def step_name(self, state: MyEntriesState) -> str:
+        """The list, one entry, or the question about it."""
+        if state.entry is None:
+            return "count_log"
+        return "count_log.undo" if state.is_asking_undo else "count_log.entry"
+
+    def handle(self, state: MyEntriesState, event: Event, context: Context) -> Result:
+        """A scan or words filter, the cursor marks, a number opens."""
+        match event:
+            case Rows("count_log", rows, _):
+                return pages.handle_rows(
+                    state, event, tuple(_parse_entry(row, context) for row in rows), context, _query
+                )
+            case Rows("entry", rows, _):
+                return Turn(_with_entry(state, _parse_entry(rows[0], context))) if rows else Turn(state)
+            case Opened():
+                return Turn(state, (_query(state, context), Refresh("logs")))
+            case Changed() | Closed() | Resumed():
+                return Turn(state, (*_refresh(state, context), *_request_refresh(event)))
+            case Back():
+                return _go_back(state, context)
+            case Choice(choice) if state.entry is not None and choice <= len(entry_choices(state)):
+                return _answer_undo(state, state.entry, choice, context)
+        if state.entry is not None:
+            return Turn(state)
+        return _handle_list_input(state, event, context)
+
+    def view(self, state: MyEntriesState) -> View:
+        """The list, or one entry."""
+        return view_entries(state)
+
+
+def _query(state: MyEntriesState, context: Context) -> Query:
+    args = {
+        "user": context.user if state.only_mine else "",
+        "product_number": state.product,
+        "search": state.typed or state.search,
+        "now": context.now,
+        "first": state.first,
+        "size": page_size(context),
+    }
+    return Query("count_log", "count_log", args, is_live=True)
+
+
+def _query_entry(entry: Entry, context: Context) -> Query:
+    """Part of the journal: what was open is open again after a restart."""
+    return Query("entry", "count_log", {"key": entry.key, "now": context.now})
+
+
+def _refresh(state: MyEntriesState, context: Context) -> tuple[Query, ...]:
+    return (_query(state, context), *((_query_entry(state.entry, context),) if state.entry else ()))
+
+
+def _request_refresh(event: Event) -> tuple[Refresh, ...]:
+    """Whatever changes in the store may have left an entry in its log; the log itself is not asked for again."""
+    return () if isinstance(event, Changed) and event.topic in ("log", "outbox") else (Refresh("logs"),)
+
+
+def _with_entry(state: MyEntriesState, entry: Entry) -> MyEntriesState:
+    return state._replace(entry=entry, is_asking_undo=state.is_asking_undo and entry.can_be_undone)
+
+
+def _parse_entry(row: Mapping[str, Any], context: Context) -> Entry:
+    counted, code = row.get("counted_quantity"), row.get("reason_code")
+    words = {reason.code: reason.text for reason in parse_reasons(context.policy.adjustment_reasons)}
+    return Entry(
+        key=str(row["key"]),
+        id=str(row.get("id") or ""),
+        at=str(row.get("at") or ""),
+        user=str(row.get("app_user_name") or ""),
+        product=str(row.get("product_number") or ""),
+        label=str(row.get("description") or row.get("product_number") or ""),
+        location=str(row.get("location_code") or ""),
+        pool=int(to_decimal(row.get("pool"))),
+        counted=None if counted is None else to_decimal(counted),
+        difference=to_decimal_or_none(row.get("difference")),
+        reason=str(
+            row.get("reason")
+            or ("" if code is None else words.get(int(to_decimal(code)), format_number(to_decimal(code))))
+        ),
+        state=str(row.get("word") or "confirmed"),
+        why=str(row.get("why") or ""),
+        is_undone=bool(row.get("undone")),
+    )
+
+
+def _handle_list_input(state: MyEntriesState, event: Event, context: Context) -> Result:
+    match event:
+        case Scan(meanings) if meanings[0].kind == PRODUCT:
+            meaning = meanings[0]
+            state = MyEntriesState(state.only_mine, meaning.key, meaning.label or meaning.key)
+        case Scan(meanings):
+            return Turn(state, (), Verdict(WRONG, msg("count_log.not_this", what=name_of(meanings[0]))))
+        case Text(text) | UnknownCode(text):
+            state = MyEntriesState(state.only_mine, search=text)
+        case Command("e"):
+            state = MyEntriesState(not state.only_mine, state.product, state.label, state.search)
+        case _:
+            return pages.handle_list_input(state, event, context, _query, _open_entry, "e")
+    return Turn(state, (_query(state, context),))
+
+
+def _open_entry(state: MyEntriesState, entry: Entry, context: Context) -> Result:
+    return Turn(state, (_query_entry(entry, context),))
+
+
+def _go_back(state: MyEntriesState, context: Context) -> Result:
+    if state.is_asking_undo:
+        return Turn(state._replace(is_asking_undo=False), (), Verdict(INFO, msg("count.dropped")))
+    if state.entry is not None:
+        return Turn(state._replace(entry=None))
+    if state.product or state.search:
+        state = MyEntriesState(state.only_mine)
+        return Turn(state, (_query(state, context),))
+    return Turn(state, (Close(),))
+
+
+def _answer_undo(state: MyEntriesState, entry: Entry, choice: int, context: Context) -> Result:
+    if not state.is_asking_undo:
+        asked = Verdict(ASK, msg("count_log.sure", label=entry.label, quantity=-_stock_change(entry)))
+        return Turn(state._replace(is_asking_undo=True), (), asked)
+    if choice == 2:
+        return Turn(state._replace(is_asking_undo=False), (), Verdict(INFO, msg("count.dropped")))
+    change = signed_message(-_stock_change(entry))
+    told = undo_verdict(
+        msg("count_log.undone", label=entry.label, change=change, where=message.at_location(entry.location))
+    )
+    state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
+    return Turn(state, (_reversing_write(entry, context), _query(state, context)), told)
+
+
+def _stock_change(entry: Entry) -> Decimal:
+    """What an entry that can be taken back has changed the stock by."""
+    assert entry.difference is not None
+    return entry.difference
+
+
+def _reversing_write(entry: Entry, context: Context) -> Write:
+    """The log that takes an entry back; its reference names the entry, so that nobody does it twice."""
+    log = {
+        "product_number": entry.product,
+        **({"location_code": entry.location} if entry.location else {}),
+        f"stock_pool_{entry.pool}" if entry.pool else "quantity": -_stock_change(entry),
+        "reference": f"{UNDO_PREFIX}{entry.id}",
+        "scanned_datetime": context.now,
+        "app_user_name": context.user,
+        "source": count_state.LOG_SOURCE,
+    }
+    return count_state.log_write([log], [entry.product], context.store, context.user)

@@ -1,0 +1,261 @@
+"""The end of a count: what is missing, what differs much, what is sent, and what is counted next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import refusals
+from aisle.jobs.count import count_state
+from aisle.jobs.count import count_state as count_send
+from aisle.jobs.count.count_state import CountState, CountTarget, SentSummary
+from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, money_message
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
+
+Result = Turn[CountState]
+
+QUERY_ALL = "all"
+"""The query for all that the books have at a place, and its id."""
+
+
+def reply(state: CountState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
+    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
+
+
+def reset_count(state: CountState) -> CountState:
+    """Nothing in hand; what holds for the whole job stays."""
+    return CountState(
+        pools=state.pools,
+        closes_after_send=state.closes_after_send,
+        is_blind=state.is_blind,
+        sent=state.sent,
+        plan=state.plan,
+        last_sent=state.last_sent,
+        ordered_recounts=state.ordered_recounts,
+    )
+
+
+def begin_count(state: CountState, target: CountTarget, only_product: str = "") -> Result:
+    todo = tuple(each for each in state.plan if (each.kind, each.key) != (target.kind, target.key))
+    state = reset_count(state)._replace(phase="count", mode=target.kind, plan=todo)
+    if target.kind == "place":
+        query = count_state.query_location("open", target.key, only_product)
+        return Turn(
+            state._replace(location=target.key, only_product=only_product), (query, Refresh("location", target.key))
+        )
+    query = Query("tour", "product", {"product_number": target.key})
+    return Turn(state._replace(product=target.key, label=target.label), (query, Refresh("product", target.key)))
+
+
+def go_to_stop(state: CountState, index: int) -> CountState:
+    """Stand at this stop of the tour."""
+    return state._replace(phase="count", current_index=index, location=state.lines[index].location, choices=())
+
+
+def resume_counting(state: CountState) -> CountState:
+    """Back from a question to counting; what was called done is not any more."""
+    if state.phase == "count":
+        return state
+    items = tuple(item._replace(needs_recount=False) for item in state.lines)
+    at = max(0, state.question_index if state.phase == "missing" else 0)
+    state = state._replace(
+        phase="count", lines=items, current_index=-1, recount_quantity=None, next_target=None, first_row=0
+    )
+    if state.only_product:
+        return state._replace(current_index=at)
+    return go_to_stop(state, at) if state.mode == "product" else state
+
+
+def end_count(state: CountState, verdict: Verdict) -> Result:
+    """Nothing of this count is left to be done; who opened it for this alone learns what was sent."""
+    if state.closes_after_send:
+        gone = state.last_sent if state.sent else None
+        answer = {"what": gone.label, "changes": [tuple(each) for each in gone.changes]} if gone else None
+        return Turn(state, (Close(verdict, answer=answer),), verdict)
+    return Turn(reset_count(state)._replace(sent=None, phase="list" if state.plan else "start"), (), verdict)
+
+
+def back_to_plan(state: CountState) -> CountState:
+    """What is not counted after all is on the list again, where there is one."""
+    if not state.plan or not (state.location or state.product):
+        return state
+    mine = (
+        CountTarget("product", state.product, state.label)
+        if state.mode == "product"
+        else CountTarget("place", state.location)
+    )
+    return state._replace(plan=(mine._replace(label=mine.label or mine.key), *state.plan))
+
+
+def finish_counting(state: CountState, context: Context) -> Result:
+    state = state._replace(current_index=-1, recount_quantity=None, first_row=0)
+    if state.has_unread_lines:
+        return Turn(state, (Query(QUERY_ALL, "place", {"location_code": state.location}),))
+    return next_question(state, context)
+
+
+def handle_all_lines(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
+    """All that the books have at the place, to be asked about what was not found."""
+    state = state._replace(has_unread_lines=False)
+    return next_question(
+        count_state.with_new_expected(state, count_state.parse_location_lines(row)) if row else state, context
+    )
+
+
+def next_question(state: CountState, context: Context) -> Result:
+    """To the next question; when none is left, to what differs, or out at once where nothing does."""
+    if any(item.is_missing for item in state.lines):
+        state = state._replace(phase="missing")
+        return _ask_missing(state, state.question_index)
+    policy = context.policy
+    items = tuple(
+        item._replace(
+            needs_recount=item.needs_recount or (not item.is_recounted and count_state.exceeds_threshold(item, policy))
+        )
+        for item in state.lines
+    )
+    state = state._replace(lines=items)
+    if any(item.needs_recount for item in items):
+        state = state._replace(phase="recount")
+        return reply(state, ASK, "count.again", label=count_state.label_with_pools(state, state.question_index))
+    return ask_summary(state) if state.differing_lines else send_count(state, context)
+
+
+def _ask_missing(state: CountState, index: int) -> Result:
+    """What is not there: a product at the place, or, over the places of a product, one of these."""
+    place, label = (
+        state.lines[index].location,
+        count_state.label_with_pools(state, *count_state.missing_in_pools(state, index)),
+    )
+    if state.mode != "product":
+        return reply(state, ASK, "count.missing", label=label)
+    id_ = "count.missing_at" if place else "count.missing_nowhere"
+    return reply(state, ASK, id_, label=label, place=place)
+
+
+def ask_summary(state: CountState) -> Result:
+    state = state._replace(phase="summary")
+    units = sum((item.difference for item in state.differing_lines), Decimal(0))
+    value = sum((item.value for item in state.differing_lines), Decimal(0))
+    id_ = "count.differ_value" if value else "count.differ"
+    if len({item.unit.strip().casefold() for item in state.differing_lines}) > 1:  # kg and pieces have no sum
+        id_ = "count.differ_apart_value" if value else "count.differ_apart"
+    return reply(state, ASK, id_, count=len(state.differing_lines), units=units, value=money_message(round(value, 2)))
+
+
+def answer_missing(state: CountState, number: int, context: Context) -> Result:
+    index = state.question_index
+    item = state.lines[index]
+    alike = count_state.missing_in_pools(state, index)
+    if number == 1:
+        for each in alike:
+            state = count_state.set_counted(state, each, Decimal(0), context.now)
+        return next_question(state._replace(current_index=-1), context)
+    if number == 2:
+        for each in alike:
+            state = count_state.replace_line(state, each, state.lines[each]._replace(is_left_as_is=True))
+        return next_question(state, context)
+    if number == 4:
+        items = tuple(each._replace(is_left_as_is=each.is_left_as_is or each.is_missing) for each in state.lines)
+        return next_question(state._replace(lines=items), context)
+    state = resume_counting(state)
+    state = go_to_stop(state, index) if state.mode == "product" else state._replace(current_index=index)
+    return reply(state, INFO, "count.count_it", label=item.label, place=item.location)
+
+
+def set_missing_quantity(state: CountState, counted: Decimal, context: Context) -> Result:
+    """So many of what was not scanned are there; on to the next question."""
+    return next_question(
+        count_state.set_counted(state, state.question_index, counted, context.now)._replace(current_index=-1), context
+    )
+
+
+def answer_recount(state: CountState, counted: Decimal, context: Context) -> Result:
+    index = state.question_index
+    for each in (index, *(() if counted else _other_empty_pools(state, index))):
+        state = count_state.set_counted(state, each, counted, context.now)
+        state = count_state.replace_line(state, each, state.lines[each]._replace(is_recounted=True))
+    return next_question(state._replace(current_index=-1, recount_quantity=None), context)
+
+
+def _other_empty_pools(state: CountState, index: int) -> tuple[int, ...]:
+    """The other pools of the product here that are counted as none and have to be counted again: none of it is here."""
+    item = state.lines[index]
+    return tuple(
+        at
+        for at, other in enumerate(state.lines)
+        if at != index
+        and other.needs_recount
+        and other.counted == 0
+        and (other.location, other.product) == (item.location, item.product)
+    )
+
+
+def answer_summary(state: CountState, number: int, context: Context) -> Result:
+    if number == 1:
+        return send_count(state, context)
+    if number == 3:
+        return reply(resume_counting(state), INFO, "count.go_on")
+    items = tuple(item._replace(needs_recount=bool(item.difference), is_recounted=False) for item in state.lines)
+    return next_question(state._replace(lines=items), context)
+
+
+def scroll(state: CountState, key: str, context: Context) -> CountState:
+    """Another window on the rows of a list."""
+    rows = max(1, context.window_rows - 2)
+    jump = {"up": -1, "down": 1, "pageup": -rows, "pagedown": rows, "home": -10_000, "end": 10_000}.get(key, 0)
+    first, total = state.first_row + jump, _row_count(state)
+    return state._replace(first_row=0 if key == "pagedown" and first >= total else max(0, min(first, total - 1)))
+
+
+def fill_last_page(state: CountState, context: Context) -> CountState:
+    """The rows of a list begin so far up that their page is full."""
+    return state._replace(first_row=max(0, min(state.first_row, _row_count(state) - max(1, context.window_rows - 2))))
+
+
+def _row_count(state: CountState) -> int:
+    """How many rows the list on the screen has."""
+    return len({"summary": state.differing_lines, "list": state.plan}.get(state.phase, state.pools))
+
+
+def send_count(state: CountState, context: Context) -> Result:
+    """Out with it, and on to what was scanned for the next count."""
+    what = state.label if state.mode == "product" else state.location or state.label
+    then = state.next_target or (state.plan[0] if state.plan else None)
+    if not state.counted_lines:
+        turn = end_count(state, Verdict(INFO, msg("count.nothing", what=what)))
+        return turn if then is None else begin_count(reset_count(state), then)
+    effects = count_send.count_writes(state, context)
+    sent = SentSummary(what or state.counted_lines[0].label, len(state.counted_lines), len(state.differing_lines))
+    id_ = "count.sent_differing" if sent.differing_count else "count.sent"
+    verdict = Verdict(GOOD, msg(id_, what=sent.label, count=sent.line_count, differing=sent.differing_count))
+    gone = count_send.sent_count(sent.label, state)
+    state = state._replace(sent=sent, last_sent=gone)
+    turn = end_count(state, verdict) if then is None else begin_count(reset_count(state), then)
+    return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
+
+
+def undo_sent(state: CountState) -> Result:
+    """The count that was sent last is to be undone: what of it the service took is asked first."""
+    gone = state.last_sent
+    if gone is None:
+        return reply(state, WRONG, "count.nothing_to_undo")
+    if not gone.changes:
+        return Turn(state._replace(last_sent=None), (), count_send.no_undo_verdict(gone))
+    return Turn(state, (refusals.query_refused_since(change.counted_at for change in gone.changes),))
+
+
+def send_undo(state: CountState, rows: refusals.RefusalRows, context: Context) -> Result:
+    """What it changed is changed back, but for what was refused."""
+    if state.last_sent is None:
+        return Turn(state)
+    gone, refused = count_send.without_refused(state.last_sent, rows)
+    state = state._replace(last_sent=None)
+    if refused and not gone.changes:
+        return Turn(state, (), refusals.refused_entry_verdict(refused))
+    effects: tuple[Effect, ...] = count_send.reversing_writes(gone, context)
+    told_ = undo_verdict(count_send.undo_message(gone))
+    if state.closes_after_send and state.sent:  # it was opened for that count alone, and taken up again
+        effects = (*effects, Close(told_))
+    return Turn(state, effects, told_)

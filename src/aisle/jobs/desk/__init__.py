@@ -1,1 +1,0 @@
-"""The supervisor's pages: orders, exceptions, doubts, logs, today, clearance."""

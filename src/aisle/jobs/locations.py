@@ -1,0 +1,570 @@
+"""What browsing the places keeps: the list, and the page of one over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import pages
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+    format_number,
+)
+from aisle.jobs.pages import page_size, turn_page
+from aisle.jobs.quantities import to_decimal, to_decimal_or_none
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    INFO,
+    WRONG,
+    Block,
+    DetailView,
+    KeyHint,
+    Line,
+    ListView,
+    MapLocation,
+    Msg,
+    Row,
+    Verdict,
+    known_number,
+    msg,
+    number_message,
+    raw,
+)
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Accepts,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
+from aisle.tuples import NamedTuple
+
+
+class LocationRow(NamedTuple):
+    """One place of the list."""
+
+    code: str
+    product_count: int
+    quantity: Decimal | None
+    """None where nobody says it."""
+    tags: str
+
+
+class HeldGoods(NamedTuple):
+    """Goods on a place that are kept for a line of an order."""
+
+    order: str
+    line: int
+    quantity: Decimal
+
+
+class StockLine(NamedTuple):
+    """One product on a place; `quantity` is all of it, held goods included. Pieces go without a unit."""
+
+    product: str
+    label: str
+    quantity: Decimal | None
+    """None where nobody says it."""
+    unit: str
+    pools: tuple[tuple[str, Decimal], ...]
+    held: tuple[HeldGoods, ...]
+
+
+class Location(NamedTuple):
+    """One place, with its neighbours in the order of feet."""
+
+    code: str
+    default_pool: int
+    tags: tuple[str, ...]
+    stock_lines: tuple[StockLine, ...]
+    """The first of them, by name."""
+    previous_code: str
+    next_code: str
+    product_count: int = 0
+    """How many products there are in all."""
+    are_locations_unknown: bool = False
+    """The service has not said of any goods at which place they lie."""
+
+
+class OfferedChoice(NamedTuple):
+    """One numbered way on: `product` to be looked up, `order` to be handed to the job below."""
+
+    kind: str
+    key: str
+    label: str = ""
+
+
+class LocationsState(NamedTuple):
+    """The list of places, and the page of one over it."""
+
+    code: str = ""
+    """The place whose page is open; empty for the list."""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[LocationRow, ...] = ()
+    total: int = 0
+    location: Location | None = None
+    pool_names: tuple[tuple[str, str], ...] = ()
+    """The pools of the store, by number."""
+    aisle: tuple[LocationRow, ...] = ()
+    page: int = 0
+    offered: OfferedChoice | None = None
+    """What was scanned and is offered as a choice."""
+    searched_for: str = ""
+    """Words whose answer is on its way."""
+    opened_from_list: bool = False
+    """The page was opened from the list: back leads there."""
+
+    @property
+    def is_list(self) -> bool:
+        """True while the list is on the screen."""
+        return bool(self.typed) or not self.code
+
+    @property
+    def numbered_rows(self) -> int:
+        """So many rows of what is on the screen are choices; what a scan led to is offered behind them."""
+        if self.is_list:
+            return pages.numbered_rows(self)
+        return min(pages.MAX_NUMBERED, len(self.location.stock_lines)) if self.location else 0
+
+
+def list_view(state: LocationsState) -> ListView:
+    """The places in the order of feet, each with a number to choose it by; empty ones say so."""
+    text = state.typed or state.search
+    listed = pages.list_view(
+        state,
+        "browse.list",
+        msg("browse.title"),
+        msg("lookup.prompt_order") if state.offered else msg("browse.prompt_list"),
+        (msg("browse.head_place"), msg("browse.head_products"), msg("head.stock"), msg("browse.head_tags")),
+        tuple(_location_row(place) for place in state.rows),
+        empty=msg("browse.no_match", text=text) if text else msg("browse.none"),
+        numbered=state.numbered_rows,
+    )
+    return listed._replace(choices=_offered_choices(state))
+
+
+def _location_row(location: LocationRow) -> Row:
+    if not location.product_count:
+        return Row(location.code, (raw(location.code), msg("browse.empty"), raw(""), raw(location.tags)))
+    about = raw("?") if location.quantity is None else msg("lookup.about", text=location.quantity)
+    products = msg("browse.products", count=location.product_count)
+    return Row(location.code, (raw(location.code), products, about, raw(location.tags)))
+
+
+def page_view(state: LocationsState) -> DetailView:
+    """Everything on one place."""
+    place = state.location
+    return DetailView(
+        name="browse.place",
+        title=msg("browse.title_place", place=state.code),
+        prompt=msg("lookup.prompt_order") if state.offered else msg("browse.prompt"),
+        lines=_lines(state, place),
+        blocks=_blocks(state, place) if place else (),
+        page=state.page,
+        map_locations=_aisle_marks(state),
+        choices=_offered_choices(state),
+        key_hints=(
+            *((KeyHint("n", msg("hint.page_on"), is_always_shown=True),) if place and place.next_code else ()),
+            *((KeyHint("p", msg("hint.page_back"), is_always_shown=True),) if place and place.previous_code else ()),
+            KeyHint("r", msg("browse.rest")),
+            BACK,
+            *pages.JOB_KEY_HINTS,
+        ),
+    )
+
+
+def _offered_choices(state: LocationsState) -> tuple[Msg, ...]:
+    if state.offered is None:
+        return ()
+    return (msg("lookup.way_order" if state.offered.kind == "order" else "browse.way_product", key=state.offered.key),)
+
+
+def _pool_name(state: LocationsState, pool: str) -> str:
+    return dict(state.pool_names).get(pool) or pool
+
+
+def _lines(state: LocationsState, location: Location | None) -> tuple[Line, ...]:
+    """How much lies here, and what kind of place it is."""
+    if location is None:
+        return (Line("place", raw(state.code)), Line("note", msg("browse.unknown")))
+    count, shown = max(location.product_count, len(location.stock_lines)), len(location.stock_lines)
+    told = (
+        msg("browse.products", count=count)
+        if count
+        else msg("place.unnamed" if location.are_locations_unknown else "browse.nothing")
+    )
+    about = [raw(", ".join(location.tags))] if location.tags else []
+    if location.default_pool:
+        about.append(msg("browse.pool", pool=_pool_name(state, str(location.default_pool))))
+    notes = [msg("browse.both", one=about[0], other=about[1])] if len(about) == 2 else about
+    notes += [msg("browse.more", shown=shown)] if shown < count else []
+    head = msg("browse.both", one=raw(state.code), other=told)
+    return (Line("place", head), *(Line("note", note) for note in notes))
+
+
+def _blocks(state: LocationsState, location: Location) -> tuple[Block, ...]:
+    """What lies here, and for whom some of it is held."""
+    default = str(location.default_pool) if location.default_pool else ""
+    here = tuple(
+        (raw(one.label), _quantity_text(one), raw(_pools_text(state, one, default)), raw(one.product))
+        for one in location.stock_lines
+    )
+    blocks = (Block(msg("browse.here_title"), here, state.numbered_rows), *_held_blocks(location))
+    return tuple(block for block in blocks if block.rows)
+
+
+def _held_blocks(location: Location) -> tuple[Block, ...]:
+    """What is kept here for each order."""
+    orders: dict[str, list[tuple[Msg, Msg]]] = {}
+    for one in location.stock_lines:
+        kept: dict[str, Decimal] = {}
+        for held in one.held:
+            kept[held.order] = kept.get(held.order, Decimal(0)) + held.quantity
+        for order, quantity in kept.items():
+            orders.setdefault(order, []).append((raw(one.label), msg("browse.held", quantity=quantity)))
+    return tuple(
+        Block(msg("browse.held_title", order=order), tuple(rows), is_title_needed=True)
+        for order, rows in orders.items()
+    )
+
+
+def _quantity_text(stock_line: StockLine) -> Msg:
+    if stock_line.unit:
+        return msg("browse.measure", quantity=known_number(stock_line.quantity), unit=stock_line.unit)
+    return number_message(stock_line.quantity)
+
+
+def _pools_text(state: LocationsState, stock_line: StockLine, default_pool: str) -> str:
+    """The pools of a product, unless it is all in the pool of the place."""
+    pools = [(pool, quantity) for pool, quantity in stock_line.pools if quantity]
+    if len(pools) == 1:
+        return "" if pools[0][0] == default_pool else _pool_name(state, pools[0][0])
+    return ", ".join(f"{_pool_name(state, pool)} {format_number(quantity)}" for pool, quantity in pools)
+
+
+def _aisle_marks(state: LocationsState) -> tuple[MapLocation, ...]:
+    """The aisle of the place: how full each of its places is, beside the fullest."""
+    full = [place.quantity or Decimal(0) for place in state.aisle]
+    most = max(full, default=Decimal(0))
+    if len(state.aisle) < 2 or state.code not in {place.code for place in state.aisle}:
+        return ()
+    shares = (
+        (place, quantity / most if most > 0 else Decimal(0)) for place, quantity in zip(state.aisle, full, strict=True)
+    )
+    return tuple(
+        MapLocation(place.code, max(Decimal(0), round(share, 3)), place.code == state.code) for place, share in shares
+    )
+
+
+MAX_AISLE_LOCATIONS = 120
+"""Places that the map of an aisle shows at most."""
+
+MAX_PRODUCTS = 100
+"""Products of a place that its page has, by name: where a whole stockroom is one place, nobody reads them all."""
+
+Result = Turn[LocationsState]
+
+
+class LocationsJob(Job[LocationsState]):
+    """From place to place, on the screen."""
+
+    name = "browse"
+    steps: tuple[str, ...] = ("browse.list", "browse.place")
+    version = 3
+    journalled = True
+
+    def begin(self) -> LocationsState:
+        """All places."""
+        return LocationsState()
+
+    def accepts(self, state: LocationsState) -> Accepts:
+        """Rows are numbered; letters lead to the neighbours and turn the page."""
+        letters = pages.page_letters(state) if state.is_list else "npr" + pages.JOB_LETTERS
+        return Accepts(
+            choices=state.numbered_rows + int(state.offered is not None),
+            command_letters=letters,
+            follows_typing=state.is_list,
+        )
+
+    def prefers(self, state: LocationsState) -> tuple[str, ...]:
+        """Places are what it is for."""
+        return (LOCATION, PRODUCT, ORDER, REFERENCE, PERSON)
+
+    def uses_product(self, state: LocationsState, product: str) -> bool:
+        """What lies on the place that is looked at."""
+        return state.location is not None and any(each.product == product for each in state.location.stock_lines)
+
+    def step_name(self, state: LocationsState) -> str:
+        """One of `steps`."""
+        return "browse.list" if state.is_list else "browse.place"
+
+    def view(self, state: LocationsState) -> ListView | DetailView:
+        """The list or the page."""
+        return list_view(state) if state.is_list else page_view(state)
+
+    def handle(self, state: LocationsState, event: Event, context: Context) -> Result:
+        """A scan jumps, words search, numbers choose, n and p go on and back."""
+        match event:
+            case Opened(args):
+                return _handle_opened(state, args, context)
+            case Rows():
+                return _handle_rows(state, event, context)
+            case Changed() | Closed():
+                return Turn(state, _refresh(state, context))
+            case Resumed():
+                wishes = (Refresh("location", state.code),) if state.code else ()
+                return Turn(state, (*_refresh(state, context), *wishes))
+            case Scan(meanings):
+                return _handle_scan(state, meanings[0])
+            case Text(text) | UnknownCode(text):
+                return _search(state, text, context)
+            case TypedText(text):
+                return _find_as_typed(state, text, context)
+            case Choice(choice) if not state.is_list or (state.offered and choice > state.numbered_rows):
+                return _handle_choice(state, choice)
+            case Command("c" | "t" as letter) if not state.is_list:
+                return Turn(state, (pages.start_job(letter, location=state.code),))
+            case Command(letter) if not state.is_list:
+                return _handle_command(state, letter)
+            case CursorKey(key) if not state.is_list:
+                return Turn(state._replace(page=turn_page(state.page, key)))
+            case Back():
+                return _go_back(state, context)
+        return pages.handle_list_input(state, event, context, _list_query, _open_row)
+
+
+_POOLS_QUERY = Query("store", "store", {}, is_live=True)
+"""What the store calls its pools."""
+
+
+def _handle_opened(state: LocationsState, args: Mapping[str, Any], context: Context) -> Result:
+    """With a place its page, with words what they find, with nothing all places."""
+    if args.get("location_code"):
+        shown = _open_location(state, str(args["location_code"]))
+        return shown._replace(effects=(_POOLS_QUERY, *shown.effects))
+    state = state._replace(opened_from_list=True)
+    if args.get("search"):
+        sought = _search(state, str(args["search"]), context)
+        return sought._replace(effects=(_POOLS_QUERY, *sought.effects))
+    return Turn(state, _refresh(state, context))
+
+
+def _open_location(state: LocationsState, code: str) -> Result:
+    """Puts up the page of a place."""
+    if code != state.code:
+        state = state._replace(location=None)
+    state = state._replace(code=code, typed="", page=0, offered=None)
+    return Turn(state, (*_queries(code), Refresh("location", code)))
+
+
+def _queries(code: str) -> tuple[Query, ...]:
+    return (
+        Query("place", "place", {"location_code": code, "size": MAX_PRODUCTS}, is_live=True),
+        Query("aisle", "places", {"beside": code, "size": MAX_AISLE_LOCATIONS}, is_live=True),
+    )
+
+
+def _list_query(state: LocationsState, context: Context) -> Query:
+    return pages.query_window(
+        "places", "places", {"search": state.typed or state.search}, state.first, page_size(context)
+    )
+
+
+def _search(state: LocationsState, text: str, context: Context) -> Result:
+    found = pages.query_window("found", "places", {"search": text}, 0, page_size(context))
+    return Turn(state._replace(searched_for=text, typed="", offered=None), (found,))
+
+
+def _refresh(state: LocationsState, context: Context) -> tuple[Effect, ...]:
+    return (_POOLS_QUERY, _list_query(state, context)) if state.is_list else (_POOLS_QUERY, *_queries(state.code))
+
+
+# Answers
+
+
+def _handle_rows(state: LocationsState, answer: Rows, context: Context) -> Result:
+    match answer:
+        case Rows("places", rows, _):
+            return pages.handle_rows(
+                state, answer, tuple(_parse_location_row(row) for row in rows), context, _list_query
+            )
+        case Rows("found", rows, total):
+            return _handle_found(state, tuple(_parse_location_row(row) for row in rows), total, context)
+        case Rows("chosen", rows, _) if rows:
+            return _open_location(state, str(rows[0]["location_code"]))
+        case Rows("place", rows, _):
+            return Turn(state._replace(location=_parse_location(rows[0]) if rows else None))
+        case Rows("here", rows, _):
+            return _report_product_here(state, tuple(_parse_stock_line(one) for row in rows for one in row["products"]))
+        case Rows("offered", rows, _):
+            return _check_order(state, rows)
+        case Rows("aisle", rows, _):
+            return Turn(state._replace(aisle=tuple(_parse_location_row(row) for row in rows)))
+        case Rows("store", rows, _) if rows:
+            names = rows[0].get("pools") or {}
+            return Turn(state._replace(pool_names=tuple((str(pool), str(name)) for pool, name in names.items())))
+    return Turn(state)
+
+
+def _parse_location_row(row: Mapping[str, Any]) -> LocationRow:
+    tags = ", ".join(str(tag) for tag in row.get("tags") or ())
+    return LocationRow(str(row["location_code"]), int(row["products"]), to_decimal_or_none(row["quantity"]), tags)
+
+
+def _parse_location(row: Mapping[str, Any]) -> Location:
+    return Location(
+        code=str(row["location_code"]),
+        default_pool=int(to_decimal(row.get("default_stock_pool"))),
+        tags=tuple(str(tag) for tag in row.get("tags") or ()),
+        stock_lines=tuple(_parse_stock_line(one) for one in row["products"]),
+        product_count=int(row["total"]),
+        are_locations_unknown=bool(row.get("unnamed")),
+        previous_code=str(row.get("before") or ""),
+        next_code=str(row.get("after") or ""),
+    )
+
+
+def _parse_stock_line(row: Mapping[str, Any]) -> StockLine:
+    held = tuple(
+        HeldGoods(str(one["order_number"]), int(one["line_number"]), to_decimal(one["quantity"])) for one in row["held"]
+    )
+    pools = tuple((str(pool), to_decimal(quantity)) for pool, quantity in row["pools"].items())
+    label = str(row["description"] or row["product_number"])
+    unit = str(row["unit"] or "") if row["allow_decimal"] else ""
+    return StockLine(str(row["product_number"]), label, to_decimal_or_none(row["quantity"]), unit, pools, held)
+
+
+def _handle_found(state: LocationsState, rows: tuple[LocationRow, ...], total: int, context: Context) -> Result:
+    """The answer to words that were ended with Enter: one place opens at once, several are listed."""
+    text, state = state.searched_for, state._replace(searched_for="")
+    if not total:
+        effects = _refresh(state, context) if state.is_list else ()
+        return Turn(state, effects, Verdict(WRONG, msg("browse.not_found", text=text)))
+    if total == 1:
+        return _open_location(state, rows[0].code)
+    listed = state._replace(code="", search=text, rows=rows, total=total, first=0, cursor=-1, opened_from_list=True)
+    return Turn(listed, (), Verdict(INFO, msg("browse.found", text=text, count=total)))
+
+
+# What is said
+
+
+def _handle_scan(state: LocationsState, match: Match) -> Result:
+    state = state._replace(typed="", offered=None)
+    label = match.label or match.key
+    if match.kind == LOCATION:
+        return _open_location(state, match.key)._replace(verdict=Verdict(INFO, msg("browse.shown", place=match.key)))
+    if match.kind == PRODUCT:
+        return _scan_product(state, match.key, label)
+    if match.kind in (ORDER, REFERENCE):
+        way = OfferedChoice("order", match.key)
+        asked = Turn(state._replace(offered=way), (), Verdict(ASK, msg("lookup.is_order", order=match.key, who=label)))
+        return asked._replace(effects=(Query("offered", "order", {"order_number": match.key}),))
+    return Turn(state, (), Verdict(INFO, msg("browse.is_person", name=label)))
+
+
+def _check_order(state: LocationsState, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """An order that nobody picks any more is not offered."""
+    row = rows[0] if rows else {}
+    gone = row.get("is_rejected") or row.get("is_active") is False
+    if not gone or state.offered is None:
+        return Turn(state)
+    id_ = "walk.rejected" if row.get("is_rejected") else "walk.finished"
+    told = Verdict(WRONG, msg(id_, order=state.offered.key))
+    return Turn(state._replace(offered=None), (), told)
+
+
+def _scan_product(state: LocationsState, product: str, label: str) -> Result:
+    """Whether it lies on the place on the screen; more of it is one digit away."""
+    if state.is_list:
+        return Turn(state, (Start("lookup", {"product_number": product, "label": label}),))
+    state = state._replace(offered=OfferedChoice("product", product, label))
+    return Turn(state, (Query("here", "place", {"location_code": state.code, "product_number": product}),))
+
+
+def _report_product_here(state: LocationsState, stock_lines: tuple[StockLine, ...]) -> Result:
+    """How much of what was scanned lies on the place on the screen, whether its page has it or not."""
+    if state.offered is None:
+        return Turn(state)
+    label = state.offered.label or state.offered.key
+    if not stock_lines:
+        return Turn(state, (), Verdict(ASK, msg("browse.not_here", label=label, place=state.code)))
+    told = msg("browse.here", label=label, place=state.code, quantity=known_number(stock_lines[0].quantity))
+    return Turn(state, (), Verdict(ASK, told))
+
+
+def _find_as_typed(state: LocationsState, text: str, context: Context) -> Result:
+    listed = pages.with_typed_search(state, text, "r", state.numbered_rows + int(state.offered is not None))
+    return Turn(state) if listed is None else Turn(listed, (_list_query(listed, context),))
+
+
+def _handle_choice(state: LocationsState, choice: int) -> Result:
+    way, state = state.offered, state._replace(offered=None)
+    if way and choice > state.numbered_rows:
+        if way.kind == "order":
+            return Turn(state, (pages.hand_order_below(way.key),))
+        return Turn(state, (Start("lookup", {"product_number": way.key}),))
+    if state.location is None or choice > state.numbered_rows:
+        return Turn(state)
+    lying = state.location.stock_lines[choice - 1]
+    return Turn(state, (Start("lookup", {"product_number": lying.product, "label": lying.label}),))
+
+
+def _open_row(state: LocationsState, row: LocationRow, context: Context) -> Result:
+    return Turn(state, (_query_chosen(row.code),))
+
+
+def _query_chosen(code: str) -> Query:
+    """What was chosen from a window is asked for again by name, so that the journal knows what it was."""
+    return Query("chosen", "place", {"location_code": code, "size": 0})
+
+
+def _handle_command(state: LocationsState, letter: str) -> Result:
+    """On to the next place in the order of feet, back to the previous one, or to the next page of this one."""
+    state = state._replace(offered=None)
+    if letter == "r":
+        return Turn(state._replace(page=state.page + 1))
+    if state.location is None:
+        return Turn(state)
+    code = state.location.next_code if letter == "n" else state.location.previous_code
+    if not code:
+        return Turn(state, (), Verdict(INFO, msg("browse.last" if letter == "n" else "browse.first")))
+    return Turn(state, (_query_chosen(code),))
+
+
+def _go_back(state: LocationsState, context: Context) -> Result:
+    """From the page to the list, where it was found in one; else to where browsing began."""
+    if state.offered:
+        return Turn(state._replace(offered=None), (), Verdict(INFO, msg("session.dropped")))
+    if state.code and state.opened_from_list:
+        listed = state._replace(code="", page=0)
+        return Turn(listed, _refresh(listed, context))
+    return Turn(state, (Close(),))

@@ -1,1 +1,0 @@
-"""Looks in the middle of anything: a product, a place."""

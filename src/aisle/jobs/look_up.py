@@ -1,0 +1,600 @@
+"""What the look at products keeps: the list, and the page over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import pages
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+    format_number,
+    money_message,
+)
+from aisle.jobs.pages import page_size, turn_page
+from aisle.jobs.product_page import (
+    ExpectedDelivery,
+    NearbyStock,
+    Product,
+    Unit,
+    WaitingOrder,
+    parse_expected_deliveries,
+    parse_nearby,
+    parse_product,
+    parse_waiting_orders,
+)
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    INFO,
+    PAGE_HINTS,
+    WRONG,
+    Block,
+    DetailView,
+    KeyHint,
+    Line,
+    ListView,
+    Msg,
+    Row,
+    Verdict,
+    known_number,
+    msg,
+    raw,
+)
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Accepts,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
+from aisle.tuples import NamedTuple
+
+MAX_CHOICES = 3
+"""Numbered choices on the page of a product."""
+
+
+class ProductRow(NamedTuple):
+    """One product of the list."""
+
+    number: str
+    name: str
+    brand: str
+    stock: str
+    """Empty when the stock list does not have it."""
+    unit: str
+
+
+class OfferedChoice(NamedTuple):
+    """One numbered way on: `order` (its number) or `product` (the one that takes its place)."""
+
+    kind: str
+    key: str
+
+
+class LookUpState(NamedTuple):
+    """The list of what was searched for, and the page of one product over it."""
+
+    product_number: str = ""
+    """The product whose page is open; empty for the list."""
+    label: str = ""
+    search: str = ""
+    typed: str = ""
+    """What is being typed, as far as it is a search: then the list is shown."""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[ProductRow, ...] = ()
+    total: int = 0
+    may_have_more: bool = False
+    """There may be more than `total` that are searched for."""
+    product: Product | None = None
+    nearby: NearbyStock = NearbyStock()
+    waiting_orders: tuple[WaitingOrder, ...] = ()
+    deliveries: tuple[ExpectedDelivery, ...] = ()
+    """The next deliveries that bring it."""
+    page: int = 0
+    offered_order: str = ""
+    """The order that was scanned: its number is offered as a choice."""
+    kept_choices: tuple[OfferedChoice, ...] | None = ()
+    """The page's own ways on as they were when it was: what comes meanwhile takes nobody's number. None where that is
+    not known, for a journal has none of what is live: then as they are, until something comes."""
+    searched_for: str = ""
+    """Words whose answer is on its way."""
+
+    @property
+    def is_list(self) -> bool:
+        """True while the list is on the screen."""
+        return bool(self.typed) or not self.product_number
+
+    @property
+    def numbered_rows(self) -> int:
+        """So many rows of the list are choices; the ways on come behind them."""
+        return pages.numbered_rows(self) if self.is_list else 0
+
+    @property
+    def choices(self) -> tuple[OfferedChoice, ...]:
+        """The numbered choices of the page beside the rows of the list; what was scanned is offered behind its own."""
+        asked = (OfferedChoice("order", self.offered_order),) if self.offered_order else ()
+        if self.is_list:
+            return asked
+        own = self.kept_choices if self.offered_order and self.kept_choices is not None else self._own_choices
+        return (*own, *(way for way in asked if way not in own))
+
+    @property
+    def _own_choices(self) -> tuple[OfferedChoice, ...]:
+        instead = (OfferedChoice("product", self.product.referral),) if self.product and self.product.referral else ()
+        needing = [OfferedChoice("order", one.order) for one in self.waiting_orders if one.needed > 0]
+        return (*instead, *needing)[:MAX_CHOICES]
+
+    def with_offered_order(self, order: str) -> LookUpState:
+        """This page with one more way on, to an order that was scanned."""
+        return self._replace(offered_order=order, kept_choices=self._own_choices)
+
+    def with_kept_choices(self) -> LookUpState:
+        """The same before it is looked at anew: from now on its ways on keep their numbers."""
+        return (
+            self._replace(kept_choices=self._own_choices) if self.offered_order and self.kept_choices is None else self
+        )
+
+
+Cells = tuple[Msg, ...]
+
+
+def list_view(state: LookUpState) -> ListView:
+    """The products found, each with a number to choose it by."""
+    text = state.typed or state.search
+    listed = pages.list_view(
+        state,
+        "lookup.list",
+        msg("lookup.title"),
+        msg("lookup.prompt_order") if state.offered_order else pages.product_prompt(state),
+        (msg("head.product"), msg("head.stock"), msg("head.number"), msg("head.brand")),
+        tuple(_product_row(hit) for hit in state.rows),
+        empty=pages.not_found_message("lookup.no_match", text, state.may_have_more) if text else msg("lookup.empty"),
+        may_have_more=state.may_have_more,
+    )
+    return listed._replace(choices=tuple(_choice_text(way) for way in state.choices))
+
+
+def _product_row(hit: ProductRow) -> Row:
+    stock = msg("lookup.about", text=Decimal(hit.stock)) if hit.stock else raw("")
+    return Row(hit.number, (raw(hit.name or hit.number), stock, raw(hit.number), raw(hit.brand)))
+
+
+def page_view(state: LookUpState) -> DetailView:
+    """All that is known of one product."""
+    sheet = state.product
+    name = sheet.name if sheet else state.label or state.product_number
+    lines = [Line("product", raw(name))]
+    lines += _lines(sheet) if sheet else [Line("note", msg("lookup.unknown"))]
+    here = _stock_blocks(sheet) if sheet else ()
+    after = (delivery_block(sheet, state.deliveries), *(_fact_blocks(sheet, state.product_number) if sheet else ()))
+    return DetailView(
+        name="lookup.product",
+        title=msg("lookup.title_product", number=state.product_number),
+        prompt=_prompt(state),
+        lines=tuple(lines),
+        blocks=tuple(
+            block
+            for block in (*here, nearby_block(state.nearby, sheet), _order_block(state.waiting_orders), *after)
+            if block.rows
+        ),
+        page=state.page,
+        choices=tuple(_choice_text(way) for way in state.choices),
+        key_hints=(
+            *PAGE_HINTS,
+            BACK,
+            *pages.JOB_KEY_HINTS,
+            KeyHint("e", msg("hint.store_product")),
+        ),
+    )
+
+
+def _prompt(state: LookUpState) -> Msg:
+    if state.offered_order:
+        return msg("lookup.prompt_order")
+    return msg("lookup.prompt_ways") if state.choices else msg("lookup.prompt")
+
+
+def _choice_text(choice: OfferedChoice) -> Msg:
+    return msg("lookup.way_order" if choice.kind == "order" else "lookup.way_product", key=choice.key)
+
+
+def _lines(product: Product) -> list[Line]:
+    """What is asked for most: how many, for how much, and what to beware of."""
+    stock = _stock_text(product) if product.is_stocked else msg("lookup.no_stock")
+    told = msg("lookup.stock_price", stock=stock, price=money_message(product.price)) if product.price else stock
+    lines = [Line("quantity", told)]
+    if product.is_discontinued:
+        lines.append(
+            Line("note", msg("lookup.gone", referral=product.referral) if product.referral else msg("lookup.ended"))
+        )
+    elif product.discontinued_since:
+        lines.append(Line("note", msg("lookup.ending", at=product.discontinued_since)))
+    if product.attention:
+        lines.append(Line("note", msg("lookup.attention", codes=product.attention)))
+    return lines
+
+
+def _stock_text(product: Product) -> Msg:
+    """Pieces go without saying."""
+    if product.allows_decimals and product.unit:
+        return msg("lookup.measure", stock=product.stock, unit=product.unit)
+    return msg("lookup.stock", stock=product.stock)
+
+
+def estimate(quantity: Decimal | None) -> Msg:
+    """An estimate."""
+    return raw("?") if quantity is None else msg("lookup.about", text=quantity)
+
+
+def with_age(title: Msg, age: Decimal) -> Msg:
+    """A title, with the age of what stands under it where that is known."""
+    return msg("lookup.aged", title=title, seconds=str(age)) if age >= 0 else title
+
+
+def _stock_blocks(product: Product) -> tuple[Block, ...]:
+    """Places and pools, of what has a stock."""
+    if product.has_no_stock:
+        return ()
+    return (
+        Block(msg("lookup.places"), _location_rows(product)),
+        Block(msg("lookup.pools"), tuple(
+            (raw(pool.name) if pool.name else msg("lookup.pool", pool=pool.number), estimate(pool.quantity))
+            for pool in product.pools
+        )),
+    )  # fmt: skip
+
+
+def _fact_blocks(details: Product, number: str) -> tuple[Block, ...]:
+    return (
+        Block(msg("lookup.about_it"), _fact_rows(details, number)),
+        Block(msg("lookup.codes"), code_rows(details.codes, details.units)),
+    )
+
+
+def _location_rows(product: Product) -> tuple[Cells, ...]:
+    return tuple(
+        (raw(spot.location), estimate(spot.quantity), *([raw(spot.pools)] if spot.pools else []))
+        for spot in product.locations
+    )
+
+
+def delivery_block(product: Product | None, deliveries: Iterable[ExpectedDelivery]) -> Block:
+    """When more of it comes: with which deliveries, and as the stock list says; and until when it can be ordered."""
+    rows: list[Cells] = list(delivery_rows(deliveries))
+    if product and product.next_delivery:
+        rows.append((msg("lookup.delivery"), msg("moment", at=product.next_delivery)))
+    if product and product.next_ordering:
+        rows.append((msg("lookup.ordering"), msg("moment", at=product.next_ordering)))
+    return Block(msg("lookup.coming"), tuple(rows))
+
+
+def delivery_rows(deliveries: Iterable[ExpectedDelivery]) -> Iterator[Cells]:
+    """How much comes with which delivery, and when."""
+    for one in deliveries:
+        what = msg("lookup.coming_with", quantity=known_number(one.quantity), order=one.order)
+        yield (what, one.day) if one.day else (what,)
+
+
+def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
+    """What it is: number, brand, price, unit, what to beware of, when it was counted and estimated. That is no age of
+    the data: an estimate is made when something moves, and holds until the next time."""
+    known = (
+        ("fact.product_number", raw(number), number),
+        ("fact.brand", raw(details.brand), details.brand),
+        ("fact.price", money_message(details.price), details.price),
+        ("fact.unit", raw(details.unit), details.unit),
+        ("fact.attention", raw(details.attention), details.attention),
+        ("fact.counted", msg("moment", at=details.counted_at), details.counted_at),
+        (
+            "fact.estimated",
+            msg("today.ago", seconds=str(details.estimate_age_s)),
+            details.estimate_age_s >= 0 and not details.has_no_stock,
+        ),
+        ("fact.ends", msg("moment", at=details.discontinued_since), details.discontinued_since),
+        ("fact.referral", raw(details.referral), details.referral),
+    )
+    return tuple((msg(label), value) for label, value, there in known if there)
+
+
+def code_rows(codes: Iterable[str], units: Iterable[Unit]) -> tuple[Cells, ...]:
+    """Barcodes, then the units in which a product is handled, each with its own."""
+    return (*((raw(code),) for code in codes), *((_unit_text(unit), raw(unit.code)) for unit in units))
+
+
+def _unit_text(unit: Unit) -> Msg:
+    if not unit.name:
+        return msg("lookup.case", quantity=unit.quantity)
+    if format_number(unit.quantity) in unit.name:
+        return raw(unit.name)
+    return msg("lookup.unit", quantity=unit.quantity, name=unit.name)
+
+
+def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
+    """Stores and warehouses around, from whatever is known, however old that is; nothing of what has no stock."""
+    if product and product.has_no_stock:
+        return Block(msg("lookup.around"), ())
+    if nearby.is_refused:
+        return Block(msg("lookup.around"), ((msg("lookup.around_refused"),),))
+    if nearby.age_s < 0:
+        return Block(msg("lookup.around"), ((msg("lookup.around_asked"),),))
+    rows: tuple[Cells, ...] = tuple(
+        (msg("lookup.warehouse" if near.is_warehouse else "lookup.store", name=near.name), estimate(near.quantity))
+        for near in nearby.stores
+    )
+    return Block(with_age(msg("lookup.around"), nearby.age_s), rows or ((msg("lookup.around_none"),),))
+
+
+def _order_block(orders: tuple[WaitingOrder, ...]) -> Block:
+    return Block(msg("lookup.orders", count=len(orders)), tuple(
+        (raw(one.order), _need_text(one), raw(one.customer), msg("moment", at=one.pickup)) for one in orders
+    ))  # fmt: skip
+
+
+def _need_text(order: WaitingOrder) -> Msg:
+    if order.needed <= 0:
+        return msg("lookup.has", held=order.held)
+    return (
+        msg("lookup.needs_has", needed=order.needed, held=order.held)
+        if order.held
+        else msg("lookup.needs", needed=order.needed)
+    )
+
+
+MAX_ORDERS = 40
+"""Orders that the page shows."""
+
+Result = Turn[LookUpState]
+
+
+class LookUpJob(Job[LookUpState]):
+    """From a scan, a word or nothing to all that is known of a product."""
+
+    name = "lookup"
+    steps: tuple[str, ...] = ("lookup.list", "lookup.product")
+    version = 3
+    journalled = True
+
+    def begin(self) -> LookUpState:
+        """Nothing looked for."""
+        return LookUpState()
+
+    def accepts(self, state: LookUpState) -> Accepts:
+        """Rows of the list or ways on; letters that turn the page."""
+        if not state.is_list:
+            return Accepts(choices=len(state.choices), command_letters=f"{pages.PAGE_LETTERS}{pages.JOB_LETTERS}e")
+        return Accepts(
+            choices=state.numbered_rows + len(state.choices),
+            command_letters=pages.page_letters(state),
+            follows_typing=True,
+        )
+
+    def prefers(self, state: LookUpState) -> tuple[str, ...]:
+        """Products are what it is for."""
+        return (PRODUCT, LOCATION, ORDER, REFERENCE, PERSON)
+
+    def step_name(self, state: LookUpState) -> str:
+        """One of `steps`."""
+        return "lookup.list" if state.is_list else "lookup.product"
+
+    def view(self, state: LookUpState) -> ListView | DetailView:
+        """The list or the page."""
+        return list_view(state) if state.is_list else page_view(state)
+
+    def keeps_next_scan(self, state: LookUpState) -> bool:
+        """While nothing was looked for."""
+        return not (state.product_number or state.search or state.offered_order)
+
+    def handle(self, state: LookUpState, event: Event, context: Context) -> Result:
+        """A scan opens its page, words search, numbers choose."""
+        match event:
+            case Opened(args):
+                return _handle_opened(state, args, context)
+            case Rows():
+                return _handle_rows(state, event, context)
+            case Changed() | Closed() if state.is_list and state.offered_order and not state.typed:
+                return Turn(state)  # its number stands behind those of the rows
+            case Changed() | Closed():
+                return Turn(state.with_kept_choices(), _refresh(state, context))
+            case Resumed():
+                if state.offered_order and state.product is None:
+                    state = state._replace(kept_choices=None)
+                return Turn(state, (*_refresh(state, context), *_refresh_effects(state.product_number)))
+            case Scan(meanings):
+                return _handle_scan(state, meanings[0])
+            case Text(text) | UnknownCode(text):
+                return _search(state, text, context)
+            case TypedText(text):
+                return _find_as_typed(state, text, context)
+            case Choice(choice) if choice > state.numbered_rows:
+                return _handle_choice(state, choice - state.numbered_rows)
+            case Command("c" | "t" as letter) if not state.is_list:
+                return Turn(state, (pages.start_job(letter, product=state.product_number, label=state.label),))
+            case Command("e") if not state.is_list:
+                label = state.product.name if state.product else state.label
+                return Turn(state, (Start("store_product", {"product_number": state.product_number, "label": label}),))
+            case Command(key) | CursorKey(key) if not state.is_list:
+                return Turn(state._replace(page=turn_page(state.page, key)))
+            case Back():
+                return _go_back(state, context)
+        return pages.handle_list_input(state, event, context, _list_query, _open_row)
+
+
+def _handle_opened(state: LookUpState, args: Mapping[str, Any], context: Context) -> Result:
+    """With a product its page, with words what they find, with nothing an empty list."""
+    if args.get("product_number"):
+        return _open_product(state, str(args["product_number"]), str(args.get("label") or ""))
+    if args.get("search"):
+        return _search(state, str(args["search"]), context)
+    return Turn(LookUpState())
+
+
+def _search(state: LookUpState, text: str, context: Context) -> Result:
+    found = pages.query_window("found", "search", {"search": text}, 0, page_size(context))
+    return Turn(state._replace(searched_for=text, typed="", offered_order=""), (found,))
+
+
+def _open_product(state: LookUpState, product: str, label: str = "") -> Result:
+    """Puts up the page of a product; what the cache has of it is there at once, the rest follows."""
+    if product != state.product_number:
+        state = state._replace(product=None, nearby=NearbyStock(), waiting_orders=(), deliveries=())
+    state = state._replace(product_number=product, label=label, typed="", page=0, offered_order="")
+    return Turn(state, (*_queries(product), *_refresh_effects(product)))
+
+
+def _queries(product: str) -> tuple[Query, ...]:
+    args = {"product_number": product}
+    return (
+        Query("sheet", "product", args, is_live=True),
+        Query("around", "surrounding", args, is_live=True),
+        Query("holders", "holders", {**args, "size": MAX_ORDERS}, is_live=True),
+        Query("coming", "coming", args, is_live=True),
+    )
+
+
+def _refresh_effects(product: str) -> tuple[Refresh, ...]:
+    return (Refresh("product", product), Refresh("surrounding", product)) if product else ()
+
+
+def _list_query(state: LookUpState, context: Context) -> Query:
+    return pages.query_window(
+        "hits", "search", {"search": state.typed or state.search}, state.first, page_size(context)
+    )
+
+
+def _refresh(state: LookUpState, context: Context) -> tuple[Effect, ...]:
+    if not state.is_list:
+        return _queries(state.product_number)
+    return (_list_query(state, context),) if state.typed or state.search else ()
+
+
+# Answers
+
+
+def _handle_rows(state: LookUpState, answer: Rows, context: Context) -> Result:
+    match answer:
+        case Rows("hits", rows, _):
+            fresh = state._replace(may_have_more=answer.may_have_more)
+            return pages.handle_rows(
+                fresh, answer, tuple(_parse_product_row(row) for row in rows), context, _list_query
+            )
+        case Rows("found", rows, _):
+            return _handle_found(state, answer, tuple(_parse_product_row(row) for row in rows), context)
+        case Rows("chosen", rows, _) if rows:
+            return _open_product(state, str(rows[0]["product_number"]), str(rows[0].get("product_name") or ""))
+        case Rows("sheet", rows, _):
+            return Turn(state._replace(product=parse_product(rows[0], context.now) if rows else None))
+        case Rows("around", rows, _):
+            return Turn(state._replace(nearby=parse_nearby(rows, context.now)))
+        case Rows("holders", rows, _):
+            return Turn(state._replace(waiting_orders=parse_waiting_orders(rows)))
+        case Rows("coming", rows, _):
+            return Turn(state._replace(deliveries=parse_expected_deliveries(rows, context.now)))
+    return Turn(state)
+
+
+def _parse_product_row(row: Mapping[str, Any]) -> ProductRow:
+    stock = row.get("most_likely_quantity")
+    return ProductRow(
+        str(row["product_number"]),
+        str(row.get("product_name") or ""),
+        str(row.get("brand_description") or ""),
+        "" if stock is None else format_number(to_decimal(stock)),
+        str(row.get("unit") or ""),
+    )
+
+
+def _handle_found(state: LookUpState, answer: Rows, rows: tuple[ProductRow, ...], context: Context) -> Result:
+    """The answer to words that were ended with Enter: one product opens at once, where it is known to be the only one;
+    several are listed."""
+    text, total, partly = state.searched_for, answer.total, answer.may_have_more
+    state = state._replace(searched_for="")
+    if not total:
+        effects = _refresh(state, context) if state.is_list else ()
+        return Turn(state, effects, Verdict(WRONG, pages.not_found_message("lookup.not_found", text, partly)))
+    if total == 1 and not partly:
+        return _open_product(state, rows[0].number, rows[0].name)
+    listed = state._replace(
+        product_number="", search=text, rows=rows, total=total, may_have_more=partly, first=0, cursor=-1
+    )
+    found = "lookup.found_more" if partly else "lookup.found"
+    return Turn(listed, (), Verdict(INFO, msg(found, text=text, count=total)))
+
+
+# What is said
+
+
+def _handle_scan(state: LookUpState, match: Match) -> Result:
+    state = state._replace(typed="", offered_order="")
+    label = match.label or match.key
+    if match.kind == PRODUCT:
+        return _open_product(state, match.key, label)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))
+    if match.kind == LOCATION:
+        return Turn(state, (Start("browse", {"location_code": match.key}),))
+    if match.kind in (ORDER, REFERENCE):
+        told = msg("lookup.is_order", order=match.key, who=label)
+        return Turn(state.with_offered_order(match.key), (), Verdict(ASK, told))
+    return Turn(state, (), Verdict(INFO, msg("lookup.is_person", name=label)))
+
+
+def _find_as_typed(state: LookUpState, text: str, context: Context) -> Result:
+    """Find as you type; while the page of a product is open, its ways on are the numbers."""
+    listed = pages.with_typed_search(state, text, numbered=state.numbered_rows + len(state.choices))
+    if listed is None:
+        return Turn(state)
+    if not listed.typed and (state.product_number or not state.search):
+        return Turn(listed._replace(rows=(), total=0))
+    return Turn(listed, (_list_query(listed, context),))
+
+
+def _handle_choice(state: LookUpState, choice: int) -> Result:
+    if choice > len(state.choices):
+        return Turn(state)
+    way = state.choices[choice - 1]
+    return Turn(state, (pages.hand_order_below(way.key) if way.kind == "order" else _query_chosen(way.key),))
+
+
+def _open_row(state: LookUpState, row: ProductRow, context: Context) -> Result:
+    return Turn(state, (_query_chosen(row.number),))
+
+
+def _query_chosen(product: str) -> Query:
+    """What was chosen from a window is asked for again by name, so that the journal knows what it was."""
+    return Query("chosen", "product", {"product_number": product})
+
+
+def _go_back(state: LookUpState, context: Context) -> Result:
+    """From the page to the list that it was found in, else to where the look began."""
+    if state.offered_order:
+        state = state._replace(offered_order="")
+        return Turn(state, _refresh(state, context), Verdict(INFO, msg("session.dropped")))
+    if state.product_number and state.search:
+        listed = state._replace(product_number="", page=0, cursor=-1)
+        return Turn(listed, _refresh(listed, context))
+    return Turn(state, (Close(),))

@@ -1,0 +1,265 @@
+"""What the list of goods that a clearance wants moved keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import pages, refusals
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+    Write,
+)
+from aisle.jobs.move import goods_in_hand
+from aisle.jobs.move.move_state import ClearanceTask, MoveState, UndoStep, reply
+from aisle.jobs.pages import page_size
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
+from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Back, Command, CursorKey, Match, Scan, Text, UnknownCode
+from aisle.tuples import NamedTuple
+
+
+class TaskRow(NamedTuple):
+    """One row: what is to be moved, and who is at it."""
+
+    task: ClearanceTask
+    since: str = ""
+    tag: str = ""
+    worker: str = ""
+    worker_name: str = ""
+
+
+class ClearanceTasksState(NamedTuple):
+    """A window on the list; of one tag, where it was opened for one."""
+
+    tag: str = ""
+    lists_tasks: bool = True
+    """The service lists them."""
+    is_loaded: bool = True
+    """It was heard of at all."""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[TaskRow, ...] = ()
+    total: int = 0
+    confirmed_task: str = ""
+    """The assignment of somebody else that was chosen: chosen again, it is taken."""
+    opened_at: str = ""
+    """When the list was opened."""
+    reported_refusals: tuple[str, ...] = ()
+    """What was refused since, as far as it was told."""
+
+
+def parse_task_row(row: Mapping[str, Any]) -> TaskRow:
+    """A row of the read `assignments`."""
+    task = ClearanceTask(
+        id=str(row["id"]),
+        product=str(row["product_number"]),
+        label=str(row.get("label") or row["product_number"]),
+        location=str(row["location_code"]),
+        order=str(row["order_number"]),
+        line=int(to_decimal(row.get("line_number"))),
+        quantity=to_decimal(row.get("quantity")),
+        allows_decimals=bool(row.get("allow_decimal")),
+        unit=str(row.get("unit") or ""),
+    )
+    taken = str(row.get("taken_user") or ""), str(row.get("taken_by") or "")
+    return TaskRow(task, str(row.get("since") or ""), str(row.get("tag") or ""), *taken)
+
+
+def list_view(state: ClearanceTasksState) -> ListView:
+    """Places in the order of feet."""
+    return pages.list_view(
+        state,
+        "tasks",
+        msg("tasks.title_of", tag=state.tag) if state.tag else msg("tasks.title"),
+        msg("tasks.prompt"),
+        (
+            msg("head.place"),
+            msg("head.product"),
+            msg("tasks.head_quantity"),
+            msg("head.order"),
+            msg("tasks.head_who"),
+        ),
+        tuple(Row(each.task.id, _task_cells(each)) for each in state.rows),
+        empty=_empty_text(state),
+    )
+
+
+def _task_cells(row: TaskRow) -> tuple[Msg, ...]:
+    task = row.task
+    return (
+        raw(task.location),
+        raw(task.label),
+        quantity_with_unit(task.quantity, task.unit if task.allows_decimals else ""),
+        raw(task.order),
+        raw(row.worker_name),
+    )
+
+
+def quantity_with_unit(quantity: Decimal, unit: str) -> Msg:
+    """So many pieces, or so much of a unit."""
+    return msg("tasks.measure", quantity=quantity, unit=unit) if unit else msg("number", value=quantity)
+
+
+def _empty_text(state: ClearanceTasksState) -> Msg:
+    if not state.is_loaded:
+        return msg("tasks.unheard")
+    return msg("tasks.empty") if state.lists_tasks else msg("tasks.unlisted")
+
+
+Result = Turn[ClearanceTasksState]
+
+
+class ClearanceTasksJob(Job[ClearanceTasksState]):
+    """The list."""
+
+    name = "tasks"
+    steps: tuple[str, ...] = ("tasks",)
+    version = 1
+    journalled = False
+
+    def begin(self) -> ClearanceTasksState:
+        """All of them."""
+        return ClearanceTasksState()
+
+    def accepts(self, state: ClearanceTasksState) -> Accepts:
+        """Rows are numbered; nothing is found by typing."""
+        return Accepts(choices=pages.numbered_rows(state), command_letters=pages.page_letters(state))
+
+    def prefers(self, state: ClearanceTasksState) -> tuple[str, ...]:
+        """The place where somebody stands, or the goods in his hand."""
+        return (LOCATION, PRODUCT)
+
+    def uses_product(self, state: ClearanceTasksState, product: str) -> bool:
+        """What is to be moved."""
+        return any(row.task.product == product for row in state.rows)
+
+    def step_name(self, state: ClearanceTasksState) -> str:
+        """There is one page."""
+        return self.name
+
+    def handle(self, state: ClearanceTasksState, event: Event, context: Context) -> Result:
+        """A number, or a scan of a place or of goods, opens what is to be moved from there."""
+        match event:
+            case Opened(args):
+                state = state._replace(tag=str(args.get("tag") or ""), opened_at=context.now)
+                return Turn(state, (*_refresh(state, context), Refresh("assignments")))
+            case Rows("clearing", (row, *_), _):
+                return Turn(state._replace(lists_tasks=bool(row["listed"]), is_loaded=bool(row["heard"])))
+            case Rows("tasks", rows, _):
+                return pages.handle_rows(state, event, tuple(parse_task_row(row) for row in rows), context, _query)
+            case Rows("refused" | "refused_before"):
+                known, said = refusals.report_refused_moves(state.reported_refusals, event, context.user)
+                return Turn(state._replace(reported_refusals=known), (), said)
+            case Resumed() | Closed() | Changed("assignment" | "outbox" | "order"):
+                moved = isinstance(event, Closed) and event.job == "move"
+                effects = (*_refresh(state, context), refusals.query_refused_moves(state.opened_at, is_reported=moved))
+                return Turn(state._replace(confirmed_task=""), effects)
+            case Back():
+                return Turn(state, (Close(),))
+            case Scan(meanings):
+                return _handle_scan(state, meanings, context)
+            case Text(text) | UnknownCode(text):
+                return Turn(state, (), Verdict(WRONG, msg("tasks.unknown", text=text)))
+            case Command() | CursorKey() if event != CursorKey("enter"):
+                state = state._replace(confirmed_task="")
+        return pages.handle_list_input(state, event, context, _query, _start_task)
+
+    def view(self, state: ClearanceTasksState) -> ListView:
+        """Places in the order of feet."""
+        return list_view(state)
+
+
+def _refresh(state: ClearanceTasksState, context: Context) -> tuple[Effect, ...]:
+    return (Query("clearing", "clearing", {"user": context.user}, is_live=True), _query(state, context))
+
+
+def _query(state: ClearanceTasksState, context: Context) -> Query:
+    return Query(
+        "tasks", "assignments", {"tag": state.tag, "first": state.first, "size": page_size(context)}, is_live=True
+    )
+
+
+def _handle_scan(state: ClearanceTasksState, matches: tuple[Match, ...], context: Context) -> Result:
+    for meaning in matches:
+        for each in state.rows:
+            if (meaning.kind, meaning.key) in ((LOCATION, each.task.location), (PRODUCT, each.task.product)):
+                return _start_task(state, each, context)
+    return Turn(state, (), Verdict(WRONG, msg("tasks.not_here", what=matches[0].label or matches[0].key)))
+
+
+def _start_task(state: ClearanceTasksState, row: TaskRow, context: Context) -> Result:
+    """Somebody else's is asked about first; who asks again, knows."""
+    other = row.worker_name and row.worker != context.user
+    if other and state.confirmed_task != row.task.id:
+        told = Verdict(ASK, msg("tasks.taken", who=row.worker_name, label=row.task.label))
+        return Turn(state._replace(confirmed_task=row.task.id), (), told)
+    told = Verdict(INFO, msg("tasks.begun", place=row.task.location))
+    return Turn(state._replace(confirmed_task=""), (Start("move", {"task": task_args(row.task)}),), told)
+
+
+def task_args(task: ClearanceTask) -> dict[str, Any]:
+    """What opens the move job for it."""
+    return {**task._asdict()}
+
+
+MoveResult = Turn[MoveState]
+
+
+def parse_task(args: Mapping[str, Any]) -> ClearanceTask:
+    """What the job was opened for."""
+    return ClearanceTask(**{**args, "quantity": to_decimal(args["quantity"]), "line": int(args["line"])})
+
+
+def scan_for_task(state: MoveState, match: Match) -> MoveResult:
+    """With empty hands: the place first, then the goods, all that is wanted of them unless a number was said."""
+    task = state.task
+    assert task is not None
+    what = match.label or match.key
+    if match.kind == LOCATION:
+        if match.key.casefold() != task.location.casefold():
+            return reply(state, WRONG, "move.task_place", what=what, place=task.location)
+        lines = (task.stock_line,)
+        state = state._replace(
+            phase="take",
+            is_started=True,
+            location=task.location,
+            order=task.order,
+            order_lines=lines,
+            is_source_known=True,
+        )
+        return reply(state, GOOD, "move.task_here", label=task.label, quantity=task.quantity, place=task.location)
+    if match.kind != PRODUCT or match.key != task.product:
+        return reply(state, WRONG, "move.task_product", what=what, label=task.label)
+    if not state.is_started:
+        return reply(state, WRONG, "move.task_first", place=task.location)
+    quantity = match.quantity if match.is_explicit else task.quantity
+    if quantity > task.quantity:
+        return reply(state, WRONG, "move.not_so_many", label=task.label, quantity=quantity, there=task.quantity)
+    part = goods_in_hand.held_goods(task.stock_line, task.stock_line.held[0], task.location)._replace(quantity=quantity)
+    hand = goods_in_hand.add_to_hand(state.in_hand, part)
+    state = goods_in_hand.add_undo_step(state._replace(in_hand=hand, current_index=0), UndoStep((part,)))
+    return reply(state, GOOD, "move.task_taken", label=task.label, quantity=quantity)
+
+
+def close_when_done(turn: MoveResult) -> MoveResult:
+    """The job closes when it has written what it was opened for."""
+    if turn.state.task and not turn.state.in_hand and any(isinstance(effect, Write) for effect in turn.effects):
+        return turn._replace(effects=(*turn.effects, Close(turn.verdict)))
+    return turn

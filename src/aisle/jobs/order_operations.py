@@ -1,0 +1,214 @@
+"""What a supervisor can do to an order, decided on what the order stands at. Interface: Update customer order.
+
+A line is rejected by closing it with what is picked of it, and saying why: that is the same at every service. One of
+which nothing is picked is rejected in so many words where the service takes that (`line-rejection`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aisle.jobs.job import LocalNote, Write
+from aisle.jobs.pick.operations import claim_write, order_write, reason_fields, reject_write
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.view import Msg, msg
+from aisle.tuples import NamedTuple
+
+CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER = "claim", "release", "reject", "take_back", "finish"
+LINE_REJECTION_FEATURE = "line-rejection"
+"""The word by which a service announces that it takes rejections of lines."""
+
+PRIORITY, REMOVE_PRIORITY, SPLIT = "urgent", "calm", "split"
+CLOSE_LINE, REOPEN_LINE = "close_line", "open_line"
+
+ORDER_ACTIONS = (CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER, PRIORITY, REMOVE_PRIORITY, SPLIT)
+"""What can be done to one order or to many."""
+
+LINE_ACTIONS = (CLOSE_LINE, REOPEN_LINE)
+
+PERSON_ACTIONS = (CLAIM, SPLIT)
+"""What asks for whom."""
+
+REASON_ACTIONS = (REJECT, CLOSE_LINE)
+"""What nobody does without a reason."""
+
+CONFIRMED_ACTIONS = (REJECT, REOPEN, HAND_OVER)
+"""What nobody does by one number alone: of the order as it was something is gone."""
+
+
+class OrderAction(NamedTuple):
+    """One thing to be done to one order."""
+
+    kind: str
+    user: str = ""
+    """Whose the order becomes; empty for nobody in particular."""
+    name: str = ""
+    reason_code: str = ""
+    reason: str = ""
+    """Why."""
+    line: int = 0
+
+
+class Decision(NamedTuple):
+    """What came of it: what is to be written and how it is undone, or why it cannot be."""
+
+    writes: tuple[Write | LocalNote, ...] = ()
+    undo: OrderAction | None = None
+    """None where nothing leads back."""
+    why: Msg | None = None
+
+
+def decide(
+    order: str,
+    row: Mapping[str, Any] | None,
+    action: OrderAction,
+    store: str,
+    *,
+    can_reject_lines: bool = False,
+    user: str = "",
+) -> Decision:
+    """What a deed comes to, on an order as it is now (None: nobody here knows it); too late is said plainly.
+
+    All of it is a supervisor's, who is `by`. `rejects`: the service takes rejections of lines.
+    """
+    done = _decide(order, row, action, store, can_reject_lines, user)
+    told = any(isinstance(each, Write) for each in done.writes)
+    return done._replace(writes=tuple(_for_supervisor(each, told) for each in done.writes))
+
+
+def _for_supervisor(effect: Write | LocalNote, reported: bool) -> Write | LocalNote:
+    """A supervisor's; `told`: the service is told of the deed, and what is remarked of it mirrors that."""
+    if isinstance(effect, LocalNote):
+        return effect._replace(needs_supervisor=True, mirrors_write=reported)
+    return effect._replace(needs_supervisor=True)
+
+
+def _decide(
+    order: str, row: Mapping[str, Any] | None, action: OrderAction, store: str, can_reject_lines: bool, user: str
+) -> Decision:
+    if row is None:
+        return Decision(why=msg("deed.gone", order=order))
+    if not row.get("is_active", True):
+        return Decision(why=msg("deed.is_finished", order=order))
+    if action.kind == REOPEN:
+        return _reopen(order, row, store)
+    if row.get("is_rejected"):
+        already = action.kind == REJECT
+        return Decision(why=msg("deed.already_rejected" if already else "deed.is_rejected", order=order))
+    if action.kind == REJECT:
+        return Decision((reject_write(order, action.reason_code, action.reason, store),), OrderAction(REOPEN))
+    if action.kind in (CLAIM, RELEASE):
+        return _claim(order, row, action, store, user)
+    if action.kind in (PRIORITY, REMOVE_PRIORITY, SPLIT) and row.get("is_picked"):
+        return Decision(why=msg("deed.is_picked", order=order))
+    if action.kind in (PRIORITY, REMOVE_PRIORITY):
+        return _set_priority(order, row, action)
+    if action.kind == SPLIT:
+        return _split(order, row, action, store)
+    if action.kind == HAND_OVER:
+        return _hand_over(order, row, store)
+    return _close_or_reopen_line(order, row, action, store, can_reject_lines)
+
+
+def _reopen(order: str, row: Mapping[str, Any], store: str) -> Decision:
+    if not row.get("is_rejected"):
+        return Decision(why=msg("deed.not_rejected", order=order))
+    before = OrderAction(
+        REJECT,
+        reason_code=str(row.get("rejection_reason_code") or ""),
+        reason=str(row.get("rejection_reason_code_description") or ""),
+    )
+    return Decision((order_write(order, {"order_number": order, "is_rejected": False}, store),), before)
+
+
+def _claim(order: str, row: Mapping[str, Any], action: OrderAction, store: str, user: str) -> Decision:
+    """Whose it becomes is told of it as of an order of somebody else's walk, unless he does it himself."""
+    claimed, by = bool(row.get("is_claimed")), str(row.get("claimed_by") or "")
+    if action.kind == RELEASE:
+        if not claimed:
+            return Decision(why=msg("deed.not_claimed", order=order))
+        back = OrderAction(CLAIM, by, str(row.get("claimed_name") or by))
+        freed = LocalNote("claim", order, ""), LocalNote("given", order, ""), LocalNote("released", order, "1")
+        return Decision((claim_write(order, store, is_claimed=False), *freed), back)
+    if claimed and by == action.user:
+        return Decision(why=msg("deed.already_claimed", order=order, name=action.name or action.user))
+    undo = OrderAction(CLAIM, by, str(row.get("claimed_name") or by)) if claimed and by else OrderAction(RELEASE)
+    kept = LocalNote("claim", order, action.user), LocalNote("given", order, action.user if action.user != user else "")
+    return Decision((claim_write(order, store)._replace(user=action.user), *kept), undo)
+
+
+def _set_priority(order: str, row: Mapping[str, Any], action: OrderAction) -> Decision:
+    """It goes before all others, in the lists and in whose round it is; or no more so."""
+    first = action.kind == PRIORITY
+    if bool(row.get("urgent")) == first:
+        return Decision(why=msg("deed.already_urgent" if first else "deed.not_urgent", order=order))
+    return Decision(
+        (LocalNote("urgent", order, "1" if first else ""),), OrderAction(REMOVE_PRIORITY if first else PRIORITY)
+    )
+
+
+def _split(order: str, row: Mapping[str, Any], action: OrderAction, store: str) -> Decision:
+    """It leaves the round that it is in, and becomes somebody else's; both are told by what is kept here."""
+    walks = str(row.get("walker") or row.get("given_to") or "")
+    name = str((row.get("walker_name") if row.get("walker") else row.get("given_name")) or walks)
+    if not walks:
+        return Decision(why=msg("deed.in_no_walk", order=order))
+    if walks == action.user:
+        return Decision(why=msg("deed.walks_already", order=order, name=action.name or action.user))
+    kept = LocalNote("claim", order, action.user), LocalNote("given", order, action.user)
+    return Decision((claim_write(order, store)._replace(user=action.user), *kept), OrderAction(SPLIT, walks, name))
+
+
+def _hand_over(order: str, row: Mapping[str, Any], store: str) -> Decision:
+    if to_decimal(row.get("picked_quantity")) <= 0 and not row.get("is_picked"):
+        return Decision(why=msg("deed.nothing_picked", order=order))
+    return Decision((order_write(order, {"order_number": order, "is_active": False}, store),))
+
+
+def _close_or_reopen_line(
+    order: str, row: Mapping[str, Any], action: OrderAction, store: str, can_reject_lines: bool
+) -> Decision:
+    """A line closed with what is picked of it, or opened again; what is picked stays."""
+    line = next((line for line in row.get("lines") or () if line.get("line_number") == action.line), None)
+    if line is None:
+        return Decision(why=msg("deed.no_line", order=order))
+    label, picked = (
+        str(line.get("description") or line.get("product_number") or ""),
+        to_decimal(line.get("picked_quantity")),
+    )
+    if picked >= to_decimal(line.get("quantity")):
+        return Decision(why=msg("deed.line_full", label=label))
+    closing = action.kind == CLOSE_LINE
+    if bool(line.get("is_picked")) == closing:
+        return Decision(why=msg("deed.line_closed" if closing else "deed.line_open", label=label))
+    code, words = str(line.get("rejection_reason_code") or ""), str(line.get("rejection_reason_code_description") or "")
+    undo = (
+        OrderAction(REOPEN_LINE, line=action.line)
+        if closing
+        else OrderAction(CLOSE_LINE, "", "", code, words, action.line)
+    )
+    if (
+        can_reject_lines
+        and not picked
+        and ((action.reason_code or action.reason) if closing else line.get("is_rejected"))
+    ):
+        return Decision((_line_rejection_write(order, action, store),), undo)
+    body: dict[str, Any] = {"line_number": action.line, "product_number": str(line.get("product_number") or "")}
+    body |= {"base_picked_quantity": picked, "picked_quantity": picked, "is_picked": closing}
+    if closing:
+        body |= reason_fields(action.reason_code, action.reason)
+    write = order_write(order, {"order_number": order, "order_lines": [body]}, store)
+    return Decision((write,), undo)
+
+
+def _line_rejection_write(order: str, action: OrderAction, store: str) -> Write:
+    """One line rejected for itself, or taken up again. Beyond the interface: `line-rejection`."""
+    closing = action.kind == CLOSE_LINE
+    line = {
+        "line_number": action.line,
+        "is_rejected": closing,
+        **(reason_fields(action.reason_code, action.reason) if closing else {}),
+    }
+    body = {"order_number": order, "lines": [line]}
+    return Write("reject-lines", (f"order/{order}",), {"store_number": store}, {}, body)

@@ -1,0 +1,541 @@
+"""What is kept of a shortage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+)
+from aisle.jobs.look_up import Cells, delivery_block, estimate, nearby_block
+from aisle.jobs.pages import turn_page
+from aisle.jobs.pick.shortage_choices import (
+    OtherLocation,
+    Reason,
+    ShortageChoice,
+    list_choices,
+    merge_locations,
+    merge_reasons,
+    parse_reasons,
+    reasons_for_location,
+)
+from aisle.jobs.product_page import (
+    ExpectedDelivery,
+    NearbyStock,
+    Product,
+    parse_expected_deliveries,
+    parse_nearby,
+    parse_product,
+)
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    GOOD,
+    INFO,
+    PAGE_HINTS,
+    WRONG,
+    Block,
+    DetailView,
+    Line,
+    Msg,
+    Verdict,
+    known_number,
+    msg,
+    raw,
+)
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Accepts,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Scan,
+    Text,
+    UnknownCode,
+)
+from aisle.tuples import NamedTuple
+
+
+class OrderShortage(NamedTuple):
+    """What one order of the stop lacks; the tote where there are several."""
+
+    order: str
+    line: int
+    tote: str
+    missing: Decimal
+
+
+class ShortageState(NamedTuple):
+    """What is missing, and what can be done about it."""
+
+    needs: tuple[OrderShortage, ...] = ()
+    product: str = ""
+    label: str = ""
+    location: str = ""
+    pool: int = 0
+    pools: tuple[int, ...] = ()
+    """The pools that it may be taken from; none: all."""
+    ordered: Decimal = Decimal(0)
+    missing: Decimal = Decimal(0)
+    unit: str = ""
+    """Empty for pieces."""
+    phase: str = "ways"
+    """`ways`; to reject: `which` order where there are several, and `why`."""
+    order: str = ""
+    """The order to be rejected."""
+    other_locations: tuple[OtherLocation, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    choices: tuple[ShortageChoice, ...] = ()
+    """Each keeps its number for as long as the page is open: what is heard of later comes behind."""
+    is_loaded: bool = False
+    """The books have been asked."""
+    offered: ShortageChoice | None = None
+    page: int = 0
+    product_details: Product | None = None
+    nearby: NearbyStock = NearbyStock()
+    deliveries: tuple[ExpectedDelivery, ...] = ()
+    """The next deliveries that bring it."""
+    keeps_reasons: bool = True
+    """The service keeps the reason of a line, as far as is known; else it is known on this host only."""
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """The orders of the stop, each once."""
+        return tuple(dict.fromkeys(need.order for need in self.needs))
+
+    @property
+    def choice_count(self) -> int:
+        """How many numbers are open."""
+        return 1 if self.is_rejection_asked else len(self.own_choices) + int(self.offered is not None)
+
+    @property
+    def own_choices(self) -> tuple[Any, ...]:
+        """What the page itself gives to choose from, by its numbers: what a scan led to is offered behind it."""
+        return {"ways": self.choices, "which": self.orders, "why": self.reasons}[self.phase]
+
+    @property
+    def is_rejection_asked(self) -> bool:
+        """Whether it is asked if the order is really to be rejected: a page of its own."""
+        return self.offered is not None and self.offered.kind == "reject"
+
+
+PROMPTS = {"ways": "short.prompt", "which": "short.prompt_which", "why": "short.prompt_why"}
+"""What each phase asks for."""
+
+
+def shortage_view(state: ShortageState) -> DetailView:
+    """The page of a phase."""
+    blocks: tuple[Block, ...] = () if state.is_rejection_asked else (_question_block(state),)
+    if state.phase == "ways":
+        blocks = (_choice_block(state), nearby_block(state.nearby, state.product_details), *_other_blocks(state))
+    return DetailView(
+        name=f"short.{state.phase}",
+        title=_title(state),
+        prompt=msg("short.prompt_asked" if state.offered else PROMPTS[state.phase]),
+        lines=tuple(_lines(state)),
+        blocks=tuple(block for block in blocks if block.rows),
+        page=state.page,
+        choices=(_offered_text(state, state.offered),) if state.offered else (),
+        key_hints=(*PAGE_HINTS, BACK),
+    )
+
+
+def _title(state: ShortageState) -> Msg:
+    if state.phase == "why":
+        return msg("short.title_reject", order=state.order)
+    return msg("short.title_at", place=state.location) if state.location else msg("short.title")
+
+
+def _offered_text(state: ShortageState, choice: ShortageChoice) -> Msg:
+    if choice.kind == "reject":
+        return msg("short.way_sure", order=state.order)
+    return msg("short.way_product" if choice.kind == "product" else "short.way_all_the_same", key=choice.key)
+
+
+# What is missing, and the rest in a few words for those who have no room for more
+
+
+def _lines(state: ShortageState) -> list[Line]:
+    lines = [Line("product", raw(state.label)), Line("quantity", _missing_text(state))]
+    if state.phase != "ways":
+        return lines
+    parts = [part for part in (_nearby_text(state), _delivery_text(state)) if part]
+    if parts:
+        both = msg("short.both", one=parts[0], other=parts[1]) if len(parts) == 2 else parts[0]
+        lines.append(Line("note", both))
+    if not state.keeps_reasons:
+        lines.append(Line("note", msg("short.kept_here")))
+    return lines
+
+
+def _missing_text(state: ShortageState) -> Msg:
+    if state.unit:
+        return msg("short.missing_measure", rest=state.missing, of=state.ordered, unit=state.unit)
+    return msg("short.missing", rest=state.missing, of=state.ordered)
+
+
+def _nearby_text(state: ShortageState) -> Msg | None:
+    if (
+        state.nearby.is_refused
+        or state.nearby.age_s < 0
+        or (state.product_details and state.product_details.has_no_stock)
+    ):
+        return None
+    stores = [max(Decimal(0), near.quantity) for near in state.nearby.stores if not near.is_warehouse]
+    return msg("short.around", quantity=sum(stores, Decimal(0))) if stores else None
+
+
+def _delivery_text(state: ShortageState) -> Msg | None:
+    """The next delivery that brings it, else the one that the stock list names."""
+    if state.deliveries:
+        first = state.deliveries[0]
+        if first.day is None:
+            return msg("lookup.coming_with", quantity=known_number(first.quantity), order=first.order)
+        return msg("short.coming_on", quantity=known_number(first.quantity), order=first.order, day=first.day)
+    return (
+        msg("short.coming", at=state.product_details.next_delivery)
+        if state.product_details and state.product_details.next_delivery
+        else None
+    )
+
+
+# The blocks
+
+
+def _choice_block(state: ShortageState) -> Block:
+    title = msg("short.ways")
+    rows = tuple(_choice_row(state, way) for way in state.choices)
+    return Block(title, rows, len(rows), is_compact=True)
+
+
+def _choice_row(state: ShortageState, choice: ShortageChoice) -> Cells:
+    if choice.kind == "reject":
+        return (
+            msg("short.way_reject", order=state.orders[0]) if len(state.orders) == 1 else msg("short.way_reject_one"),
+        )
+    if choice.kind == "reason":
+        return (raw(next(reason.text for reason in state.reasons if reason.code == choice.key)),)
+    return _location_row(state, next(spot for spot in state.other_locations if spot.location == choice.key))
+
+
+def _location_row(state: ShortageState, other: OtherLocation) -> Cells:
+    named = {pool.number: pool.name for pool in state.product_details.pools} if state.product_details else {}
+    where = msg("short.way_place", place=other.location)
+    if other.quantity <= 0:
+        return (where, msg("short.none"))
+    if not other.pool or len(named) < 2:
+        return (where, estimate(other.quantity))
+    name = named.get(other.pool) or str(other.pool)
+    return (where, estimate(other.quantity), msg("short.pool", name=name))
+
+
+def _other_blocks(state: ShortageState) -> tuple[Block, ...]:
+    """What is to come, and who waits for it where several do."""
+    waiting = tuple(_order_row(need) for need in state.needs) if len(state.needs) > 1 else ()
+    return (delivery_block(state.product_details, state.deliveries), Block(msg("short.needs"), waiting))
+
+
+def _order_row(need: OrderShortage) -> Cells:
+    return (_order_text(need), msg("number", value=need.missing))
+
+
+def _order_text(need: OrderShortage) -> Msg:
+    return msg("short.tote", order=need.order, tote=need.tote) if need.tote else raw(need.order)
+
+
+def _question_block(state: ShortageState) -> Block:
+    """The orders to choose from, or the reasons."""
+    if state.phase == "which":
+        first = {need.order: need for need in reversed(state.needs)}
+        rows: tuple[Cells, ...] = tuple((_order_text(first[order]),) for order in state.orders)
+        title = msg("short.orders")
+    else:
+        rows = tuple((raw(reason.text),) for reason in state.reasons)
+        title = msg("short.reasons")
+    return Block(title, rows, len(rows), is_compact=True)
+
+
+LINE_REASONS_FEATURE = "line-reasons"
+"""The word by which a service announces that it keeps the reason of a line."""
+
+Result = Turn[ShortageState]
+
+
+class ShortageJob(Job[ShortageState]):
+    """From "there is not enough" to what becomes of it."""
+
+    name = "short"
+    steps: tuple[str, ...] = ("short.ways", "short.which", "short.why")
+    version = 3
+    journalled = True
+
+    def begin(self) -> ShortageState:
+        """Nothing is missing yet."""
+        return ShortageState(reasons=parse_reasons(()))
+
+    def accepts(self, state: ShortageState) -> Accepts:
+        """The numbers of the page; letters turn it."""
+        stand_for = (
+            (state.offered,)
+            if state.is_rejection_asked
+            else (*state.own_choices, *((state.offered,) if state.offered else ()))
+        )
+        return Accepts(
+            choices=state.choice_count, command_letters="np", typed_only=state.phase == "why", choice_values=stand_for
+        )
+
+    def prefers(self, state: ShortageState) -> tuple[str, ...]:
+        """A place to take it from, or the product that was found after all."""
+        return (LOCATION, PRODUCT, ORDER, REFERENCE)
+
+    def uses_product(self, state: ShortageState, product: str) -> bool:
+        """What is missing: it was found after all."""
+        return product == state.product
+
+    def step_name(self, state: ShortageState) -> str:
+        """One of `steps`."""
+        return f"short.{state.phase}"
+
+    def view(self, state: ShortageState) -> DetailView:
+        """All of it on one page."""
+        return shortage_view(state)
+
+    def handle(self, state: ShortageState, event: Event, context: Context) -> Result:
+        """A number or a place decides; the product itself leads back to the pick."""
+        turn = self._handle(state, event, context)
+        return turn._replace(state=_add_new_choices(turn.state))
+
+    def _handle(self, state: ShortageState, event: Event, context: Context) -> Result:
+        match event:
+            case Opened(args):
+                return _handle_opened(args, context)
+            case Rows(id_, rows, _):
+                return Turn(_with_rows(state, id_, rows, context))
+            case Changed("product" | "surrounding" | "order" | "delivery" | "outbox") | Closed():
+                return Turn(state, _queries(state))
+            case Resumed():
+                return Turn(state, (*_queries(state), *_refresh_effects(state)))
+            case Scan(meanings):
+                return _handle_scan(state, event, meanings)
+            case Choice(choice) if choice <= state.choice_count:
+                return _handle_choice(state, choice)
+            case Command("n" | "p" as letter):
+                return Turn(state._replace(page=state.page + (1 if letter == "n" else -1)))
+            case CursorKey(key):
+                return Turn(state._replace(page=turn_page(state.page, key)))
+            case UnknownCode(code) | Text(code):
+                return _reply(state._replace(offered=None), WRONG, "short.unknown", code=code)
+            case Back():
+                return _go_back(state)
+        return Turn(state)
+
+
+def _reply(state: ShortageState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal) -> Result:
+    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
+
+
+def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+    """All that is known is on the page at once; what the service knows better comes when it comes."""
+    needs = tuple(
+        OrderShortage(
+            str(one.get("order_number") or ""),
+            int(to_decimal(one.get("line_number"))),
+            str(one.get("tote") or ""),
+            to_decimal(one.get("rest")),
+        )
+        for one in args.get("orders") or ()
+    )
+    product, place = str(args.get("product_number") or ""), str(args.get("place") or "")
+    state = ShortageState(
+        needs=needs,
+        product=product,
+        label=str(args.get("label") or product),
+        location=place,
+        pool=int(to_decimal(args.get("pool"))),
+        pools=tuple(int(to_decimal(pool)) for pool in args.get("pools") or ()),
+        ordered=to_decimal(args.get("of")),
+        missing=to_decimal(args.get("rest")),
+        unit=str(args.get("unit") or "") if args.get("decimal") else "",
+        reasons=reasons_for_location(parse_reasons(context.policy.short_reasons), place),
+    )
+    state = state._replace(choices=_collect_choices(state))
+    verdict = Verdict(INFO, msg("short.opened", rest=state.missing, label=state.label))
+    return Turn(state, (*_queries(state), *_refresh_effects(state)), verdict)
+
+
+def _queries(state: ShortageState) -> tuple[Query, ...]:
+    args = {"product_number": state.product}
+    return (
+        Query("spots", "elsewhere", {**args, "place": state.location, "pools": list(state.pools)}),
+        Query("reasons", "short_reasons", {}),
+        Query("sheet", "product", args, is_live=True),
+        Query("around", "surrounding", args, is_live=True),
+        Query("coming", "coming", args, is_live=True),
+        Query("features", "features", {}, is_live=True),
+    )
+
+
+def _refresh_effects(state: ShortageState) -> tuple[Refresh, ...]:
+    return (Refresh("product", state.product), Refresh("surrounding", state.product))
+
+
+# What is known
+
+
+def _with_rows(state: ShortageState, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> ShortageState:
+    match id_:
+        case "spots":
+            state = state._replace(other_locations=merge_locations(state.other_locations, rows))
+            return state if state.is_loaded else state._replace(is_loaded=True, choices=_collect_choices(state))
+        case "reasons":
+            found = reasons_for_location(parse_reasons(context.policy.short_reasons, rows), state.location)
+            return state._replace(reasons=merge_reasons(state.reasons, found))
+        case "sheet":
+            return state._replace(product_details=parse_product(rows[0], context.now) if rows else None)
+        case "around":
+            return state._replace(nearby=parse_nearby(rows, context.now))
+        case "coming":
+            return state._replace(deliveries=parse_expected_deliveries(rows, context.now))
+        case "features":
+            return state._replace(keeps_reasons=not rows or LINE_REASONS_FEATURE in rows[0]["features"])
+    return state
+
+
+def _collect_choices(state: ShortageState) -> tuple[ShortageChoice, ...]:
+    return list_choices(state.other_locations, state.reasons, may_reject=bool(state.orders))
+
+
+def _add_new_choices(state: ShortageState) -> ShortageState:
+    """Ways that were not heard of before, behind those that have a number already; what a scan led to keeps its own
+    while it is offered."""
+    if state.offered:
+        return state
+    return state._replace(
+        choices=(*state.choices, *(way for way in _collect_choices(state) if way not in state.choices))
+    )
+
+
+# What is said
+
+
+def _handle_choice(state: ShortageState, choice: int) -> Result:
+    way, state = state.offered, state._replace(offered=None)
+    if way and (way.kind == "reject" or choice > len(state.own_choices)):
+        if way.kind == "product":
+            return Turn(state, (Start("lookup", {"product_number": way.key}),))
+        if way.kind == "reject":
+            return _answer_rejected(state, next(reason for reason in state.reasons if reason.code == way.key))
+        return _answer_other_location(state, way.key, _pool_at_location(state, way.key))
+    if state.phase == "which":
+        return _ask_reason(state._replace(order=state.orders[choice - 1]))
+    if state.phase == "why":
+        return _ask_rejection(state, state.reasons[choice - 1])
+    way = state.choices[choice - 1]
+    if way.kind == "place":
+        return _choose_location(state, way.key)
+    if way.kind == "reason":
+        return _answer_short(state, next(reason for reason in state.reasons if reason.code == way.key))
+    if len(state.orders) > 1:
+        return _reply(state._replace(phase="which", page=0), INFO, "short.which")
+    return _ask_reason(state._replace(order=state.orders[0]))
+
+
+def _ask_reason(state: ShortageState) -> Result:
+    return _reply(state._replace(phase="why", page=0), INFO, "short.why", order=state.order)
+
+
+def _ask_rejection(state: ShortageState, reason: Reason) -> Result:
+    """Two digits that were meant for something else reject no order."""
+    asked = state._replace(offered=ShortageChoice("reject", reason.code), page=0)
+    return _reply(asked, ASK, "short.sure", order=state.order, words=reason.text)
+
+
+def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -> Result:
+    """The product itself was found after all; a place is as good as its number."""
+    state = state._replace(offered=None)
+    if any(meaning.kind == PRODUCT and meaning.key == state.product for meaning in matches):
+        return Turn(state, (Close(event_for_below=scan),))
+    place = next((meaning for meaning in matches if meaning.kind == LOCATION), None)
+    first = matches[0]
+    if place and state.phase == "ways":
+        return _choose_location(state, place.key)
+    if place:
+        return _reply(state, WRONG, "short.answer_first", what=place.key)
+    label = first.label or first.key
+    if first.kind == PRODUCT:
+        asked = state._replace(offered=ShortageChoice("product", first.key))
+        return _reply(asked, ASK, "short.other_product", what=label, label=state.label)
+    if first.kind == PERSON:
+        return _reply(state, WRONG, "short.person", name=label)
+    return _reply(state, WRONG, "short.answer_first", what=first.key)
+
+
+def _choose_location(state: ShortageState, location: str) -> Result:
+    """Where it lies by the books it is taken at once; elsewhere somebody has to see it there."""
+    if location.casefold() == state.location.casefold():
+        return _reply(state, WRONG, "short.here", place=location, label=state.label)
+    spot = next((spot for spot in state.other_locations if spot.location.casefold() == location.casefold()), None)
+    if spot and spot.quantity > 0:
+        return _answer_other_location(state, spot.location, spot.pool)
+    asked = state._replace(offered=ShortageChoice("place", location))
+    return _reply(asked, ASK, "short.none_there", place=location, label=state.label)
+
+
+def _pool_at_location(state: ShortageState, location: str) -> int:
+    return next((spot.pool for spot in state.other_locations if spot.location == location), 0) or state.pool
+
+
+# What comes of it
+
+
+def _answer_other_location(state: ShortageState, location: str, pool: int) -> Result:
+    answer = {"kind": "elsewhere", "place": location, "pool": pool, "label": state.label}
+    return _reply(state, GOOD, "short.elsewhere", Close(answer=answer), place=location, label=state.label)
+
+
+def _answer_short(state: ShortageState, reason: Reason) -> Result:
+    answer = {"kind": "short", **_reason_fields(state, reason), "empty": reason.is_location_empty}
+    id_ = "short.closed" if state.keeps_reasons else "short.closed_here"
+    return _reply(state, GOOD, id_, Close(answer=answer), rest=state.missing, words=reason.text)
+
+
+def _answer_rejected(state: ShortageState, reason: Reason) -> Result:
+    answer = {"kind": "reject", **_reason_fields(state, reason), "order_number": state.order}
+    return _reply(state, GOOD, "short.rejected", Close(answer=answer), order=state.order, words=reason.text)
+
+
+def _reason_fields(state: ShortageState, reason: Reason) -> dict[str, Any]:
+    return {"code": reason.code, "words": reason.text, "kept": state.keeps_reasons}
+
+
+def _go_back(state: ShortageState) -> Result:
+    """One question back; from the first, to the pick, where nothing has happened."""
+    if state.offered:
+        return _reply(state._replace(offered=None), INFO, "session.dropped")
+    if state.phase == "why" and len(state.orders) > 1:
+        return _reply(state._replace(phase="which", order="", page=0), INFO, "short.which")
+    if state.phase != "ways":
+        return _reply(state._replace(phase="ways", order="", page=0), INFO, "session.dropped")
+    return _reply(state, INFO, "short.left", Close())

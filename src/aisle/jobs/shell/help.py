@@ -1,0 +1,209 @@
+"""Which help text belongs to which step: one for a job, or for a step of it that asks for something of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from aisle.jobs.job import Close, Context, Event, Job, Opened, Turn
+from aisle.jobs.pages import PAGE_LETTERS, turn_page
+from aisle.jobs.view import BACK, PAGE_HINTS, Block, DetailView, KeyHint, Msg, msg
+from aisle.scan.meaning import (
+    DELIVERY,
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Accepts,
+    Back,
+    Command,
+    CursorKey,
+    Meaning,
+    TypedText,
+)
+from aisle.tuples import NamedTuple
+
+HELP_TEXTS = {
+    "sign_in": "help.sign_in",
+    "pin": "help.pin",
+    "home": "help.home",
+    "pick.wait": "help.pick_wait",
+    "pick.place": "help.pick_place",
+    "pick.product": "help.pick_product",
+    "pick.done": "help.pick_done",
+    "pick.back": "help.pick_back",
+    "walk": "help.walk",
+    "lookup.list": "help.lookup_list",
+    "lookup.product": "help.lookup_product",
+    "browse.list": "help.browse_list",
+    "browse.place": "help.browse_place",
+    "note": "help.note",
+    "move.from": "help.move_from",
+    "move.take": "help.move_take",
+    "move.load": "help.move_load",
+    "move.put": "help.move_put",
+    "move": "help.move_ask",
+    "count.start": "help.count_start",
+    "count.list": "help.count_list",
+    "count.recount": "help.count_recount",
+    "count.summary": "help.count_summary",
+    "count": "help.count",
+    "loss": "help.loss",
+    "short": "help.short",
+    "count_log": "help.count_log",
+    "doctor": "help.doctor",
+    "doubts.entry": "help.doubts_entry",
+    "doubts": "help.doubts",
+    "orders": "help.orders",
+    "orders.filter": "help.orders_filter",
+    "orders.field": "help.orders_filter",
+    "orders.views": "help.orders_views",
+    "orders.name": "help.orders_views",
+    "order": "help.board_order",
+    "act": "help.act",
+    "act.results": "help.act_results",
+    "exceptions": "help.exceptions",
+    "receive.delivery": "help.receive_delivery",
+    "receive.goods": "help.receive_goods",
+    "receive": "help.receive_check",
+    "deliveries": "help.deliveries",
+    "logs": "help.logs",
+    "logs.filter": "help.logs_filter",
+    "logs.value": "help.logs_filter",
+    "logs.export": "help.logs_export",
+    "logs.sure": "help.logs_export",
+    "stores": "help.stores",
+    "stores.change": "help.stores_change",
+    "products": "help.products",
+    "clearance": "help.clearance",
+    "clear": "help.clear",
+    "clear.done": "help.clear_done",
+    "tasks": "help.tasks",
+    "today": "help.today",
+    "store_product": "help.store_product",
+    "store_product.value": "help.store_product_value",
+    "store_product.sure": "help.store_product_value",
+    "help": "help.help",
+    "commands": "help.palette",
+}
+"""Message ids by steps; a step that is not here has the text of its job."""
+
+TEXT_LETTERS = "bcdefglmnpsuvw"
+"""The letters that these texts may speak of."""
+
+
+def help_text(step: str, keys: Mapping[str, str] | None = None) -> Msg:
+    """What is said of a step; `keys` are those of letters that were given another one."""
+    shown = keys or {}
+    args = tuple((letter, shown.get(letter, letter)) for letter in TEXT_LETTERS)
+    return Msg(HELP_TEXTS.get(step) or HELP_TEXTS[step.partition(".")[0]], args)
+
+
+KIND_TEXTS = {
+    PRODUCT: "help.product",
+    LOCATION: "help.place",
+    ORDER: "help.order",
+    REFERENCE: "help.order",
+    DELIVERY: "help.delivery",
+    PERSON: "help.badge",
+}
+"""What of a store can be scanned, in words."""
+
+
+class HelpState(NamedTuple):
+    """The step that is asked about, and what it takes."""
+
+    step: str = ""
+    inputs: tuple[str, ...] = ()
+    """Message ids."""
+    letters: tuple[KeyHint, ...] = ()
+    keys: tuple[tuple[str, str], ...] = ()
+    """Letters of the house that were given another key: the letter, and the key."""
+    page: int = 0
+
+
+class HelpJob(Job[HelpState]):
+    """A page to read, on top of any other."""
+
+    name = "help"
+    steps: tuple[str, ...] = ("help",)
+    version = 1
+    journalled = False
+
+    def begin(self) -> HelpState:
+        """About nothing yet."""
+        return HelpState()
+
+    def accepts(self, state: HelpState) -> Accepts:
+        """Letters turn the page."""
+        return Accepts(command_letters=PAGE_LETTERS)
+
+    def prefers(self, state: HelpState) -> tuple[str, ...]:
+        """Nothing: what is scanned is for the job below."""
+        return ()
+
+    def passes_to_below(self, state: HelpState, meaning: Meaning) -> bool:
+        """All but what turns the page, and what leads back."""
+        return not (
+            isinstance(meaning, Back | CursorKey | TypedText)
+            or (isinstance(meaning, Command) and meaning.letter in PAGE_LETTERS)
+        )
+
+    def step_name(self, state: HelpState) -> str:
+        """There is one page."""
+        return self.name
+
+    def handle(self, state: HelpState, event: Event, context: Context) -> Turn[HelpState]:
+        """Pages, and back."""
+        match event:
+            case Opened(args):
+                return Turn(_make_state(args))
+            case Command(key) | CursorKey(key):
+                return Turn(state._replace(page=turn_page(state.page, key)))
+            case Back():
+                return Turn(state, (Close(),))
+        return Turn(state)
+
+    def view(self, state: HelpState) -> DetailView:
+        """First what is wanted, then what can be done."""
+        keys = dict(state.keys)
+        always = (
+            (msg("help.look"),),
+            (msg("help.commands", key=keys.get(".", ".")),),
+            (msg("help.back", key=keys.get("b", "b")),),
+        )
+        letters = tuple((msg("help.letter", letter=hint.letter, text=hint.text),) for hint in state.letters)
+        blocks = (
+            Block(msg("help.wants"), ((help_text(state.step, keys),),)),
+            Block(msg("help.takes"), tuple((Msg(id_),) for id_ in state.inputs)),
+            Block(msg("help.letters"), letters),
+            Block(msg("help.always"), always),
+        )
+        return DetailView(
+            name=self.name,
+            title=msg("help.title"),
+            prompt=msg("help.prompt"),
+            blocks=tuple(block for block in blocks if block.rows),
+            page=state.page,
+            key_hints=(*PAGE_HINTS, BACK),
+        )
+
+
+def _make_state(args: Mapping[str, Any]) -> HelpState:
+    takes = list_inputs(args["open"], args["prefers"], raw_input=bool(args.get("listens")))
+    return HelpState(str(args["step"]), takes, tuple(args["letters"]), tuple(args.get("keys", ())))
+
+
+def list_inputs(accepts: Accepts, kinds: Iterable[str], *, raw_input: bool = False) -> tuple[str, ...]:
+    """What a step takes, as message ids: what can be scanned first."""
+    if raw_input:
+        return ("help.anything",)
+    found = [KIND_TEXTS[kind] for kind in kinds if kind in KIND_TEXTS]
+    if accepts.choices:
+        found.append("help.choice_letter" if accepts.choice_letters else "help.number")
+    if accepts.quantity:
+        found += ["help.quantity", "help.times"]
+    if accepts.text or accepts.search:
+        found.append("help.words")
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,97 @@
+"""A note: what somebody wrote, to be read whole, on top of the job that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from aisle.jobs.job import Close, Context, Event, Job, Opened, Start, Turn
+from aisle.jobs.pages import PAGE_LETTERS, turn_page
+from aisle.jobs.view import BACK, PAGE_HINTS, WRONG, Block, DetailView, Msg, Verdict, msg, raw
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    REFERENCE,
+    Accepts,
+    Back,
+    Command,
+    CursorKey,
+    Scan,
+    Text,
+    UnknownCode,
+)
+from aisle.tuples import NamedTuple
+
+
+class Note(NamedTuple):
+    """One text and whose it is, in a few words each."""
+
+    heading: tuple[str, ...]
+    text: str
+
+
+class NoteState(NamedTuple):
+    """The notes on the page."""
+
+    notes: tuple[Note, ...] = ()
+    page: int = 0
+
+
+class NoteJob(Job[NoteState]):
+    """A page to read; a scan that the job below takes ends it."""
+
+    name = "note"
+    steps: tuple[str, ...] = ("note",)
+    version = 1
+    journalled = True
+
+    def begin(self) -> NoteState:
+        """Nothing to read."""
+        return NoteState()
+
+    def accepts(self, state: NoteState) -> Accepts:
+        """Letters turn the page."""
+        return Accepts(command_letters=PAGE_LETTERS)
+
+    def prefers(self, state: NoteState) -> tuple[str, ...]:
+        """Nothing in particular: what is scanned is for the job below."""
+        return (PRODUCT, LOCATION, ORDER, REFERENCE)
+
+    def step_name(self, state: NoteState) -> str:
+        """There is one page."""
+        return self.name
+
+    def handle(self, state: NoteState, event: Event, context: Context) -> Turn[NoteState]:
+        """Pages, and back."""
+        match event:
+            case Opened(args):
+                return Turn(NoteState(tuple(Note(tuple(map(str, whose)), str(text)) for whose, text in args["notes"])))
+            case Command(key) | CursorKey(key):
+                return Turn(state._replace(page=turn_page(state.page, key)))
+            case Back():
+                return Turn(state, (Close(),))
+            case UnknownCode(code) | Text(code):
+                return Turn(state, (), Verdict(WRONG, msg("note.unknown", code=code)))
+            case Scan((first, *_)):
+                return Turn(state, (), Verdict(WRONG, msg("note.not_below", what=first.label or first.key)))
+        return Turn(state)
+
+    def view(self, state: NoteState) -> DetailView:
+        """The notes under each other."""
+        return DetailView(
+            name=self.name,
+            title=msg("note.title"),
+            prompt=msg("note.prompt"),
+            blocks=tuple(Block(_heading(note), ((raw(note.text),),)) for note in state.notes),
+            page=state.page,
+            key_hints=(*PAGE_HINTS, BACK),
+        )
+
+
+def _heading(note: Note) -> Msg:
+    return raw(" · ".join(word for word in note.heading if word))
+
+
+def start_note(notes: Iterable[Note]) -> Start:
+    """What opens the page."""
+    return Start("note", {"notes": [[list(note.heading), note.text] for note in notes]})

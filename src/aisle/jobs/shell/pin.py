@@ -1,0 +1,223 @@
+"""The PIN of whoever is signed in: asked before what only a supervisor does, once for all that he does in that time.
+
+It opens over the page on which that was said, holds back what was said there, and hands it on once the service knows
+the PIN: the page below never hears that it was kept waiting. It listens, for tries are counted: a scan is none.
+Beyond the interface: `/aisle/v1/sign-in`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Event,
+    Job,
+    Opened,
+    PinConfirmed,
+    Query,
+    RawInput,
+    Request,
+    Requested,
+    Resumed,
+    Rows,
+    Turn,
+)
+from aisle.jobs.message import read_message
+from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg, raw
+from aisle.scan.grammar import parse_aim_prefix
+from aisle.scan.inputs import TYPING_PAUSE_S
+from aisle.scan.meaning import Accepts, Back, Choice
+from aisle.tuples import NamedTuple
+
+TIMEOUT_S = 30.0
+"""So long the service may take to answer."""
+MIN_TYPED_PACE_MS = round(TYPING_PAUSE_S * 1000)
+"""Between most keys that a person presses there is a pause at least as long; a scanner is faster, also one that waits
+after each character, and what a bad line cuts a scan into are few pieces."""
+MIN_TYPED_LENGTH = 3
+"""So many characters it takes to tell."""
+PIN_LENGTHS = range(4, 13)
+
+JOB_NAME = "pin"
+"""The page's name."""
+
+
+class PinState(NamedTuple):
+    """One PIN."""
+
+    phase: str = "type"
+    """`type`, `wait`, or `late`: no answer came."""
+    name: str = ""
+    held_event: Event | None = None
+    """What was said on the page below, and is held back."""
+    can_wait: bool = False
+    """What is held back can be noted without the PIN, and is sent once it is said."""
+    waiting_count: int = 0
+    """So much waits for the PIN already."""
+    request_id: str = ""
+    why: Msg | None = None
+    """Why there is no answer."""
+
+
+Result = Turn[PinState]
+
+
+class PinJob(Job[PinState]):
+    """Type it, wait, go on."""
+
+    name = JOB_NAME
+    steps: tuple[str, ...] = ("pin", "pin.wait", "pin.late")
+    version = 1
+    journalled = False
+    raw_input = True
+    hidden_from_below = True
+
+    def begin(self) -> PinState:
+        """Nothing typed."""
+        return PinState()
+
+    def accepts(self, state: PinState) -> Accepts:
+        """Any text is a try; a number goes on where no answer came."""
+        return Accepts(choices=len(_choices(state))) if state.phase == "late" else Accepts(text=True)
+
+    def prefers(self, state: PinState) -> tuple[str, ...]:
+        """Nothing is scanned here."""
+        return ()
+
+    def is_secret(self, state: PinState) -> bool:
+        """A PIN is nobody else's business, on whichever of these pages it is typed."""
+        return True
+
+    def step_name(self, state: PinState) -> str:
+        """One of `steps`."""
+        return JOB_NAME if state.phase == "type" else f"{JOB_NAME}.{state.phase}"
+
+    def view(self, state: PinState) -> Step:
+        """One prompt; what waits for it."""
+        return _pin_step(self.step_name(state), state)
+
+    def handle(self, state: PinState, event: Event, context: Context) -> Result:
+        """A PIN is asked about once; what comes of it is read."""
+        match event:
+            case Opened(args):
+                state = state._replace(
+                    name=context.person_name or context.user,
+                    held_event=args.get("said"),
+                    can_wait=bool(args.get("may_wait")),
+                )
+                return Turn(state, (_query_waiting(context),), Verdict(ASK, msg("pin.now")))
+            case Requested(ask_id):
+                state = state._replace(phase="wait", request_id=ask_id, why=None)
+                return Turn(state, (_query_request(state),), Verdict(INFO, msg("pin.asked")))
+            case Rows("pass", rows, _) if rows:
+                return _with_waiting(state, rows[0])
+            case Rows("ask", rows, _) if state.phase == "wait":
+                return _handle_answer(state, rows[0]) if rows else Turn(state)  # it is not durable yet
+            case Changed("outbox" | "ask") | Resumed() | Closed():
+                return Turn(state, (_query_request(state),) if state.phase == "wait" else ())
+            case Back():
+                return Turn(state, (Close(Verdict(INFO, _leave_message(state))),))
+            case RawInput() if state.phase == "wait" and not event.key:
+                return Turn(state, (), Verdict(WRONG, msg("pin.wait_for_it")))
+            case RawInput() if state.phase == "late" and isinstance(event.meaning, Choice):
+                return _handle_choice(state, event.meaning.number)
+            case RawInput() if not event.key:
+                return _handle_raw_input(state, event)
+        return Turn(state)
+
+
+def _query_waiting(context: Context) -> Query:
+    return Query("pass", "pass", {"user": context.user, "now": context.now}, is_live=True)
+
+
+def _query_request(state: PinState) -> Query:
+    return Query("ask", "ask", {"ask_id": state.request_id}, is_live=True)
+
+
+def _with_waiting(state: PinState, row: Mapping[str, Any]) -> Result:
+    """Whoever opens the page by himself, and has no PIN, is told so."""
+    if state.held_event is None and not (row["wanted"] or row["waiting"]):
+        return Turn(state, (Close(Verdict(INFO, msg("pin.unwanted"))),))
+    return Turn(state._replace(waiting_count=int(row["waiting"])))
+
+
+def is_pin_shaped(text: str) -> bool:
+    """Whether this could be a PIN: as many digits as one has."""
+    digits = text.strip()
+    return digits.isascii() and digits.isdecimal() and len(digits) in PIN_LENGTHS
+
+
+def is_typed(raw_input: RawInput) -> bool:
+    """Whether a person typed it, as far as the bytes tell: no scanner's prefix, its ending, and a person's pace."""
+    if raw_input.end not in ("cr", "lf") or parse_aim_prefix(raw_input.text).symbol or raw_input.dropped:
+        return False
+    return len(raw_input.text.strip()) >= MIN_TYPED_LENGTH and raw_input.pace_ms >= MIN_TYPED_PACE_MS
+
+
+def _handle_raw_input(state: PinState, raw_input: RawInput) -> Result:
+    """A scan, or a burst of keys, is no try: tries are counted, and too many of them lock a person out."""
+    text = raw_input.text.strip()
+    if len(text) >= MIN_TYPED_LENGTH and not is_typed(raw_input):
+        return Turn(state, (), Verdict(WRONG, msg("pin.scanned")))
+    if not is_pin_shaped(text):
+        return Turn(state, (), Verdict(WRONG, msg("pin.no_pin")))
+    return Turn(state, (Request("sign-in", {}, TIMEOUT_S, secret=text),))
+
+
+def _handle_answer(state: PinState, row: Mapping[str, Any]) -> Result:
+    if row["state"] in ("asked", "begun"):
+        return Turn(state)
+    answer: Mapping[str, Any] = row.get("answer") or {}
+    how, why = str(answer.get("how") or ""), read_message(str(answer.get("why") or ""))
+    match how:
+        case "done":
+            closes = Close(Verdict(GOOD, msg("pin.done", name=state.name)), event_for_below=state.held_event)
+            return Turn(state, (PinConfirmed(float(answer["until"])), closes))
+        case "pin":
+            return Turn(state._replace(phase="type", request_id=""), (), Verdict(WRONG, msg("pin.wrong")))
+        case "refused":
+            return Turn(state._replace(phase="type", request_id=""), (), Verdict(WRONG, msg("pin.locked", why=why)))
+        case "role":
+            return Turn(state, (Close(Verdict(WRONG, msg("pin.role"))),))
+    told = msg("pin.not_sent", why=why) if answer.get("why") else msg("pin.no_answer")
+    return Turn(state._replace(phase="late", request_id="", why=told), (), Verdict(WRONG, told))
+
+
+def _choices(state: PinState) -> tuple[Msg, ...]:
+    return (msg("pin.again"), *((msg("pin.note_it"),) if state.can_wait else ()))
+
+
+def _handle_choice(state: PinState, choice: int) -> Result:
+    """Once more; or it is noted now, and goes when the PIN is said."""
+    if choice == 2 and state.can_wait:
+        return Turn(state, (Close(event_for_below=state.held_event),))
+    return Turn(state._replace(phase="type", why=None), (), Verdict(ASK, msg("pin.now")))
+
+
+def _leave_message(state: PinState) -> Msg:
+    """What leaving comes to."""
+    return msg("session.dropped") if state.held_event is not None else msg("pin.left")
+
+
+def _pin_step(name: str, state: PinState) -> Step:
+    notes: tuple[Msg, ...] = (msg("pin.note"),)
+    if state.phase == "wait":
+        notes = (msg("pin.note_asked"),)
+    elif state.why is not None:
+        notes = (state.why,)
+    if state.waiting_count:
+        notes = (*notes, msg("pin.note_waiting", count=state.waiting_count))
+    prompts = {"type": msg("pin.prompt"), "wait": msg("pin.prompt_wait"), "late": msg("pin.prompt_late")}
+    return Step(
+        name=name,
+        title=msg("pin.title"),
+        prompt=prompts[state.phase],
+        lines=(Line("product", raw(state.name)), *(Line("note", note) for note in notes)),
+        choices=_choices(state) if state.phase == "late" else (),
+        key_hints=(BACK,),
+    )

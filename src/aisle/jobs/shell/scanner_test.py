@@ -1,0 +1,412 @@
+"""What the scanner doctor keeps of every input."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from aisle.barcode_keys import expand_upc_e, has_valid_check_digit
+from aisle.jobs.job import Close, Context, Event, Job, Opened, Query, RawInput, Resumed, Rows, Turn
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    GOOD,
+    INFO,
+    PAGE_HINTS,
+    TRUE_COLOUR,
+    WRONG,
+    Block,
+    DetailView,
+    Line,
+    Msg,
+    Verdict,
+    msg,
+    raw,
+)
+from aisle.scan.decoder import MAX_LINE
+from aisle.scan.grammar import PRINTED_COMMANDS, parse_aim_prefix
+from aisle.scan.gs1 import gs1_fault, may_be_gs1, parse_message
+from aisle.scan.gs1_separators import GROUP_SEPARATOR
+from aisle.scan.keyboard_layouts import is_garbled
+from aisle.scan.meaning import (
+    LOCATION,
+    MISSING_SEPARATOR,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Accepts,
+    Ambiguous,
+    Back,
+    Command,
+    Meaning,
+    Multiplier,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
+from aisle.text import to_ascii
+from aisle.tuples import NamedTuple
+
+
+class ScannedInput(NamedTuple):
+    """One input, ready to be shown and judged."""
+
+    text: str = ""
+    """As it came, raw."""
+    end: str = ""
+    """What ended it: `cr`, `lf`, `tab`, `etx` or `paste`."""
+    symbol: str = ""
+    """What its AIM prefix says, `C1` for instance; empty where it has none."""
+    is_gs1: bool = False
+    """The AIM prefix says that it is GS1 data."""
+    code: str = ""
+    """What is behind the AIM prefix."""
+    gap_ms: int = 0
+    separators: int = 0
+    """How often GS is in it."""
+    dropped: str = ""
+    """Control characters that came along and are no part of it."""
+    meaning_kind: str = ""
+    """A kind of meaning, or `command`, `times`, `either`, `unknown`, `nothing`."""
+    label: str = ""
+    """The name of what it means."""
+    key: str = ""
+    """The name of a key that is no text; then all else is empty."""
+
+
+class ScannerTestState(NamedTuple):
+    """What was heard, youngest first, and what is known of the terminal."""
+
+    inputs: tuple[ScannedInput, ...] = ()
+    typed_length: int = 0
+    """Characters of the line that nothing has ended yet."""
+    columns: int = 0
+    rows: int = 0
+    term: str = ""
+    encoding: str = ""
+    colours: int = 0
+    """How many the terminal is known to have; 0 for none."""
+    page: int = 0
+
+
+SLOW_GAP_MS: Final = 100
+"""A longer pause inside an input comes from fingers, or from a slow line."""
+
+END_NAMES: Final = {
+    "cr": msg("doctor.end_cr"),
+    "lf": msg("doctor.end_lf"),
+    "tab": msg("doctor.end_tab"),
+    "etx": msg("doctor.end_etx"),
+    "paste": msg("doctor.end_paste"),
+}
+"""What ends an input, in words."""
+
+_VARIABLE_LENGTH_IDENTIFIERS: Final = ("10", "21", "22", "240", "241", "250", "30", "37")
+"""Identifiers of everyday labels whose value a separator ends."""
+_MISSING_SEPARATOR: Final = re.compile(r".+(?:1[1-7]\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])|01\d{14})", re.DOTALL)
+"""A value that goes on with a date or a GTIN: the GS between them is missing."""
+_TWO_CODE_LENGTHS: Final = (16, 24, 26, 28)
+"""Characters of two EAN or UPC codes in a row."""
+
+
+def judge_inputs(inputs: tuple[ScannedInput, ...]) -> Verdict:
+    """The sentence about the youngest of these inputs, which are at least one."""
+    last = inputs[0]
+    if last.key:
+        return Verdict(INFO, msg("doctor.key", name=last.key))
+    wrong = _fault_message(last)
+    if wrong:
+        return Verdict(WRONG, wrong)
+    if last.gap_ms > SLOW_GAP_MS:
+        return Verdict(INFO, msg("doctor.slow", ms=last.gap_ms))
+    if _is_gs1(last) and (sign := parse_message(last.code).substitute):
+        return Verdict(INFO, msg("doctor.gs_as", sign=sign))
+    ends = tuple(dict.fromkeys(each.end for each in inputs if not each.key and each.gap_ms <= SLOW_GAP_MS))
+    if len(ends) > 1:
+        return Verdict(INFO, msg("doctor.suffixes", one=END_NAMES[ends[0]], other=END_NAMES[ends[1]]))
+    if last.meaning_kind == "unknown" and _is_misread(last.code):
+        return Verdict(INFO, msg("doctor.check"))
+    if last.symbol:
+        return Verdict(GOOD, msg("doctor.fine_aim", end=END_NAMES[last.end]))
+    return Verdict(GOOD, msg("doctor.fine", end=END_NAMES[last.end]))
+
+
+def _fault_message(last: ScannedInput) -> Msg | None:
+    """What has to be set otherwise at the scanner."""
+    code = last.code
+    if len(last.text) >= MAX_LINE or _is_two_codes(code):
+        return msg("doctor.two_codes")
+    if last.meaning_kind != "command" and is_garbled(code):
+        return msg("doctor.layout")
+    fault = gs1_fault(code, last.is_gs1) if _is_gs1(last) else ""
+    if fault == MISSING_SEPARATOR or (_is_gs1(last) and _lacks_separator(code)):
+        return msg("doctor.no_gs")
+    return msg("doctor.gs1_broken") if fault else None
+
+
+def _is_two_codes(code: str) -> bool:
+    half = len(code) // 2
+    return len(code) in _TWO_CODE_LENGTHS and has_valid_check_digit(code[:half]) and has_valid_check_digit(code[half:])
+
+
+def _is_misread(code: str) -> bool:
+    """Whether a code has the length of an EAN or UPC, but another check digit."""
+    return (
+        len(code) in (8, 12, 13, 14) and code.isdigit() and not has_valid_check_digit(code) and not expand_upc_e(code)
+    )
+
+
+def _is_gs1(last: ScannedInput) -> bool:
+    """Whether an input is GS1 data: the scanner says so, or says nothing and it looks like that."""
+    return last.is_gs1 or (not last.symbol and may_be_gs1(last.code))
+
+
+def _lacks_separator(code: str) -> bool:
+    """Whether a value of a GS1 message runs on into what should be the next one."""
+    if GROUP_SEPARATOR in code:
+        return False
+    found = parse_message(code)
+    values = (value for ai, value in found.values.items() if ai in _VARIABLE_LENGTH_IDENTIFIERS)
+    return not found.substitute and any(map(_MISSING_SEPARATOR.fullmatch, values))
+
+
+MIN_UNENDED: Final = 8
+"""Characters of an open line from which on the page says that nothing has ended it."""
+
+MAX_SHOWN_LENGTH: Final = 200
+"""Characters of an input that are shown."""
+
+_CONTROL_NAMES: Final = {
+    "\x00": "NUL", "\x01": "SOH", "\x02": "STX", "\x04": "EOT", "\x05": "ENQ", "\x06": "ACK", "\x07": "BEL",
+    "\x1c": "FS", "\x1d": "GS", "\x1e": "RS", "\x1f": "US",
+}  # fmt: skip
+"""What control characters are called on code charts."""
+
+SYMBOLOGY_NAMES: Final = {
+    "A": "doctor.symbol_39", "C": "doctor.symbol_128", "C1": "doctor.symbol_gs1_128", "E": "doctor.symbol_ean",
+    "E3": "doctor.symbol_add_on", "E4": "doctor.symbol_ean_8", "F": "doctor.symbol_codabar", "G": "doctor.symbol_93",
+    "I": "doctor.symbol_itf", "L": "doctor.symbol_pdf", "Q": "doctor.symbol_qr", "Q3": "doctor.symbol_gs1_qr",
+    "d": "doctor.symbol_matrix", "d2": "doctor.symbol_gs1_matrix", "e": "doctor.symbol_databar",
+    "z": "doctor.symbol_aztec", "J": "doctor.symbol_dotcode", "J1": "doctor.symbol_gs1_dotcode",
+    "X": "doctor.symbol_other",
+}  # fmt: skip
+"""Symbologies by their AIM character, and with the modifier where that makes another one (ISO/IEC 15424)."""
+
+SAMPLE_SIGNS: Final = "┌─┬─┐ éñüß €×≈…"
+"""Frames, accents and signs that a terminal with UTF-8 shows as they are."""
+
+STYLE_SAMPLES: Final = (
+    (GOOD, "doctor.look_good"),
+    (WRONG, "doctor.look_wrong"),
+    (INFO, "doctor.look_info"),
+    (ASK, "doctor.look_ask"),
+    ("accent", "doctor.look_accent"),
+    ("bold", "doctor.look_bold"),
+    ("dim", "doctor.look_dim"),
+    ("reversed", "doctor.look_reversed"),
+)
+"""The looks that pages are drawn with, each in words that name it."""
+
+MEANING_TEXTS: Final = {
+    "product": "doctor.means_product",
+    "location": "doctor.means_location",
+    "order": "doctor.means_order",
+    "reference": "doctor.means_order",
+    "delivery": "doctor.means_delivery",
+    "person": "doctor.means_person",
+    "command": "doctor.means_command",
+    "times": "doctor.means_times",
+    "either": "doctor.means_either",
+    "unknown": "doctor.means_unknown",
+    "nothing": "doctor.means_nothing",
+}
+"""What an input would do here."""
+
+
+def page_view(state: ScannerTestState) -> DetailView:
+    """The page that this state shows."""
+    last, before = state.inputs[:1], state.inputs[1:]
+    blocks = [Block(msg("doctor.last"), _input_rows(each)) for each in last]
+    if before:
+        blocks.append(Block(msg("doctor.before"), tuple(_earlier_row(each) for each in before)))
+    blocks.append(Block(msg("doctor.terminal"), _terminal_rows(state)))
+    blocks.append(Block(msg("doctor.signs"), (tuple(raw(text) for text in (SAMPLE_SIGNS, to_ascii(SAMPLE_SIGNS))),)))
+    words = tuple(msg(word) for _, word in STYLE_SAMPLES)
+    blocks.append(Block(msg("doctor.looks"), (words,), cell_styles=tuple(look for look, _ in STYLE_SAMPLES)))
+    return DetailView(
+        name="doctor",
+        title=msg("doctor.title"),
+        prompt=msg("doctor.prompt_open") if state.typed_length >= MIN_UNENDED else msg("doctor.prompt"),
+        lines=_input_lines(last[0]) if last else (Line("note", msg("doctor.note")),),
+        blocks=tuple(blocks),
+        page=state.page,
+        key_hints=(
+            BACK,
+            *PAGE_HINTS,
+        ),
+    )
+
+
+def show_control_characters(text: str) -> str:
+    """A text whose control characters show by their names: `01…<GS>10AB`."""
+    return "".join(
+        f"<{_CONTROL_NAMES.get(char, f'{ord(char):02X}')}>" if char < " " else char for char in text[:MAX_SHOWN_LENGTH]
+    )
+
+
+def _input_text(scanned: ScannedInput) -> Msg:
+    return msg("doctor.key_name", name=scanned.key) if scanned.key else raw(show_control_characters(scanned.text))
+
+
+def _input_lines(scanned: ScannedInput) -> tuple[Line, ...]:
+    """The input itself, and what it would mean."""
+    came = Line("product", _input_text(scanned))
+    return (
+        (came,) if scanned.key else (came, Line("note", msg(MEANING_TEXTS[scanned.meaning_kind], label=scanned.label)))
+    )
+
+
+def _input_rows(scanned: ScannedInput) -> tuple[tuple[Msg, ...], ...]:
+    if scanned.key:
+        return ((msg("doctor.kind"), msg("doctor.kind_key")),)
+    rows = [
+        (msg("doctor.end"), END_NAMES[scanned.end]),
+        *_symbol_rows(scanned.symbol),
+        (msg("doctor.gap"), msg("doctor.ms", count=scanned.gap_ms)),
+        (msg("doctor.gs"), msg("doctor.seen", count=scanned.separators)),
+        (msg("doctor.size"), msg("doctor.characters", count=len(scanned.text))),
+    ]
+    if scanned.dropped:
+        rows.append((msg("doctor.dropped"), raw(show_control_characters(scanned.dropped))))
+    return tuple(rows)
+
+
+def _symbol_rows(symbol: str) -> tuple[tuple[Msg, ...], ...]:
+    """The AIM prefix, and the symbology that it stands for."""
+    if not symbol:
+        return ((msg("doctor.aim"), msg("doctor.aim_none")),)
+    name = SYMBOLOGY_NAMES.get(symbol) or SYMBOLOGY_NAMES.get(symbol[0]) or "doctor.symbol_unknown"
+    return ((msg("doctor.aim"), raw(f"]{symbol}")), (msg("doctor.symbol"), msg(name)))
+
+
+def _earlier_row(scanned: ScannedInput) -> tuple[Msg, ...]:
+    if scanned.key:
+        return (_input_text(scanned),)
+    return (_input_text(scanned), END_NAMES[scanned.end], msg("doctor.ms", count=scanned.gap_ms))
+
+
+def _terminal_rows(state: ScannerTestState) -> tuple[tuple[Msg, ...], ...]:
+    return (
+        (msg("doctor.screen"), msg("doctor.cells", columns=state.columns, rows=state.rows)),
+        (msg("doctor.term"), raw(state.term)),
+        (msg("doctor.colours"), _colour_text(state.colours)),
+        (msg("doctor.encoding"), raw(state.encoding)),
+    )
+
+
+def _colour_text(count: int) -> Msg:
+    if count >= TRUE_COLOUR:
+        return msg("doctor.colours_all")
+    return msg("number", value=count) if count else msg("doctor.colours_none")
+
+
+MAX_INPUTS = 12
+"""Inputs that are remembered."""
+
+Result = Turn[ScannerTestState]
+
+
+class ScannerTestJob(Job[ScannerTestState]):
+    """Looks at a scanner, from a page of its own."""
+
+    name = "doctor"
+    steps: tuple[str, ...] = ("doctor",)
+    version = 1
+    journalled = False
+    raw_input = True
+
+    def begin(self) -> ScannerTestState:
+        """Nothing heard yet."""
+        return ScannerTestState()
+
+    def accepts(self, state: ScannerTestState) -> Accepts:
+        """No quantity and no choice, so that `0` leads back."""
+        return Accepts(command_letters="np")
+
+    def prefers(self, state: ScannerTestState) -> tuple[str, ...]:
+        """As at home: what it would mean there."""
+        return (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION)
+
+    def handle(self, state: ScannerTestState, event: Event, context: Context) -> Result:
+        """Every input becomes the youngest; `n` and `p` turn the page."""
+        match event:
+            case Opened() | Resumed():
+                return Turn(state, (Query("terminal", "terminal", {}, is_live=True),))
+            case Rows("terminal", rows, _):
+                return Turn(_with_terminal(state, rows[0])) if rows else Turn(state)
+            case TypedText(text):
+                return Turn(state._replace(typed_length=len(text)))
+            case Back():
+                return Turn(state, (Close(),))
+            case RawInput(meaning=Command("n" | "p" as letter)):
+                return Turn(state._replace(page=state.page + (1 if letter == "n" else -1)))
+            case RawInput():
+                inputs = (_make_input(event), *state.inputs[: MAX_INPUTS - 1])
+                return Turn(state._replace(inputs=inputs, typed_length=0, page=0), (), judge_inputs(inputs))
+        return Turn(state)
+
+    def step_name(self, state: ScannerTestState) -> str:
+        """There is one page."""
+        return self.name
+
+    def view(self, state: ScannerTestState) -> DetailView:
+        """The last input, those before it, and the terminal."""
+        return page_view(state)
+
+
+def _with_terminal(state: ScannerTestState, row: Mapping[str, Any]) -> ScannerTestState:
+    return state._replace(
+        columns=int(row["columns"]),
+        rows=int(row["rows"]),
+        term=str(row["term"]),
+        encoding=str(row["encoding"]),
+        colours=int(row.get("colours") or 0),
+    )
+
+
+def _make_input(raw_input: RawInput) -> ScannedInput:
+    if raw_input.key:
+        return ScannedInput(key=raw_input.key)
+    aim = parse_aim_prefix(raw_input.text)
+    means, label = _meaning_kind(raw_input.meaning, aim.code)
+    return ScannedInput(
+        text=raw_input.text,
+        end=raw_input.end,
+        symbol=aim.symbol,
+        is_gs1=aim.is_gs1,
+        code=aim.code,
+        gap_ms=raw_input.gap_ms,
+        separators=raw_input.text.count(GROUP_SEPARATOR),
+        dropped=raw_input.dropped,
+        meaning_kind=means,
+        label=label,
+    )
+
+
+def _meaning_kind(meaning: Meaning | None, code: str) -> tuple[str, str]:
+    """What an input would mean at home, and the name of that."""
+    if code.strip().upper() in PRINTED_COMMANDS:
+        return "command", code
+    match meaning:
+        case Scan(meanings):
+            return meanings[0].kind, meanings[0].label or meanings[0].key
+        case UnknownCode() | Text():
+            return "unknown", ""
+        case Ambiguous():
+            return "either", ""
+        case Multiplier(number):
+            return "times", number
+    return "nothing", ""

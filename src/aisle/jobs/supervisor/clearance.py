@@ -1,0 +1,419 @@
+"""What a clearance keeps, while it is chosen and while it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.barcode_keys import has_valid_check_digit
+from aisle.jobs import pages
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn
+from aisle.jobs.message import read_message
+from aisle.jobs.move.clearance_tasks import TaskRow, quantity_with_unit
+from aisle.jobs.pages import page_size
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.shell.pin import MIN_TYPED_LENGTH
+from aisle.jobs.view import (
+    BACK,
+    INFO,
+    PAGE_HINTS,
+    WRONG,
+    Block,
+    DetailView,
+    KeyHint,
+    Line,
+    ListView,
+    Msg,
+    Row,
+    Step,
+    Verdict,
+    View,
+    msg,
+    raw,
+)
+from aisle.roles import may_supervise
+from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Scan, Text, TypedText, UnknownCode
+from aisle.tuples import NamedTuple
+
+
+class Tag(NamedTuple):
+    """A tag of the store's places."""
+
+    key: str
+    location_count: int = 0
+
+
+class Category(NamedTuple):
+    """Goods of one category that are held at places with the tag; chosen or not."""
+
+    key: str
+    lines: int = 0
+    quantity: Decimal = Decimal(0)
+    is_typed: bool = False
+    """Somebody typed it; nothing of it is known to be held."""
+
+
+class ClearanceState(NamedTuple):
+    """Which places and which goods."""
+
+    are_people_loaded: bool = True
+    service_knows_people: bool = True
+    """The service knows who people are; where it does not, its token decides alone."""
+    role: str = ""
+    is_loaded: bool = False
+    """What is above was read."""
+    tag: str = ""
+    """Empty while one is chosen."""
+    rows: tuple[Tag | Category, ...] = ()
+    """The window that is shown."""
+    tags: tuple[Tag, ...] = ()
+    categories: tuple[Category, ...] = ()
+    chosen: tuple[str, ...] = ()
+    """Categories; none for all."""
+    first: int = 0
+    cursor: int = -1
+    search: str = ""
+    typed: str = ""
+    size: int = 12
+
+    @property
+    def all_rows(self) -> tuple[Tag | Category, ...]:
+        """All rows of the page; none for who may not."""
+        if self.is_loaded and not self.may_clear:
+            return ()
+        return self.categories if self.tag else self.tags
+
+    @property
+    def total(self) -> int:
+        """How many they are."""
+        return len(self.all_rows)
+
+    @property
+    def may_clear(self) -> bool:
+        """Whether this person may clear, as far as it is known here."""
+        return may_supervise(self.role, service_known=self.is_loaded, knows_people=self.service_knows_people)
+
+
+MIN_CONFIRMATION = 5
+"""A shorter tag than that is typed over and over, until it is so long."""
+
+
+class ClearanceRequestState(NamedTuple):
+    """One clearance."""
+
+    phase: str = "sure"
+    """`sure`, `wait` or `done`."""
+    tag: str = ""
+    categories: tuple[str, ...] = ()
+    line_count: int = 0
+    """Order lines of which something is held there, as far as it is known here."""
+    service_knows_people: bool = True
+    """The service knows people, and wants the PIN of one."""
+    lists_tasks: bool = False
+    """It tells what is assigned."""
+    request_id: str = ""
+    is_running: bool = False
+    requested_at: str = ""
+    """When it was asked."""
+    outcome: str = ""
+    """What became of it: `done`, `refused`, `role`, `not_sent`, `expired` or `unknown`."""
+    why: str = ""
+    new_task_count: int = -1
+    """Goods that it newly wants moved; below 0 where nobody says."""
+    tasks: tuple[TaskRow, ...] = ()
+    total: int = 0
+    page: int = 0
+
+
+def confirmation_text(tag: str) -> str:
+    """What has to be typed: the tag, and one that is too short to tell typing from a scan as often as it takes."""
+    short = 0 < len(tag) < MIN_TYPED_LENGTH
+    return " ".join([tag] * (-(-(MIN_CONFIRMATION + 1) // (len(tag) + 1)))) if short else tag
+
+
+OUTCOME_TEXTS = {
+    "refused": "clear.refused",
+    "role": "clear.role",
+    "not_sent": "clear.not_sent",
+    "expired": "clear.expired",
+    "unknown": "clear.unknown",
+}
+
+
+def list_view(state: ClearanceState) -> ListView:
+    """Tags, or the categories of what is held at the places of one."""
+    heads: tuple[str, ...] = (
+        "clearance.head_category",
+        "clearance.head_lines",
+        "clearance.head_held",
+        "clearance.head_chosen",
+    )
+    if not state.tag:
+        heads = ("clearance.head_tag", "clearance.head_places")
+    return pages.list_view(
+        state,
+        "clearance.categories" if state.tag else "clearance",
+        msg("clearance.title_of", tag=state.tag) if state.tag else msg("clearance.title"),
+        msg("clearance.prompt_category") if state.tag else msg("clearance.prompt_tag"),
+        tuple(msg(id_) for id_ in heads),
+        tuple(_row(state, each) for each in state.rows),
+        *((KeyHint("d", msg("clearance.go_on")),) if state.tag else ()),
+        empty=_empty_text(state),
+    )
+
+
+def _empty_text(state: ClearanceState) -> Msg:
+    if not state.is_loaded:
+        return msg("clearance.unheard")
+    if not state.may_clear:
+        return msg("clearance.denied")
+    return msg("clearance.no_categories") if state.tag else msg("clearance.no_tags")
+
+
+def _row(state: ClearanceState, each: Tag | Category) -> Row:
+    if not state.tag:
+        return Row(each.key, (raw(each.key), msg("number", value=each[1])))
+    key, lines, quantity = each.key, each[1], each[2] if len(each) > 2 else 0
+    name = raw(key) if key else msg("clearance.no_category")
+    mark = msg("clearance.chosen") if key in state.chosen else raw("")
+    return Row(key, (name, msg("number", value=lines), msg("number", value=quantity), mark))
+
+
+def result_choices(state: ClearanceRequestState) -> tuple[Msg, ...]:
+    """What the last page leads to."""
+    if state.phase != "done":
+        return ()
+    return (msg("clear.look"),) if state.outcome == "done" else (msg("clear.look"), msg("clear.again"))
+
+
+def request_view(state: ClearanceRequestState) -> View:
+    """The page of this phase."""
+    return _result_view(state) if state.phase == "done" else _request_step(state)
+
+
+def outcome_message(state: ClearanceRequestState) -> Msg:
+    """What became of it."""
+    if state.outcome == "done":
+        return (
+            msg("clear.fresh", tag=state.tag, count=state.new_task_count)
+            if state.new_task_count >= 0
+            else msg("clear.done")
+        )
+    return msg(OUTCOME_TEXTS.get(state.outcome, "clear.unknown"), why=read_message(state.why))
+
+
+def _categories_message(state: ClearanceRequestState) -> Msg:
+    if state.categories:
+        return msg("clear.of_categories", what=", ".join(state.categories))
+    return msg("clear.of_all")
+
+
+def _request_step(state: ClearanceRequestState) -> Step:
+    place = Line("place", raw(state.tag))
+    if state.phase == "wait":
+        note = msg("clear.note_begun") if state.is_running else msg("clear.note_asked")
+        return _simple_step("clear.wait", msg("clear.prompt_wait"), place, Line("note", note))
+    known = (Line("quantity", msg("clear.lines", count=state.line_count)),) if state.line_count else ()
+    note = msg("clear.note_sure") if state.service_knows_people else msg("clear.note_token")
+    lines = (place, Line("product", _categories_message(state)), *known, Line("note", note))
+    return _simple_step("clear.sure", msg("clear.prompt_sure", tag=confirmation_text(state.tag)), *lines)
+
+
+def _simple_step(name: str, prompt: Msg, *lines: Line) -> Step:
+    return Step(name=name, title=msg("clear.title"), prompt=prompt, lines=lines, key_hints=(BACK,))
+
+
+def _result_view(state: ClearanceRequestState) -> DetailView:
+    """What was created, goods by goods; where the service does not list it, what is known."""
+    asked = [(msg("clear.head_tag"), raw(state.tag)), (msg("clear.head_what"), _categories_message(state))]
+    asked.append((msg("clear.head_asked"), msg("logs.at", at=state.requested_at)))
+    if state.line_count:
+        asked.append((msg("clear.head_lines"), msg("number", value=state.line_count)))
+    blocks = [Block(msg("clear.about"), tuple(asked), is_compact=True)]
+    if state.outcome == "unknown":
+        ways = "clear.find_out" if state.lists_tasks else "clear.find_out_there"
+        blocks.insert(0, Block(msg("clear.to_find_out"), ((msg(ways, tag=state.tag),),)))
+    if state.lists_tasks:
+        rows = tuple(
+            (
+                raw(each.task.label),
+                raw(each.task.location),
+                quantity_with_unit(each.task.quantity, each.task.unit if each.task.allows_decimals else ""),
+                raw(each.task.order),
+            )
+            for each in state.tasks
+        )
+        title = msg("clear.to_move", count=state.total)
+        blocks.append(Block(title, rows or ((msg("clear.nothing_to_move"),),)))
+    else:
+        blocks.append(Block(msg("clear.to_move_plain"), ((msg("tasks.unlisted"),),)))
+    return DetailView(
+        name="clear.done",
+        title=msg("clear.title"),
+        prompt=msg("clear.prompt_done"),
+        lines=(Line("product", outcome_message(state)),),
+        blocks=tuple(blocks),
+        page=state.page,
+        choices=result_choices(state),
+        key_hints=(*PAGE_HINTS, BACK),
+    )
+
+
+Result = Turn[ClearanceState]
+
+
+class ClearanceJob(Job[ClearanceState]):
+    """First the tag, then the categories."""
+
+    name = "clearance"
+    steps: tuple[str, ...] = ("clearance", "clearance.categories")
+    version = 1
+    journalled = False
+
+    def begin(self) -> ClearanceState:
+        """No tag yet."""
+        return ClearanceState()
+
+    def accepts(self, state: ClearanceState) -> Accepts:
+        """Rows are numbered; words are a tag or a category."""
+        letters = pages.page_letters(state) + ("d" if state.tag else "")
+        return Accepts(choices=pages.numbered_rows(state), command_letters=letters, search=True)
+
+    def prefers(self, state: ClearanceState) -> tuple[str, ...]:
+        """Nothing that can be scanned is meant here."""
+        return ()
+
+    def step_name(self, state: ClearanceState) -> str:
+        """One of `steps`."""
+        return "clearance.categories" if state.tag else "clearance"
+
+    def view(self, state: ClearanceState) -> ListView:
+        """The list that is chosen from."""
+        return list_view(state)
+
+    def handle(self, state: ClearanceState, event: Event, context: Context) -> Result:
+        """Numbers choose, words name what is not listed."""
+        state = state._replace(size=page_size(context))
+        match event:
+            case Opened() | Resumed() | Closed() | Changed("location" | "person" | "order" | "outbox" | "store"):
+                return Turn(_with_window(state), _queries(state, context))
+            case Rows(id_, rows, _):
+                return Turn(_with_window(_with_rows(state, id_, rows)))
+            case Back():
+                back = state._replace(tag="", categories=(), chosen=(), first=0, cursor=-1)
+                return Turn(_with_window(back)) if state.tag else Turn(state, (Close(),))
+            case Choice() | CursorKey("enter"):
+                return _choose_row(state, pages.chosen_row(state, event))
+            case Command("n" | "p" as key) | CursorKey(key):
+                return Turn(_with_window(pages.move_or_turn(state, key, state.size)))
+            case Command("d") if state.tag:
+                return _start_request(state)
+            case Text(text) | UnknownCode(text):
+                return _handle_text(state, text.strip())
+            case Scan((meaning, *_)):
+                return Turn(state, (), Verdict(WRONG, msg("clearance.not_this", what=meaning.label or meaning.key)))
+            case TypedText():
+                return Turn(state)
+        return Turn(state)
+
+
+def _queries(state: ClearanceState, context: Context) -> tuple[Query, ...]:
+    who = Query("clearing", "clearing", {"user": context.user}, is_live=True)
+    tagged = (Query("tagged", "tagged", {"tag": state.tag}, is_live=True),) if state.tag else ()
+    return (who, Query("tags", "tags", {}, is_live=True), *tagged)
+
+
+def _with_rows(state: ClearanceState, id_: str, rows: tuple[Mapping[str, Any], ...]) -> ClearanceState:
+    match id_:
+        case "clearing" if rows:
+            row = rows[0]
+            heard, people = bool(row["heard"]), bool(row["people"])
+            return state._replace(
+                are_people_loaded=heard, service_knows_people=people, role=str(row["role"]), is_loaded=heard
+            )
+        case "tags":
+            return state._replace(tags=tuple(Tag(str(row["tag"]), int(to_decimal(row["places"]))) for row in rows))
+        case "tagged":
+            found = tuple(
+                Category(str(row["category_code"]), int(to_decimal(row["lines"])), to_decimal(row["quantity"]))
+                for row in rows
+            )
+            named = {each.key for each in found}
+            typed = tuple(each for each in state.categories if each.is_typed and each.key not in named)
+            return state._replace(categories=(*found, *typed))
+    return state
+
+
+def _with_window(state: ClearanceState) -> ClearanceState:
+    """The rows of the page that is shown; one behind the end of a list that has become shorter begins anew."""
+    first = state.first if state.first < state.total else 0
+    return state._replace(first=first, rows=state.all_rows[first : first + max(1, state.size)])
+
+
+def _denial(state: ClearanceState) -> Verdict | None:
+    if not state.is_loaded:
+        return Verdict(WRONG, msg("clearance.unheard"))
+    return None if state.may_clear else Verdict(WRONG, msg("clearance.denied"))
+
+
+def _choose_row(state: ClearanceState, row: Tag | Category | None) -> Result:
+    if row is None:
+        return Turn(state)
+    return _choose_tag(state, row.key) if isinstance(row, Tag) else _toggle_category(state, row.key)
+
+
+def _handle_text(state: ClearanceState, text: str) -> Result:
+    """What is not in the list may be known to the service all the same; but a category only where none is known here,
+    and a code of goods is neither, nor the number of a row that is not there."""
+    if not text:
+        return Turn(state)
+    if pages.is_row_number(text) and all(each.key != text for each in state.all_rows):
+        return Turn(state, (), Verdict(WRONG, msg("input.no_choice", text=text)))
+    if has_valid_check_digit(text) and all(each.key != text for each in state.all_rows):
+        return Turn(state, (), Verdict(WRONG, msg("clearance.not_this", what=text)))
+    if not state.tag:
+        known = next((tag.key for tag in state.tags if tag.key.casefold() == text.casefold()), text)
+        return _choose_tag(state, known)
+    listed = any(not each.is_typed for each in state.categories)
+    if all(each.key.casefold() != text.casefold() for each in state.categories):
+        if listed:
+            return Turn(state, (), Verdict(WRONG, msg("clearance.no_such", what=text, tag=state.tag)))
+        state = _with_window(state._replace(categories=(*state.categories, Category(text, is_typed=True))))
+    return _toggle_category(
+        state, next(each.key for each in state.categories if each.key.casefold() == text.casefold())
+    )
+
+
+def _choose_tag(state: ClearanceState, tag: str) -> Result:
+    denied = _denial(state)
+    if denied:
+        return Turn(state, (), denied)
+    state = _with_window(state._replace(tag=tag, categories=(), chosen=(), first=0, cursor=-1))
+    return Turn(state, (Query("tagged", "tagged", {"tag": tag}, is_live=True),), Verdict(INFO, _scope_message(state)))
+
+
+def _toggle_category(state: ClearanceState, key: str) -> Result:
+    there = key in state.chosen
+    chosen = tuple(each for each in state.chosen if each != key) if there else (*state.chosen, key)
+    state = state._replace(chosen=chosen)
+    return Turn(state, (), Verdict(INFO, _scope_message(state)))
+
+
+def _scope_message(state: ClearanceState) -> Any:
+    if state.chosen:
+        return msg("clearance.some", tag=state.tag, count=len(state.chosen))
+    return msg("clearance.all", tag=state.tag)
+
+
+def _start_request(state: ClearanceState) -> Result:
+    if denied := _denial(state):
+        return Turn(state, (), denied)
+    meant = [each for each in state.categories if not state.chosen or each.key in state.chosen]
+    args = {
+        "tag": state.tag,
+        "categories": list(state.chosen),
+        "lines": sum(each.lines for each in meant),
+        "people": state.service_knows_people,
+    }
+    return Turn(state, (Start("clear", args),))

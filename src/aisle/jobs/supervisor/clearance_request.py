@@ -1,0 +1,211 @@
+"""The clearance itself: confirmed by hand, asked once, and what came of it.
+
+It listens (`Heard`): what confirms has to be typed, and a scan must not. What is asked is answered or expires; it is
+never sent late and never again. Where nobody saw the end of it, that is said, and how to find out.
+Interface: Create customer order clearance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Event,
+    Job,
+    Opened,
+    Query,
+    RawInput,
+    Request,
+    Requested,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+)
+from aisle.jobs.move.clearance_tasks import parse_task_row
+from aisle.jobs.pages import turn_page
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.shell.pin import is_typed
+from aisle.jobs.supervisor import clearance
+from aisle.jobs.supervisor.clearance import ClearanceRequestState, confirmation_text
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
+from aisle.scan.meaning import Accepts, Back, Choice, Command
+
+TIMEOUT_S = 30.0
+"""So long it may wait for the service; after that it is not done."""
+MAX_TASKS = 50
+"""Goods to be moved that the last page lists."""
+
+Result = Turn[ClearanceRequestState]
+
+
+class ClearanceRequestJob(Job[ClearanceRequestState]):
+    """Type the tag, wait, read; the PIN is asked for in between, by the page that asks for it everywhere."""
+
+    name = "clear"
+    steps: tuple[str, ...] = ("clear.sure", "clear.wait", "clear.done")
+    version = 3
+    journalled = True
+    raw_input = True
+
+    def begin(self) -> ClearanceRequestState:
+        """Nothing confirmed."""
+        return ClearanceRequestState()
+
+    def accepts(self, state: ClearanceRequestState) -> Accepts:
+        """Words while something has to be typed; numbers and pages at the end."""
+        if state.phase == "sure":
+            return Accepts(text=True)
+        return Accepts(choices=len(clearance.result_choices(state)), command_letters="np")
+
+    def prefers(self, state: ClearanceRequestState) -> tuple[str, ...]:
+        """Nothing is scanned here."""
+        return ()
+
+    def is_secret(self, state: ClearanceRequestState) -> bool:
+        """A PIN that is typed again while the page waits is nobody else's business."""
+        return state.service_knows_people and state.phase == "wait"
+
+    def is_secret_text(self, state: ClearanceRequestState, text: str) -> bool:
+        """What has digits and is not asked for may be a PIN that comes too early or too late; a choice is one digit."""
+        if state.phase == "sure" and confirmation_text(state.tag).startswith(text.strip()):
+            return False
+        return sum(char.isdigit() for char in text) > (state.phase == "done")
+
+    def step_name(self, state: ClearanceRequestState) -> str:
+        """One of `steps`."""
+        return f"clear.{state.phase}"
+
+    def view(self, state: ClearanceRequestState) -> View:
+        """The page of this phase."""
+        return clearance.request_view(state)
+
+    def handle(self, state: ClearanceRequestState, event: Event, context: Context) -> Result:
+        """See the functions below for each phase."""
+        match event:
+            case Opened(args):
+                return _handle_opened(args)
+            case Requested(ask_id):
+                state = state._replace(
+                    phase="wait", request_id=ask_id, is_running=False, requested_at=context.now, outcome="", why=""
+                )
+                shows = Query("asked", "ask", {"ask_id": ask_id}, is_live=True)  # its answer is one to be rung for
+                return Turn(state, (shows,), Verdict(INFO, msg("clear.asked")))
+            case Rows(id_, rows, total):
+                return _handle_rows(state, id_, rows, total)
+            case Changed("outbox" | "ask" | "assignment") | Resumed() | Closed():
+                return Turn(state, _queries(state))
+            case Back():
+                return _go_back(state)
+            case RawInput() if event.key:
+                return Turn(state._replace(page=turn_page(state.page, event.key)))
+            case RawInput():
+                return _handle_raw_input(state, event)
+        return Turn(state)
+
+
+def _handle_opened(args: Mapping[str, Any]) -> Result:
+    state = ClearanceRequestState(
+        tag=str(args.get("tag") or ""),
+        categories=tuple(str(each) for each in args.get("categories") or ()),
+        line_count=int(to_decimal(args.get("lines"))),
+        service_knows_people=bool(args.get("people", True)),
+    )
+    return Turn(state)
+
+
+def _queries(state: ClearanceRequestState) -> tuple[Query, ...]:
+    if state.phase == "wait":
+        return (Query("ask", "ask", {"ask_id": state.request_id}),)
+    if state.phase != "done":
+        return ()
+    return (
+        Query("clearing", "clearing", {"user": ""}, is_live=True),
+        Query("tasks", "assignments", {"tag": state.tag, "size": MAX_TASKS}, is_live=True),
+    )
+
+
+def _handle_raw_input(state: ClearanceRequestState, raw_input: RawInput) -> Result:
+    if state.phase == "sure":
+        return _check_confirmation(state, raw_input)
+    match raw_input.meaning:
+        case Command("n" | "p" as letter):
+            return Turn(state._replace(page=turn_page(state.page, letter)))
+        case Choice(choice):
+            return _handle_choice(state, choice)
+    return Turn(state, (), Verdict(WRONG, msg("clear.wait_for_it" if state.phase == "wait" else "clear.nothing_else")))
+
+
+def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Result:
+    text, wanted = raw_input.text.strip(), confirmation_text(state.tag)
+    if text != wanted:
+        may_be_pin = not text or ClearanceRequestJob().is_secret_text(state, text)
+        told = msg("clear.not_that", tag=wanted) if may_be_pin else msg("clear.not_the_tag", text=text, tag=wanted)
+        return Turn(state, (), Verdict(WRONG, told))
+    if not is_typed(raw_input):
+        return Turn(state, (), Verdict(WRONG, msg("clear.not_scanned", tag=wanted)))
+    body = {"tag": state.tag, "categories": list(state.categories)}
+    return Turn(state, (Request("clearance", body, TIMEOUT_S, needs_supervisor=True),))
+
+
+def _handle_rows(state: ClearanceRequestState, id_: str, rows: tuple[Mapping[str, Any], ...], total: int) -> Result:
+    match id_:
+        case "ask" if state.phase == "wait":
+            return _handle_request_state(state, rows[0] if rows else {"state": "unknown", "answer": {}})
+        case "clearing" if rows:
+            return Turn(state._replace(lists_tasks=bool(rows[0]["listed"])))
+        case "tasks":
+            return Turn(state._replace(tasks=tuple(parse_task_row(row) for row in rows), total=total))
+    return Turn(state)
+
+
+def _handle_request_state(state: ClearanceRequestState, row: Mapping[str, Any]) -> Result:
+    """How it stands: under way, or over."""
+    answer: Mapping[str, Any] = row.get("answer") or {}
+    match row["state"]:
+        case "asked":
+            return Turn(state)
+        case "begun":
+            return Turn(state._replace(is_running=True))
+        case "expired":
+            return _finish(state, "expired", "", None)
+        case "answered" if answer.get("how") == "pin":
+            told = Verdict(ASK, msg("clear.pin_gone"))
+            return Turn(state._replace(phase="sure", request_id=""), (), told)
+        case "answered":
+            return _finish(state, str(answer.get("how")), str(answer.get("why") or ""), answer.get("fresh"))
+    return _finish(state, "unknown", str(answer.get("why") or ""), None)
+
+
+def _finish(state: ClearanceRequestState, outcome: str, reason: str, new_task_count: Any) -> Result:
+    state = state._replace(
+        phase="done",
+        outcome=outcome,
+        why=reason,
+        new_task_count=-1 if new_task_count is None else int(new_task_count),
+        page=0,
+    )
+    kind = GOOD if outcome == "done" else ASK if outcome == "unknown" else WRONG
+    return Turn(state, _queries(state), Verdict(kind, clearance.outcome_message(state)))
+
+
+def _handle_choice(state: ClearanceRequestState, choice: int) -> Result:
+    """The goods to be moved, or all of it once more from the typed word on: where nothing was done, or nobody knows."""
+    if choice == 1:
+        return Turn(state, (Close(start=Start("tasks", {"tag": state.tag})),))
+    if choice == 2 and state.outcome != "done":
+        return Turn(
+            state._replace(phase="sure", request_id="", outcome="", why="", new_task_count=-1, tasks=(), total=0)
+        )
+    return Turn(state)
+
+
+def _go_back(state: ClearanceRequestState) -> Result:
+    """What is under way cannot be taken back by leaving."""
+    told = Verdict(INFO, msg("clear.goes_on", tag=state.tag)) if state.phase == "wait" else None
+    return Turn(state, (Close(told),))

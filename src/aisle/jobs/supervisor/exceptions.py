@@ -1,0 +1,649 @@
+"""What the list of what has to be settled keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import pages
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    LocalNote,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+    Write,
+    money_message,
+)
+from aisle.jobs.pages import page_size
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.supervisor.orders_view import IDLE_FIRST_COLUMNS, OrderRow, order_table, parse_order_row
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    GOOD,
+    INFO,
+    NEXT_PAGE,
+    KeyHint,
+    Line,
+    ListView,
+    Msg,
+    Step,
+    Verdict,
+    View,
+    msg,
+    raw,
+    signed_message,
+)
+from aisle.jobs.view import Row as Shown
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Back, Choice, Command, CursorKey, Scan
+from aisle.tuples import NamedTuple
+
+EXCEPTION_KINDS = ("doubts", "differences", "impossible", "stuck", "late", "recounts")
+"""What there is to settle, in the order of its numbers."""
+
+
+class ExceptionRow(NamedTuple):
+    """One thing to settle."""
+
+    key: str
+    label: str = ""
+    product: str = ""
+    location: str = ""
+    order: str = ""
+    kind: str = ""
+    user: str = ""
+    at: str = ""
+    quantity: Decimal = Decimal(0)
+    other_quantity: Decimal = Decimal(0)
+    value: Decimal | None = None
+    """Money; None where no price is known."""
+    review_status: str = ""
+    order_row: OrderRow | None = None
+    """Of an order: as the board has it."""
+
+
+class ExceptionsState(NamedTuple):
+    """The counts of all kinds, and the list of one."""
+
+    kind: str = ""
+    """Empty for the summary."""
+    counts: tuple[tuple[str, int], ...] = ()
+    difference_value: Decimal = Decimal(0)
+    """What the differences come to, whichever way they go."""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[ExceptionRow, ...] = ()
+    total: int = 0
+    is_marking: bool = False
+    """Numbers mark instead of opening."""
+    marked: tuple[str, ...] = ()
+    question: str = ""
+    """`approve` or `recount`: whether it shall be done to all that are marked; else the key of one difference."""
+    approved: tuple[ExceptionRow, ...] = ()
+    """What was approved last, and can be taken back."""
+    features: tuple[str, ...] = ()
+    """What the service announces."""
+    is_loaded: bool = False
+    size: int = 12
+    """Rows that fit on the screen."""
+    opened_directly: bool = False
+    """The list of one kind was asked for: back leads out of it."""
+
+    @property
+    def visible_kinds(self) -> tuple[str, ...]:
+        """The kinds of the summary that are in sight."""
+        return EXCEPTION_KINDS[self.first : self.first + self.size]
+
+    @property
+    def opened_rows(self) -> tuple[ExceptionRow, ...]:
+        """The difference that was opened, while it is in sight."""
+        return tuple(row for row in self.rows if row.key == self.question)
+
+
+TO_REVIEW = "1"
+"""interface: review_status of our own service, of what it wants somebody to look at; of 0 it keeps no review."""
+
+NOT_REVIEWED, REVIEWED = 1, 2
+"""interface: review_status that is written."""
+
+
+def is_review_kept(state: ExceptionsState, row: ExceptionRow) -> bool:
+    """Whether the service keeps that this difference was approved; else this host alone does."""
+    return "reviews" in state.features and row.key.isdecimal() and row.review_status == TO_REVIEW
+
+
+def is_reported(state: ExceptionsState, row: ExceptionRow) -> bool:
+    """Whether the service is told what is decided of this difference: that it is counted again, or approved."""
+    if state.question == "recount":
+        return "recounts" in state.features and row.key.isdecimal()
+    return is_review_kept(state, row)
+
+
+def review_note(state: ExceptionsState, row: ExceptionRow, text: str) -> LocalNote:
+    """What this host keeps of a difference that was looked at."""
+    return LocalNote("review", row.key, text, needs_supervisor=True, mirrors_write=is_reported(state, row))
+
+
+def review_writes(
+    state: ExceptionsState, rows: Sequence[ExceptionRow], store: str, status: int = REVIEWED
+) -> list[Write]:
+    """What our own service is told of these: reviews of what it wants reviewed, and recounts."""
+    path = {"store_number": store}
+    told = [row for row in rows if is_reported(state, row)]
+    if not told:
+        return []
+    subjects = tuple(f"log/{row.key}" for row in told)
+    if state.question == "recount":
+        body = {"recounts": [{"log_id": int(row.key)} for row in told]}
+        return [Write("write-recounts", subjects, path, {}, body, needs_supervisor=True)]
+    reviews = {"reviews": [{"id": int(row.key), "review_status": status} for row in told]}
+    return [Write("review-logs", subjects, path, {}, reviews, needs_supervisor=True)]
+
+
+def recount_effects(state: ExceptionsState, rows: Sequence[ExceptionRow], store: str) -> list[Effect]:
+    """What has these counted again: the service is told of those whose entries it keeps, this host of all others."""
+    others = [row for row in rows if not is_reported(state, row)]
+    return [
+        *review_writes(state, rows, store),
+        *(
+            LocalNote("recount", f"{row.product}/{row.location}", row.label or row.product, needs_supervisor=True)
+            for row in others
+        ),
+    ]
+
+
+def withdrawal_effects(row: ExceptionRow, store: str) -> list[Effect]:
+    """What takes a recount back where it is kept; nothing while it is on its way there and has no number yet."""
+    if row.kind == "noted":
+        return []
+    here = LocalNote(
+        "recount", f"{row.product}/{row.location}", "", needs_supervisor=True, mirrors_write=row.kind == "kept"
+    )
+    if row.kind != "kept":
+        return [here]
+    body = {"recounts": [{"id": int(row.key), "state": "withdrawn"}]}
+    there = {"store_number": store}
+    return [here, Write("write-recounts", (f"recount/{row.key}",), there, {}, body, needs_supervisor=True)]
+
+
+def decision_message(state: ExceptionsState, rows: Sequence[ExceptionRow]) -> Msg:
+    """What was done, and how much of it no service hears of."""
+    if state.question == "recount":
+        return msg("exceptions.recounted", count=len(rows))
+    here = sum(not is_review_kept(state, row) for row in rows)
+    return msg("exceptions.approved_here" if here else "exceptions.approved", count=len(rows), here=here)
+
+
+def undo_approval_effects(state: ExceptionsState, store: str) -> list[Effect]:
+    """What takes back that the differences were approved which were approved last."""
+    return [
+        *(review_note(state, row, "") for row in state.approved),
+        *review_writes(state, state.approved, store, NOT_REVIEWED),
+    ]
+
+
+_KIND_NAMES = {
+    "doubts": "exceptions.doubts",
+    "differences": "exceptions.differences",
+    "impossible": "exceptions.impossible",
+    "stuck": "exceptions.stuck",
+    "late": "exceptions.late",
+    "recounts": "exceptions.recounts",
+}
+
+_KIND_TEXTS = {
+    "doubts": "exceptions.about_doubts",
+    "differences": "exceptions.about_differences",
+    "impossible": "exceptions.about_impossible",
+    "stuck": "exceptions.about_stuck",
+    "late": "exceptions.about_late",
+    "recounts": "exceptions.about_recounts",
+}
+
+_NEGATIVE_STOCK_TEXTS = {
+    "below": "exceptions.below",
+    "more": "exceptions.more",
+    "missing": "exceptions.missing",
+    "overdrawn": "exceptions.overdrawn",
+}
+
+_PROMPTS = {
+    "differences": "exceptions.prompt_differences",
+    "impossible": "exceptions.prompt_impossible",
+    "stuck": "exceptions.prompt_stuck",
+    "recounts": "exceptions.prompt_recounts",
+}
+
+
+def page_view(state: ExceptionsState, step_name: str) -> View:
+    """The page of this state."""
+    if state.question:
+        return _question_view(state, step_name)
+    return _list_view(state, step_name) if state.kind else _summary_view(state)
+
+
+def question_choices(state: ExceptionsState) -> tuple[Msg, ...]:
+    """What the numbers of a question do."""
+    if state.question in ("approve", "recount"):
+        return (msg("act.yes"), msg("act.no"))
+    ways = (msg("exceptions.approve"), msg("exceptions.recount"), msg("exceptions.count_now"), msg("exceptions.look"))
+    return ways if state.question else ()
+
+
+def _summary_view(state: ExceptionsState) -> ListView:
+    counts, value = dict(state.counts), money_message(state.difference_value)
+    rows = tuple(
+        Shown(kind, (msg(_KIND_NAMES[kind]), msg("number", value=counts[kind]), msg(_KIND_TEXTS[kind], value=value)))
+        for kind in state.visible_kinds
+        if kind in counts
+    )
+    turn = (NEXT_PAGE,) if len(state.visible_kinds) < len(_KIND_NAMES) else ()
+    return ListView(
+        name="exceptions",
+        title=msg("exceptions.title"),
+        prompt=msg("exceptions.prompt"),
+        column_heads=(msg("exceptions.head_kind"), msg("exceptions.head_count"), msg("exceptions.head_about")),
+        rows=rows,
+        first=state.first,
+        total=len(counts),
+        cursor=state.cursor,
+        numbered_rows=len(rows),
+        empty=msg("exceptions.loading"),
+        key_hints=(*turn, BACK),
+    )
+
+
+def _list_view(state: ExceptionsState, step_name: str) -> ListView:
+    heads, rows = _table_rows(state)
+    marking = state.is_marking or bool(state.marked)
+    title = msg("exceptions.title_marked", count=len(state.marked)) if marking else msg(_KIND_NAMES[state.kind])
+    prompt = msg("exceptions.prompt_marking" if state.is_marking else _PROMPTS[state.kind])
+    empty = msg("exceptions.none") if state.is_loaded else msg("exceptions.loading")
+    listed = pages.list_view(state, step_name, title, prompt, heads, rows, *_hints(state), empty=empty)
+    return listed._replace(has_progress_bars=state.kind == "stuck")
+
+
+def _hints(state: ExceptionsState) -> tuple[KeyHint, ...]:
+    undo = (KeyHint("u", msg("hint.undo")),) if state.kind == "differences" and state.approved else ()
+    if state.kind == "differences" and state.rows:
+        decide = KeyHint("e", msg("exceptions.approve")), KeyHint("r", msg("exceptions.recount"))
+        mark = KeyHint("m", msg("orders.mark_end" if state.is_marking else "orders.mark"))
+        return (mark, KeyHint("a", msg("orders.all")), *decide, *undo)
+    return (KeyHint("x", msg("exceptions.withdraw")),) if state.kind == "recounts" and state.rows else undo
+
+
+def _table_rows(state: ExceptionsState) -> tuple[tuple[Msg, ...], tuple[Shown, ...]]:
+    label, place = msg("exceptions.head_product"), msg("browse.head_place")
+    if state.kind == "stuck":
+        return order_table([row.order_row for row in state.rows if row.order_row], columns=IDLE_FIRST_COLUMNS)
+    if state.kind == "differences":
+        first = (label, msg("exceptions.head_difference"), msg("exceptions.head_value"), place)
+        more = (msg("exceptions.head_counted"), msg("doubts.head_who"), msg("doubts.head_at"))
+        return (*first, *more), tuple(_difference_row(row, row.key in state.marked) for row in state.rows)
+    if state.kind == "impossible":
+        return (label, msg("exceptions.head_what"), msg("exceptions.head_where")), tuple(
+            _negative_stock_row(row) for row in state.rows
+        )
+    return (label, place, msg("doubts.head_who"), msg("doubts.head_at")), tuple(_recount_row(row) for row in state.rows)
+
+
+def _value_message(row: ExceptionRow) -> Msg:
+    if row.value is None:
+        return msg("exceptions.no_price")
+    return signed_message(row.value, money_message(abs(row.value)))
+
+
+def _difference_row(row: ExceptionRow, is_marked: bool) -> Shown:
+    counted = msg("number", value=row.other_quantity)
+    cells = (
+        raw(row.label),
+        signed_message(row.quantity),
+        _value_message(row),
+        raw(row.location),
+        counted,
+        raw(row.user),
+    )
+    return Shown(row.key, (*cells, msg("moment", at=row.at)), is_marked=is_marked)
+
+
+def _negative_stock_row(row: ExceptionRow) -> Shown:
+    what = msg(_NEGATIVE_STOCK_TEXTS[row.kind], quantity=row.quantity, of=row.other_quantity)
+    where = msg("exceptions.order", order=row.order) if row.order else raw(row.location)
+    return Shown(row.key, (raw(row.label), what, where if row.order or row.location else msg("exceptions.whole_store")))
+
+
+def _recount_row(row: ExceptionRow) -> Shown:
+    place = raw(row.location) if row.location else msg("exceptions.whole_store")
+    return Shown(row.key, (raw(row.label), place, raw(row.user), msg("moment", at=row.at)))
+
+
+def _question_view(state: ExceptionsState, step_name: str) -> Step:
+    if state.question in ("approve", "recount"):
+        many = "exceptions.approve_many" if state.question == "approve" else "exceptions.recount_many"
+        lines: tuple[Line, ...] = (Line("product", msg(many, count=len(state.marked))),)
+    else:
+        lines = tuple(line for row in state.opened_rows for line in _difference_lines(row, is_review_kept(state, row)))
+    return Step(
+        name=step_name,
+        title=msg("exceptions.differences"),
+        prompt=msg("act.prompt_what"),
+        lines=lines,
+        choices=question_choices(state),
+        key_hints=(BACK,),
+    )
+
+
+def _difference_lines(row: ExceptionRow, is_review_kept: bool) -> tuple[Line, ...]:
+    """One difference: what, how much, what it is worth, who and when; whether the service keeps who approves it."""
+    far = msg("exceptions.counted", counted=row.other_quantity, difference=signed_message(row.quantity))
+    worth = (
+        msg("exceptions.worth", value=money_message(abs(row.value)))
+        if row.value is not None
+        else msg("exceptions.no_price")
+    )
+    by = msg("exceptions.by", who=row.user, at=msg("moment", at=row.at))
+    where = (Line("place", raw(row.location)),) if row.location else ()
+    notes = (worth, by) if is_review_kept else (worth, by, msg("exceptions.kept_here"))
+    return (Line("product", raw(row.label)), *where, Line("quantity", far), *(Line("note", note) for note in notes))
+
+
+MAX_APPROVALS = 200
+"""Differences that are approved at once."""
+
+Result = Turn[ExceptionsState]
+
+
+class ExceptionsJob(Job[ExceptionsState]):
+    """From the summary to the place where each thing is settled."""
+
+    name = "exceptions"
+    steps: tuple[str, ...] = (
+        "exceptions", "exceptions.differences", "exceptions.impossible", "exceptions.stuck", "exceptions.recounts",
+        "exceptions.one", "exceptions.many",
+    )  # fmt: skip
+    version = 1
+    journalled = False
+
+    def begin(self) -> ExceptionsState:
+        """Nothing read yet."""
+        return ExceptionsState()
+
+    def accepts(self, state: ExceptionsState) -> Accepts:
+        """Rows are numbered, and what can be done with one."""
+        if state.question:
+            return Accepts(choices=len(question_choices(state)), typed_only=True)
+        if not state.kind:
+            return Accepts(
+                choices=len(state.visible_kinds),
+                command_letters="n" if len(state.visible_kinds) < len(EXCEPTION_KINDS) else "",
+            )
+        letters = {"differences": "amer" + "u" * bool(state.approved), "recounts": "x"}.get(state.kind, "")
+        return Accepts(choices=pages.numbered_rows(state), command_letters=letters + pages.page_letters(state))
+
+    def prefers(self, state: ExceptionsState) -> tuple[str, ...]:
+        """What the rows speak of."""
+        return (ORDER, REFERENCE, PRODUCT, LOCATION)
+
+    def step_name(self, state: ExceptionsState) -> str:
+        """One of `steps`."""
+        if state.question:
+            return "exceptions.many" if state.question in ("approve", "recount") else "exceptions.one"
+        return f"exceptions.{state.kind}" if state.kind else "exceptions"
+
+    def view(self, state: ExceptionsState) -> View:
+        """The page."""
+        return page_view(state, self.step_name(state))
+
+    def handle(self, state: ExceptionsState, event: Event, context: Context) -> Result:
+        """News are read again; numbers open, back leads to the summary."""
+        match event:
+            case Opened(args):
+                kind = str(args.get("kind") or "")
+                state = state._replace(size=page_size(context), kind=kind, opened_directly=bool(kind))
+                return Turn(state, (*_queries(state, context), Refresh("logs"), Refresh("orders")))
+            case Rows():
+                return _handle_rows(state, event, context)
+            case Changed("order" | "product" | "log" | "person" | "recount" | "outbox") | Closed() | Resumed():
+                return Turn(state._replace(size=page_size(context)), _queries(state, context))
+            case Back():
+                return _go_back(state, context)
+            case Scan(meanings):
+                return _handle_scan(state, meanings[0].kind, meanings[0].key, meanings[0].label)
+        if state.question:
+            return (
+                _handle_decision(state, event, context)
+                if isinstance(event, Choice)
+                else pages.reject_input(state, event)
+            )
+        return _handle_list_input(state, event, context) if state.kind else _handle_summary_input(state, event, context)
+
+
+def _queries(state: ExceptionsState, context: Context) -> tuple[Effect, ...]:
+    minutes = {"now": context.now, "minutes": context.policy.stuck_minutes}
+    summary = (Query("summary", "exceptions", minutes, is_live=True), Query("features", "features", {}, is_live=True))
+    return (*summary, _list_query(state, context)) if state.kind else summary
+
+
+def _list_query(state: ExceptionsState, context: Context) -> Query:
+    args = {"now": context.now, "minutes": context.policy.stuck_minutes} if state.kind == "stuck" else {}
+    return pages.query_window("list", state.kind, args, state.first, page_size(context, has_progress_bars=bool(args)))
+
+
+def _handle_rows(state: ExceptionsState, answer: Rows, context: Context) -> Result:
+    match answer:
+        case Rows("summary", rows, _) if rows:
+            counts = tuple((kind, int(rows[0][kind])) for kind in EXCEPTION_KINDS)
+            return Turn(state._replace(counts=counts, difference_value=to_decimal(rows[0]["value"]), is_loaded=True))
+        case Rows("features", rows, _):
+            return Turn(state._replace(features=tuple(rows[0]["features"]) if rows else ()))
+        case Rows("list", rows, _) if state.kind:
+            came = pages.handle_rows(
+                state, answer, tuple(_parse_row(row, state.kind, context) for row in rows), context, _list_query
+            )
+            gone = state.question not in ("", "approve", "recount") and not came.state.opened_rows
+            return came._replace(state=came.state._replace(question="")) if gone else came
+        case Rows("marked", rows, _):
+            return _apply_decision(state, tuple(_parse_row(row, "differences", context) for row in rows), context)
+        case Rows("all", rows, total):
+            keys = tuple(str(row["key"]) for row in rows)
+            return pages.mark_all(state, keys, msg("exceptions.all_marked", count=len(keys), total=total))
+    return Turn(state)
+
+
+def _parse_row(row: Mapping[str, Any], kind: str, context: Context) -> ExceptionRow:
+    if kind == "stuck":
+        order = parse_order_row(row, context)
+        return ExceptionRow(order.number, order.customer, order=order.number, order_row=order)
+    found = ExceptionRow(
+        key=str(row["key"]),
+        label=str(row["label"]),
+        product=str(row["product_number"]),
+        location=str(row["location_code"]),
+        order=str(row.get("order_number") or ""),
+        user=str(row.get("who") or ""),
+        at=str(row.get("at") or ""),
+    )
+    if kind == "impossible":
+        return found._replace(
+            kind=str(row["kind"]), quantity=to_decimal(row["quantity"]), other_quantity=to_decimal(row["of"])
+        )
+    if kind == "recounts":
+        return found._replace(kind=str(row["kind"]))
+    if kind == "differences":
+        value = to_decimal(row["value"]) if row["known"] else None
+        return found._replace(
+            quantity=to_decimal(row["difference"]),
+            other_quantity=to_decimal(row["counted"]),
+            value=value,
+            review_status=str(row["review_status"]),
+        )
+    return found
+
+
+# The summary
+
+
+def _handle_summary_input(state: ExceptionsState, event: Event, context: Context) -> Result:
+    match event:
+        case Choice(choice) if choice <= len(state.visible_kinds):
+            return _open_kind(state, state.visible_kinds[choice - 1], context)
+        case CursorKey("enter") if 0 <= state.cursor < len(EXCEPTION_KINDS):
+            return _open_kind(state, EXCEPTION_KINDS[state.cursor], context)
+        case CursorKey(key):
+            cursor, first = pages.scroll_window(state.cursor, state.first, len(EXCEPTION_KINDS), state.size, key)
+            return Turn(state._replace(cursor=cursor, first=first))
+        case Command("n"):
+            on = state.first + state.size
+            return Turn(state._replace(first=on if on < len(EXCEPTION_KINDS) else 0, cursor=-1))
+    return pages.reject_input(state, event)
+
+
+def _open_kind(state: ExceptionsState, kind: str, context: Context) -> Result:
+    if kind == "doubts":
+        return Turn(state, (Start("doubts", {}),))
+    if kind == "late":
+        return Turn(state, (Start("orders", {"filter": {"state": "to_pick", "due": "late"}}),))
+    state = state._replace(kind=kind, rows=(), total=dict(state.counts).get(kind, 0), first=0, cursor=-1)
+    return Turn(state, (_list_query(state, context),))
+
+
+# A list
+
+
+def _handle_list_input(state: ExceptionsState, event: Event, context: Context) -> Result:
+    match event:
+        case Choice() | CursorKey() | Command("n" | "p"):
+            return pages.handle_list_input(state, event, context, _list_query, _open_row)
+        case Command("a"):
+            return Turn(state, (pages.query_window("all", "differences", {}, 0, MAX_APPROVALS),))
+        case Command("m"):
+            return pages.toggle_marking(state)
+        case Command("u") if state.approved:
+            return _undo_approval(state, context)
+        case Command("x"):
+            return _withdraw_recount(
+                state, context, pages.row_at_cursor(state) or (state.rows[0] if len(state.rows) == 1 else None)
+            )
+        case Command("e" | "r" as letter):
+            return _ask_decision(state, "approve" if letter == "e" else "recount")
+    return pages.reject_input(state, event)
+
+
+def _open_row(state: ExceptionsState, row: ExceptionRow, context: Context) -> Result:
+    """Where it can be settled; or it is marked, where that is what numbers do."""
+    if state.is_marking:
+        return Turn(state._replace(marked=pages.toggle_mark(state.marked, row.key)))
+    if state.kind == "differences":
+        return Turn(state._replace(question=row.key))
+    if row.order:
+        return Turn(state, (Start("order", {"order_number": row.order}),))
+    return Turn(state, (_start_count(row),))
+
+
+def _start_count(row: ExceptionRow) -> Start:
+    """The count that settles it: at its place, or of the product wherever it lies."""
+    args = {"location_code": row.location, "product_number": row.product, "label": row.label}
+    return Start("count", args if row.location else {"product_number": row.product, "label": row.label})
+
+
+def _withdraw_recount(state: ExceptionsState, context: Context, row: ExceptionRow | None) -> Result:
+    if row is None:
+        return Turn(state, (), Verdict(INFO, msg("exceptions.which")))
+    effects = withdrawal_effects(row, context.store)
+    if not effects:
+        return Turn(state, (), Verdict(INFO, msg("exceptions.not_yet_there", label=row.label)))
+    rest = tuple(each for each in state.rows if each.key != row.key)
+    told = Verdict(GOOD, msg("exceptions.withdrawn", label=row.label))
+    return Turn(state._replace(rows=rest, total=state.total - 1, cursor=-1), tuple(effects), told)
+
+
+def _ask_decision(state: ExceptionsState, decision: str) -> Result:
+    if state.marked:
+        return Turn(state._replace(question=decision))
+    row = pages.row_at_cursor(state)
+    if row:
+        return Turn(state._replace(question=row.key))
+    return Turn(state, (), Verdict(ASK, msg("exceptions.mark_first")))
+
+
+# What is decided about differences
+
+
+def _handle_decision(state: ExceptionsState, event: Choice, context: Context) -> Result:
+    """One difference: approved, counted again by somebody, counted here, looked up. Many: yes or no."""
+    if state.question in ("approve", "recount"):
+        if event.number != 1:
+            return Turn(state._replace(question=""), (), Verdict(INFO, msg("session.dropped")))
+        return Turn(state, (Query("marked", "differences", {"keys": list(state.marked)}, is_live=True),))
+    if not state.opened_rows:
+        return Turn(state._replace(question=""))
+    row = state.opened_rows[0]
+    match event.number:
+        case 1:
+            return _apply_decision(state._replace(question="approve"), (row,), context)
+        case 2:
+            return _apply_decision(state._replace(question="recount"), (row,), context)
+        case 3:
+            return Turn(state._replace(question=""), (_start_count(row),))
+        case 4:
+            return Turn(state, (Start("lookup", {"product_number": row.product, "label": row.label}),))
+    return Turn(state)
+
+
+def _apply_decision(state: ExceptionsState, rows: tuple[ExceptionRow, ...], context: Context) -> Result:
+    """Approves differences, or has them counted again; what the service keeps of it, it is told as well."""
+    approving = state.question == "approve"
+    effects: list[Effect] = []
+    for row in rows:
+        effects.append(review_note(state, row, "approved" if approving else "recount"))
+    say = review_writes if approving else recount_effects
+    effects += say(state, rows, context.store)
+    done = {row.key for row in rows}
+    rest = tuple(row for row in state.rows if row.key not in done)
+    verdict = Verdict(GOOD if rows else INFO, decision_message(state, rows))
+    total = max(len(rest), state.total - len(rows))
+    state = state._replace(question="", marked=(), is_marking=False, rows=rest, total=total, cursor=-1)
+    return Turn(state._replace(approved=rows if approving else ()), tuple(effects), verdict)
+
+
+def _undo_approval(state: ExceptionsState, context: Context) -> Result:
+    """What was approved last is on the list again."""
+    told = Verdict(GOOD, msg("exceptions.unapproved", count=len(state.approved)))
+    effects = undo_approval_effects(state, context.store)
+    return Turn(state._replace(approved=()), (*effects, _list_query(state, context)), told)
+
+
+def _handle_scan(state: ExceptionsState, kind: str, key: str, label: str) -> Result:
+    """What is scanned opens: an order its page, a product or a place its look-up."""
+    if kind in (ORDER, REFERENCE):
+        return Turn(state, (Start("order", {"order_number": key}),))
+    if look := pages.open_record(kind, key, label):
+        return Turn(state, (look,))
+    return Turn(state, (), Verdict(INFO, msg("orders.person", name=label or key)))
+
+
+def _go_back(state: ExceptionsState, context: Context) -> Result:
+    if state.question:
+        return Turn(state._replace(question=""), (), Verdict(INFO, msg("session.dropped")))
+    if state.marked or state.is_marking:
+        return pages.clear_marks(state)
+    if state.kind and not state.opened_directly:
+        at = EXCEPTION_KINDS.index(state.kind)
+        size = page_size(context)
+        state = state._replace(kind="", rows=(), total=0, first=at // size * size, size=size, cursor=at)
+        return Turn(state, _queries(state, context))
+    return Turn(state, (Close(),))

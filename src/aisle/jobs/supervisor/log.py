@@ -1,0 +1,382 @@
+"""The store's log for supervisors: every entry, filtered; one of them; a CSV file of them; losses by reason and week.
+
+Interface: List store product logs. The last week is always here; what is older is asked for at the service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aisle.jobs import pages
+from aisle.jobs.adjust_state import Reason, parse_reasons
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Export,
+    Job,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+)
+from aisle.jobs.pages import page_size, turn_page
+from aisle.jobs.product_page import store_day
+from aisle.jobs.quantities import name_of, to_decimal, to_decimal_or_none
+from aisle.jobs.supervisor import log_view
+from aisle.jobs.supervisor.log_filter import (
+    CACHED_PERIOD,
+    FILTER_FIELDS,
+    TYPED_FIELDS,
+    LogFilter,
+    filter_values,
+    first_day,
+    parse_id_range,
+    query_arguments,
+)
+from aisle.jobs.supervisor.log_view import LogEntry, LogState, LossSeries
+from aisle.jobs.view import GOOD, INFO, WRONG, Verdict, View, msg
+from aisle.scan.meaning import (
+    LOCATION,
+    PERSON,
+    PRODUCT,
+    Accepts,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Scan,
+    Text,
+    UnknownCode,
+)
+
+EXPORT_COLUMNS = (
+    "id",
+    "at",
+    "product_number",
+    "description",
+    "location_code",
+    "stock_pool",
+    "quantity",
+    "counted_quantity",
+    "expected_quantity",
+    "reason_code",
+    "reason_code_description",
+    "source",
+    "reference",
+    "customer_order_number",
+    "customer_order_line_number",
+    "app_user_name",
+    "review_status",
+    "price",
+)
+"""The columns of a file."""
+
+FILTER_FIELD_OF = {PRODUCT: "product", PERSON: "user", LOCATION: "location"}
+"""The part of the filter that a scan sets, wherever it is scanned; in the order in which a code is taken for one."""
+
+Result = Turn[LogState]
+
+
+class LogJob(Job[LogState]):
+    """The log."""
+
+    name = "logs"
+    steps: tuple[str, ...] = (
+        *("logs", "logs.entry", "logs.filter", "logs.value"),
+        *("logs.export", "logs.sure", "logs.losses"),
+    )
+    version = 5
+    journalled = True
+
+    def begin(self) -> LogState:
+        """The last week."""
+        return LogState()
+
+    def accepts(self, state: LogState) -> Accepts:
+        """Rows and parts of the filter are numbered; letters filter, export and draw."""
+        if state.phase == "list":
+            return Accepts(
+                choices=pages.numbered_rows(state),
+                command_letters=f"feg{pages.page_letters(state)}",
+                follows_typing=True,
+            )
+        typed = state.phase == "export" or (state.phase == "value" and state.field in TYPED_FIELDS)
+        letters = {"losses": pages.PAGE_LETTERS, "entry": f"{pages.PAGE_LETTERS}e", "filter": "x"}.get(state.phase, "")
+        return Accepts(
+            choices=len(log_view.page_choices(state)),
+            command_letters=letters,
+            text=typed,
+            typed_only=state.phase == "sure",
+        )
+
+    def prefers(self, state: LogState) -> tuple[str, ...]:
+        """Products filter, and so do people and places."""
+        wanted = [kind for kind, field in FILTER_FIELD_OF.items() if field == state.field]
+        return (*wanted, *(kind for kind in FILTER_FIELD_OF if kind not in wanted))
+
+    def step_name(self, state: LogState) -> str:
+        """One of `steps`."""
+        return "logs" if state.phase == "list" else f"logs.{state.phase}"
+
+    def view(self, state: LogState) -> View:
+        """The page that is open."""
+        return log_view.page_view(state)
+
+    def handle(self, state: LogState, event: Event, context: Context) -> Result:
+        """See the functions below for each page."""
+        match event:
+            case Opened(args):
+                return _handle_opened(state, args, context)
+            case Rows():
+                return _handle_rows(state, event, context)
+            case Resumed() | Closed() | Changed("log" | "outbox" | "product"):
+                return Turn(state, _refresh(state, context))
+            case Back():
+                return _go_back(state, context)
+            case Scan(meanings):
+                return _handle_scan(state, meanings, context)
+        match state.phase:
+            case "list":
+                return _handle_list_input(state, event, context)
+            case "filter" | "value":
+                return _handle_filter_input(state, event, context)
+            case "export":
+                return _handle_file_name(state, event)
+            case "sure":
+                return _handle_confirmation(state, event, context)
+        return _handle_page_input(state, event)
+
+
+# The store's data
+
+
+def _handle_opened(state: LogState, args: Mapping[str, Any], context: Context) -> Result:
+    filter_ = LogFilter(product=str(args.get("product_number") or ""), reference=str(args.get("reference") or ""))
+    state = state._replace(
+        filter=filter_, reasons=parse_reasons(context.policy.adjustment_reasons), today=store_day(context.now)
+    )
+    codes = ",".join(str(reason.code) for reason in state.reasons)
+    wishes = (Refresh("logs"), Refresh("logs", f"losses/{codes}"))
+    return Turn(state, (*_refresh(state, context), *wishes))
+
+
+def _refresh(state: LogState, context: Context) -> tuple[Effect, ...]:
+    effects: list[Effect] = [_query(state, context), Query("reasons", "reasons", {}, is_live=True)]
+    if state.phase == "losses":
+        effects.append(Query("losses", "losses", {"now": context.now}, is_live=True))
+    if state.entry:
+        effects.append(Query("entry", "logs", {"key": state.entry.key}))
+    return tuple(effects)
+
+
+def _query(state: LogState, context: Context) -> Query:
+    args = {**query_arguments(state.filter, context.now), "search": state.typed or state.search}
+    return Query("logs", "logs", {**args, "first": state.first, "size": page_size(context)}, is_live=True)
+
+
+def _handle_rows(state: LogState, answer: Rows, context: Context) -> Result:
+    rows = answer.rows
+    match answer.id:
+        case "logs":
+            words = {reason.code: reason.text for reason in state.reasons}
+            state = state._replace(is_loading_older=answer.may_have_more)
+            return pages.handle_rows(state, answer, tuple(_parse_entry(row, words) for row in rows), context, _query)
+        case "entry" if rows:
+            words = {reason.code: reason.text for reason in state.reasons}
+            return Turn(state._replace(phase="entry", entry=_parse_entry(rows[0], words)))
+        case "reasons":
+            return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
+        case "losses":
+            return Turn(state._replace(losses=tuple(_parse_loss(row, state.reasons) for row in rows)))
+        case "may" if rows and rows[0].get("why") == log_view.FILES_FORBIDDEN and state.phase == "export":
+            return _report_not_written(state, rows[0], phase="list")
+        case "file" if rows:
+            return _confirm_file(state, rows[0])
+        case "exported" if rows:
+            return _report_export(state, rows[0])
+    return Turn(state)
+
+
+def _parse_entry(row: Mapping[str, Any], reason_texts: Mapping[int, str]) -> LogEntry:
+    code = row.get("reason_code")
+    known = "" if code is None else reason_texts.get(int(to_decimal(code)), str(code))
+    return LogEntry(
+        key=str(row["key"]),
+        at=str(row.get("at") or ""),
+        user=str(row.get("app_user_name") or ""),
+        product=str(row.get("product_number") or ""),
+        label=str(row.get("description") or row.get("product_number") or ""),
+        location=str(row.get("location_code") or ""),
+        pool=str(row.get("stock_pool") or ""),
+        change=to_decimal_or_none(row.get("difference")),
+        counted=None if row.get("counted_quantity") is None else to_decimal(row["counted_quantity"]),
+        expected=None if row.get("expected_quantity") is None else to_decimal(row["expected_quantity"]),
+        reason=str(row.get("reason_code_description") or known),
+        source=str(row.get("source") or ""),
+        reference=str(row.get("reference") or ""),
+        order=str(row.get("customer_order_number") or ""),
+        review_status=str(row.get("review_status") or ""),
+        user_name=str(row.get("user_name") or ""),
+        activity=str(row.get("work") or ""),
+    )
+
+
+def _parse_loss(row: Mapping[str, Any], reasons: tuple[Reason, ...]) -> LossSeries:
+    words = {str(reason.code): reason.text for reason in reasons}
+    code = str(row["reason_code"])
+    weeks = tuple(to_decimal(week) for week in row.get("weeks") or ())
+    return LossSeries(str(row.get("description") or words.get(code) or code), weeks, to_decimal(row.get("total")))
+
+
+# The list
+
+
+def _handle_list_input(state: LogState, event: Event, context: Context) -> Result:
+    match event:
+        case Text(text) | UnknownCode(text):
+            found = state._replace(search=text, typed="", first=0, cursor=-1)
+            return Turn(found, (_query(found, context),))
+        case Command("f"):
+            return Turn(state._replace(phase="filter"))
+        case Command("e"):
+            return Turn(state._replace(phase="export"), (Query("may", "file", {"file": log_view.file_name(state)}),))
+        case Command("g"):
+            asked = Query("losses", "losses", {"now": context.now}, is_live=True)
+            return Turn(state._replace(phase="losses", page=0), (asked,))
+    return pages.handle_list_input(state, event, context, _query, _open_entry, "feg")
+
+
+def _open_entry(state: LogState, entry: LogEntry, context: Context) -> Result:
+    """Asked for by its number: what a window has shown is no part of the journal."""
+    return Turn(state._replace(page=0), (Query("entry", "logs", {"key": entry.key}),))
+
+
+def _handle_scan(state: LogState, matches: tuple[Match, ...], context: Context) -> Result:
+    """A product, a person or a place filters, on every page; a reference is whatever it looks like, and where numbers
+    of entries are asked, an order's number is one."""
+    first = next((each for each in matches if each.kind in FILTER_FIELD_OF), None)
+    code = matches[0].code or matches[0].key
+    if state.field == "reference" or (state.field == "ids" and first is None and parse_id_range(code)):
+        return _set_filter(state, state.field, code, context)
+    if first is None:
+        return Turn(state, (), Verdict(WRONG, msg("logs.not_this", what=name_of(matches[0]))))
+    return _set_filter(state, FILTER_FIELD_OF[first.kind], first.key, context)
+
+
+# The filter
+
+
+def _handle_filter_input(state: LogState, event: Event, context: Context) -> Result:
+    if state.phase == "filter":
+        match event:
+            case Choice(choice) if choice <= len(FILTER_FIELDS):
+                return Turn(state._replace(phase="value", field=FILTER_FIELDS[choice - 1]))
+            case Command("x"):
+                return _show_list(state._replace(filter=LogFilter(), search=""), context)
+        return Turn(state)
+    match event:
+        case Choice(choice):
+            values = filter_values(state.field, state.reasons, context.user)
+            return (
+                _set_filter(state, state.field, values[choice - 1], context) if choice <= len(values) else Turn(state)
+            )
+        case Text(text) | UnknownCode(text) if state.field in TYPED_FIELDS:
+            if state.field == "ids" and parse_id_range(text) is None:
+                return Turn(state, (), Verdict(WRONG, msg("logs.no_ids", text=text)))
+            return _set_filter(state, state.field, text, context)
+    return Turn(state)
+
+
+def _set_filter(state: LogState, field: str, value: str, context: Context) -> Result:
+    return _show_list(state._replace(filter=state.filter._replace(**{field: value})), context)
+
+
+def _show_list(state: LogState, context: Context) -> Result:
+    """The list with another filter; what is older than what is here is asked for."""
+    state = state._replace(phase="list", field="", first=0, cursor=-1, entry=None)
+    wish = (
+        ()
+        if state.filter.period in ("today", CACHED_PERIOD)
+        else (Refresh("logs", f"since/{first_day(state.filter, context.now)}"),)
+    )
+    return Turn(state, (_query(state, context), *wish), Verdict(INFO, log_view.filter_text(state)))
+
+
+# A file
+
+
+def _handle_file_name(state: LogState, event: Event) -> Result:
+    """What is typed is the name of a file when it looks like one: a letter may be a key that was meant for a list."""
+    match event:
+        case Choice(1):
+            file = log_view.file_name(state)
+        case Text(text) | UnknownCode(text) if log_view.is_file_name(text):
+            file = text.strip()
+        case Text(text) | UnknownCode(text):
+            return Turn(state, (), Verdict(WRONG, msg("logs.no_name", text=text)))
+        case _:
+            return Turn(state)
+    return Turn(state, (Query("file", "file", {"file": file}),))
+
+
+def _confirm_file(state: LogState, row: Mapping[str, Any]) -> Result:
+    """The whole path is shown before anything is written; where nothing can be written, why."""
+    if row.get("why"):
+        return _report_not_written(state, row)
+    return Turn(state._replace(phase="sure", file_path=str(row["file"])))
+
+
+def _handle_confirmation(state: LogState, event: Event, context: Context) -> Result:
+    if event != Choice(1):
+        return Turn(state)
+    args = {**query_arguments(state.filter, context.now), "search": state.search}
+    return Turn(state, (Export("exported", state.file_path, "logs", args, EXPORT_COLUMNS),))
+
+
+def _report_export(state: LogState, row: Mapping[str, Any]) -> Result:
+    if row.get("why"):
+        return _report_not_written(state, row)
+    told = Verdict(GOOD, msg("logs.exported", count=int(to_decimal(row["count"])), file=str(row["file"])))
+    return Turn(state._replace(phase="list", file_path=""), (), told)
+
+
+def _report_not_written(state: LogState, row: Mapping[str, Any], phase: str = "export") -> Result:
+    """Another name can be typed at once; where nobody writes files that is said before one is asked for."""
+    why = msg(str(row["why"]), count=int(to_decimal(row.get("count"))))
+    told = Verdict(WRONG, msg("logs.not_exported", file=str(row["file"]), why=why))
+    return Turn(state._replace(phase=phase, file_path=""), (), told)
+
+
+# One entry, and the losses
+
+
+def _handle_page_input(state: LogState, event: Event) -> Result:
+    match event:
+        case Command("n" | "p" as key) | CursorKey(key):
+            return Turn(state._replace(page=turn_page(state.page, key)))
+        case Command("e") if state.entry:
+            return Turn(state, (Start("store_product", {"product_number": state.entry.product}),))
+        case UnknownCode(code) | Text(code):
+            return Turn(state, (), Verdict(WRONG, msg("logs.unknown", code=code)))
+    return Turn(state)
+
+
+def _go_back(state: LogState, context: Context) -> Result:
+    if state.phase in ("value", "sure"):
+        return Turn(state._replace(phase="filter" if state.phase == "value" else "export", field="", file_path=""))
+    if state.phase != "list":
+        shut = state._replace(phase="list", entry=None)
+        return Turn(shut, (_query(shut, context),))
+    if state.search or state.typed or state.filter != LogFilter():
+        fresh = state._replace(search="", typed="", filter=LogFilter(), first=0, cursor=-1)
+        return Turn(fresh, (_query(fresh, context),), Verdict(INFO, log_view.filter_text(fresh)))
+    return Turn(state, (Close(),))

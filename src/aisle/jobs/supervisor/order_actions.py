@@ -1,0 +1,623 @@
+"""What doing something to orders keeps: what, to which, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import pages
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    LocalNote,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    Turn,
+    Write,
+)
+from aisle.jobs.message import read_message
+from aisle.jobs.order_operations import (
+    CLAIM,
+    CONFIRMED_ACTIONS,
+    LINE_ACTIONS,
+    LINE_REJECTION_FEATURE,
+    ORDER_ACTIONS,
+    PERSON_ACTIONS,
+    REASON_ACTIONS,
+    REOPEN,
+    SPLIT,
+    OrderAction,
+    decide,
+)
+from aisle.jobs.pages import page_size
+from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
+from aisle.jobs.quantities import order_progress
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    GOOD,
+    INFO,
+    PAGE_HINTS,
+    STATE_WORDS,
+    WRONG,
+    KeyHint,
+    Line,
+    ListView,
+    Msg,
+    Row,
+    Step,
+    Verdict,
+    View,
+    msg,
+    raw,
+)
+from aisle.scan.meaning import (
+    PERSON,
+    Accepts,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
+from aisle.tuples import NamedTuple
+
+ACTION_PAGE, REASON_PAGE, PERSON_PAGE, CONFIRM_PAGE, WAIT_PAGE, RESULTS_PAGE = (
+    "what",
+    "why",
+    "who",
+    "sure",
+    "wait",
+    "results",
+)
+"""The pages."""
+
+MIN_CHOICES = 6
+"""People or reasons that any screen shows."""
+
+
+class Person(NamedTuple):
+    """Somebody whose the order may become."""
+
+    user: str
+    name: str
+
+
+class Outcome(NamedTuple):
+    """What came of it for one order."""
+
+    order: str
+    state: str
+    """One of the five words for what becomes of a piece of work; empty where nothing was written."""
+    why: Msg | None = None
+
+
+class OrderActionState(NamedTuple):
+    """What is to be done, as far as it is known."""
+
+    orders: tuple[str, ...] = ()
+    page: str = ACTION_PAGE
+    kind: str = ""
+    line: int = 0
+    label: str = ""
+    """What the line is for."""
+    picked: Decimal = Decimal(0)
+    ordered: Decimal = Decimal(0)
+    """What the orders stand at."""
+    reasons: tuple[Reason, ...] = ()
+    people: tuple[Person, ...] = ()
+    typed_name: str = ""
+    """The name that was typed."""
+    match_count: int = 0
+    """How many have it; no more than can be leafed through are in `people`."""
+    first_choice: int = 0
+    """Where the page of people or reasons begins."""
+    choices_per_page: int = MIN_CHOICES
+    """So many of them the screen has room for."""
+    plan: tuple[tuple[str, OrderAction], ...] = ()
+    """What is to be done to each order, once that is sure."""
+    is_undo: bool = False
+    done_at: str = ""
+    """When it was done, ISO 8601 UTC: what was said before comes to nothing here."""
+    outcomes: tuple[Outcome, ...] = ()
+    undo: tuple[tuple[str, OrderAction], ...] = ()
+    """What would undo it."""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    size: int = 12
+    """Results that fit on the screen."""
+    can_reject_lines: bool = False
+    """The service takes rejections of lines."""
+    is_in_batch: bool = True
+    """One of them at least is in somebody's walk, as far as that was read."""
+
+    @property
+    def rows(self) -> tuple[Outcome, ...]:
+        """The results in sight."""
+        return self.outcomes[self.first : self.first + self.size]
+
+    @property
+    def total(self) -> int:
+        """How many results there are."""
+        return len(self.outcomes)
+
+
+ACTION_NAMES = {
+    "claim": "act.claim",
+    "release": "act.release",
+    "reject": "act.reject",
+    "take_back": "act.take_back",
+    "finish": "act.finish",
+    "urgent": "act.urgent",
+    "calm": "act.calm",
+    "split": "act.split",
+    "close_line": "act.close_line",
+    "open_line": "act.open_line",
+}
+"""What each deed is called."""
+
+_DONE_TEXTS = {
+    "claim": "act.told_claim",
+    "release": "act.told_release",
+    "reject": "act.told_reject",
+    "take_back": "act.told_take_back",
+    "finish": "act.told_finish",
+    "urgent": "act.told_urgent",
+    "calm": "act.told_calm",
+    "split": "act.told_split",
+    "close_line": "act.told_close_line",
+    "open_line": "act.told_open_line",
+}
+
+_PROMPTS = {
+    "what": "act.prompt_what",
+    "why": "act.prompt_why",
+    "who": "act.prompt_who",
+    "sure": "act.prompt_sure",
+    "wait": "act.prompt_wait",
+}
+
+
+def done_message(order: str, action: OrderAction, label: str) -> Msg:
+    """What was done to one order."""
+    if action.kind == CLAIM and not action.user:
+        return msg("act.told_claim_nobody", order=order)
+    return msg(_DONE_TEXTS[action.kind], order=order, name=action.name or action.user, label=label)
+
+
+def summary_id(state: OrderActionState) -> str:
+    """The message that says to how many it was done; what was rejected comes back as it was not before."""
+    if any(deed.kind == REOPEN for _, deed in state.plan):
+        return "act.done_take_back"
+    return "act.undone" if state.is_undo else "act.done"
+
+
+def page_choices(state: OrderActionState) -> tuple[Msg, ...]:
+    """What the numbers of a page do."""
+    match state.page:
+        case "what":
+            return tuple(msg(ACTION_NAMES[kind]) for kind in ORDER_ACTIONS)
+        case "why":
+            return tuple(
+                raw(reason.text)
+                for reason in state.reasons[state.first_choice : state.first_choice + state.choices_per_page]
+            )
+        case "who":
+            return tuple(
+                raw(person.name)
+                for person in state.people[state.first_choice : state.first_choice + state.choices_per_page]
+            )
+        case "sure":
+            return (msg("act.yes"), msg("act.no"))
+    return ()
+
+
+def has_more_choices(state: OrderActionState) -> bool:
+    """Whether there are more people or reasons than a page has."""
+    return len(all_choices(state)) > len(page_choices(state))
+
+
+def all_choices(state: OrderActionState) -> tuple[object, ...]:
+    """What the numbers of a page choose from, where that may be of any length."""
+    return state.people if state.page == "who" else state.reasons if state.page == "why" else ()
+
+
+def page_view(state: OrderActionState) -> View:
+    """The page of this state."""
+    if state.page == "results":
+        return _results_view(state)
+    return Step(
+        name=f"act.{state.page}",
+        title=_title(state),
+        prompt=msg(_PROMPTS[state.page]),
+        lines=_lines(state),
+        choices=page_choices(state),
+        key_hints=(*PAGE_HINTS, BACK) if has_more_choices(state) else (BACK,),
+        first=state.first_choice,
+        choice_total=max(len(all_choices(state)), state.match_count if state.page == "who" else 0),
+    )
+
+
+def _title(state: OrderActionState) -> Msg:
+    return msg(ACTION_NAMES[state.kind]) if state.kind else msg("act.title")
+
+
+def _lines(state: OrderActionState) -> tuple[Line, ...]:
+    """Which orders, and how far they are."""
+    about = [Line("product", _confirm_message(state) if state.page == "sure" else _orders_message(state))]
+    if state.line:
+        about.append(Line("note", msg("act.of_line", label=state.label)))
+    elif state.ordered:
+        about.append(Line("note", msg("act.stands", done=state.picked, total=state.ordered)))
+    if state.page == "sure":
+        why = (
+            next((deed.reason or deed.reason_code for _, deed in state.plan), "")
+            if state.kind in REASON_ACTIONS
+            else ""
+        )
+        about += [Line("note", msg("act.because", why=why))] if why else []
+        about.insert(1, Line("note", _warning(state)))
+    return tuple(about)
+
+
+def _confirm_message(state: OrderActionState) -> Msg:
+    """What is to be done, to which orders, and for whom."""
+    what = msg(ACTION_NAMES[state.kind])
+    name = next((deed.name or deed.user for _, deed in state.plan), "") if state.kind in PERSON_ACTIONS else ""
+    if name:
+        what = msg("act.split_to" if state.kind == SPLIT else "act.for_whom", name=name)
+    return msg("act.sure_of", what=what, which=_orders_message(state))
+
+
+def _orders_message(state: OrderActionState) -> Msg:
+    if len(state.orders) == 1:
+        return msg("act.one_order", order=state.orders[0])
+    return msg("act.orders", count=len(state.orders), first=state.orders[0] if state.orders else "")
+
+
+def _warning(state: OrderActionState) -> Msg:
+    """What one has to know before one says yes."""
+    if state.kind == "finish":
+        left = state.ordered - state.picked
+        return msg("act.warn_finish_short", left=left) if left > 0 else msg("act.warn_finish")
+    if state.kind == "take_back":
+        return msg("act.warn_take_back")
+    if state.kind == "split":
+        return msg("act.warn_split", count=len(state.orders))
+    return msg("act.warn_reject") if state.kind == "reject" else msg("act.warn", count=len(state.orders))
+
+
+def _results_view(state: OrderActionState) -> ListView:
+    return ListView(
+        name="act.results",
+        title=msg("act.results_undone" if state.is_undo else "act.results"),
+        prompt=msg("act.prompt_results"),
+        column_heads=(msg("head.order"), msg("act.head_result"), msg("act.head_why")),
+        rows=tuple(_result_row(row) for row in state.rows),
+        first=state.first,
+        total=state.total,
+        cursor=state.cursor,
+        key_hints=(*pages.page_hints(state), *((KeyHint("u", msg("hint.undo")),) if state.undo else ()), BACK),
+    )
+
+
+def _result_row(row: Outcome) -> Row:
+    word = msg(STATE_WORDS.get(row.state, "word.unclear")) if row.state else msg("act.not_done")
+    return Row(row.order, (raw(row.order), word, row.why or raw("")))
+
+
+MAX_PEOPLE = 60
+"""People that are offered, page by page; anybody else is typed."""
+
+MAX_REFRESHES = 20
+
+Result = Turn[OrderActionState]
+
+
+class OrderActionJob(Job[OrderActionState]):
+    """From the orders to what came of it."""
+
+    name = "act"
+    steps: tuple[str, ...] = ("act.what", "act.why", "act.who", "act.sure", "act.wait", "act.results")
+    version = 1
+    journalled = False
+
+    def begin(self) -> OrderActionState:
+        """No orders yet."""
+        return OrderActionState()
+
+    def accepts(self, state: OrderActionState) -> Accepts:
+        """Numbers choose; reasons and names may be typed."""
+        if state.page == RESULTS_PAGE:
+            return Accepts(command_letters=("u" if state.undo else "") + pages.page_letters(state))
+        choices, leaf = len(page_choices(state)), pages.PAGE_LETTERS if has_more_choices(state) else ""
+        return Accepts(
+            choices=choices,
+            command_letters=leaf,
+            search=state.page in (REASON_PAGE, PERSON_PAGE),
+            typed_only=state.page == CONFIRM_PAGE,
+        )
+
+    def prefers(self, state: OrderActionState) -> tuple[str, ...]:
+        """A badge says for whom."""
+        return (PERSON,)
+
+    def step_name(self, state: OrderActionState) -> str:
+        """One of `steps`."""
+        return f"act.{state.page}"
+
+    def view(self, state: OrderActionState) -> View:
+        """The page."""
+        return page_view(state)
+
+    def handle(self, state: OrderActionState, event: Event, context: Context) -> Result:
+        """A number leads on, back leads out."""
+        state = state._replace(choices_per_page=max(MIN_CHOICES, context.window_rows), size=page_size(context))
+        match event:
+            case Opened(args):
+                return _handle_opened(state, args)
+            case Rows():
+                return _handle_rows(state, event, context)
+            case Changed() | Resumed():
+                return Turn(_fill_last_page(state), _queries(state))
+            case Back():
+                return _go_back(state)
+            case Choice(choice) if choice <= len(page_choices(state)):
+                return _handle_choice(state, choice)
+            case Scan(meanings) if state.page == PERSON_PAGE:
+                return _scan_badge(state, meanings[0])
+            case Scan() if state.page not in (WAIT_PAGE, RESULTS_PAGE):
+                return Turn(state, (Close(Verdict(INFO, msg("session.dropped")), event_for_below=event),))
+            case Text(text) if state.page == REASON_PAGE:
+                return _confirm(state, OrderAction(state.kind, reason=text.strip(), line=state.line))
+            case Text(text) | UnknownCode(text) if state.page == PERSON_PAGE:
+                return Turn(state._replace(typed_name=text), (_query_people(text),))
+            case Command("u") if state.page == RESULTS_PAGE and state.undo:
+                return _query_before_action(state._replace(is_undo=True), state.undo)
+            case Command("n" | "p" as key) | CursorKey(key) if state.page == RESULTS_PAGE:
+                return Turn(pages.move_or_turn(state, key, state.size))
+            case Command("n" | "p" as key) | CursorKey("pagedown" | "pageup" as key) if has_more_choices(state):
+                return Turn(state._replace(first_choice=_turn_choices(state, key in ("n", "pagedown"))))
+            case TypedText() | Closed():
+                return Turn(state)
+        return Turn(state, (), Verdict(WRONG, _rejection_text(state, event)))
+
+
+def _turn_choices(state: OrderActionState, forward: bool) -> int:
+    """Where the next page of people or reasons begins, or the one before; from the last on to the first."""
+    size, total = state.choices_per_page, len(all_choices(state))
+    if forward:
+        return state.first_choice + size if state.first_choice + size < total else 0
+    return max(0, state.first_choice - size) if state.first_choice else (total - 1) // size * size
+
+
+def _fill_last_page(state: OrderActionState) -> OrderActionState:
+    """People or reasons begin so far up that their page is full."""
+    return state._replace(
+        first_choice=max(0, min(state.first_choice, len(all_choices(state)) - state.choices_per_page))
+    )
+
+
+def _rejection_text(state: OrderActionState, event: Event) -> Msg:
+    """What a page says of what it has no use for; a code that nobody knows is no reason."""
+    match state.page, event:
+        case ("why", UnknownCode(text)):
+            return msg("act.no_reason", text=text)
+        case ("sure", _):
+            return msg("act.only_yes_or_no")
+    return msg("act.not_here" if state.page in (ACTION_PAGE, REASON_PAGE, PERSON_PAGE) else "act.nothing_taken")
+
+
+def _handle_opened(state: OrderActionState, args: Mapping[str, Any]) -> Result:
+    """With a `kind` what is done is known already; with `undo` all is."""
+    if args.get("undo"):
+        plan = tuple((str(each["order"]), _parse_action(each)) for each in args["undo"])
+        return _query_before_action(state._replace(orders=tuple(order for order, _ in plan), is_undo=True), plan)
+    orders = tuple(str(order) for order in args["orders"])
+    line, label = int(args.get("line") or 0), str(args.get("label") or "")
+    begun = state._replace(orders=orders, line=line, label=label)
+    ask = (
+        Query("reasons", "short_reasons", {}, is_live=True),
+        Query("look", "orders_by_number", _order_args(orders), is_live=True),
+    )
+    turn = _choose_kind(begun, str(args["kind"])) if args.get("kind") else Turn(begun)
+    return turn._replace(effects=(*ask, *turn.effects))
+
+
+def _order_args(orders: tuple[str, ...]) -> dict[str, Any]:
+    return {"orders": list(orders)}
+
+
+def _parse_action(fields: Mapping[str, Any]) -> OrderAction:
+    return OrderAction(**{name: fields[name] for name in OrderAction._fields if name in fields})
+
+
+def _choose_kind(state: OrderActionState, kind: str) -> Result:
+    """What has to be asked before it is done."""
+    state = state._replace(kind=kind)
+    if kind in REASON_ACTIONS:
+        return Turn(state._replace(page=REASON_PAGE, first_choice=0))
+    if kind in PERSON_ACTIONS:
+        turn = _check_in_batch(state._replace(page=PERSON_PAGE, first_choice=0))
+        return turn if turn.effects else turn._replace(effects=(_query_people(""),))
+    return _confirm(state, OrderAction(kind, line=state.line))
+
+
+def _check_in_batch(state: OrderActionState) -> Result:
+    """What nobody walks is split from nobody: that is said before it is asked for whom."""
+    if state.page == PERSON_PAGE and state.kind == SPLIT and not state.is_in_batch:
+        return Turn(state, (Close(Verdict(WRONG, msg("deed.in_no_walk", order=state.orders[0]))),))
+    return Turn(state)
+
+
+def _query_people(text: str) -> Query:
+    return Query("people", "people", {"search": text, "size": MAX_PEOPLE}, is_live=True)
+
+
+def _confirm(state: OrderActionState, action: OrderAction) -> Result:
+    """What loses something, or concerns many, is asked once more."""
+    plan = tuple((order, action) for order in state.orders)
+    if len(plan) > 1 or action.kind in CONFIRMED_ACTIONS:
+        return Turn(state._replace(page=CONFIRM_PAGE, plan=plan))
+    return _query_before_action(state, plan)
+
+
+def _query_before_action(state: OrderActionState, plan: tuple[tuple[str, OrderAction], ...]) -> Result:
+    """How the orders stand at this moment; the answer decides."""
+    state = state._replace(plan=plan, page=WAIT_PAGE)
+    if any(deed.kind in LINE_ACTIONS for _, deed in plan):
+        features = Query("features", "features", {}, is_live=True)  # what is asked last is answered first
+        return Turn(state, (Query("now", "order", {"order_number": plan[0][0]}), features))
+    return Turn(state, (Query("now", "orders_by_number", _order_args(tuple(order for order, _ in plan))),))
+
+
+def _queries(state: OrderActionState) -> tuple[Effect, ...]:
+    if state.page == RESULTS_PAGE:
+        orders = tuple(row.order for row in state.outcomes if row.state)
+        return (Query("outcomes", "outcomes", {**_order_args(orders), "since": state.done_at}, is_live=True),)
+    return (Query("look", "orders_by_number", _order_args(state.orders), is_live=True),)
+
+
+def _handle_rows(state: OrderActionState, answer: Rows, context: Context) -> Result:
+    match answer:
+        case Rows("reasons", rows, _):
+            known = parse_reasons(context.policy.short_reasons, rows)
+            return Turn(
+                state._replace(reasons=known, first_choice=state.first_choice if state.first_choice < len(known) else 0)
+            )
+        case Rows("look", rows, _):
+            picked = sum((order_progress(row)[0] for row in rows), Decimal(0))
+            total = sum((order_progress(row)[1] for row in rows), Decimal(0))
+            walked = any(row.get("walker") or row.get("given_to") for row in rows)
+            return _check_in_batch(state._replace(picked=picked, ordered=total, is_in_batch=walked or not rows))
+        case Rows("people", rows, known):
+            people = tuple(Person(str(row["user"]), str(row["name"] or row["user"])) for row in rows)
+            return _choose_person(state._replace(match_count=known), people)
+        case Rows("features", rows, _):
+            return Turn(state._replace(can_reject_lines=bool(rows) and LINE_REJECTION_FEATURE in rows[0]["features"]))
+        case Rows("now", rows, _) if state.page == WAIT_PAGE:
+            return _run_actions(state, {str(row["order_number"]): row for row in rows}, context)
+        case Rows("outcomes", rows, _):
+            words = {str(row["order_number"]): row for row in rows}
+            return Turn(
+                state._replace(outcomes=tuple(_update_outcome(row, words.get(row.order)) for row in state.outcomes))
+            )
+    return Turn(state)
+
+
+def _update_outcome(row: Outcome, row_now: Mapping[str, Any] | None) -> Outcome:
+    if not row.state or row_now is None:
+        return row
+    why = read_message(str(row_now["why"])) if row_now["why"] else None
+    return row._replace(state=str(row_now["word"]), why=why)
+
+
+def _choose_person(state: OrderActionState, people: tuple[Person, ...]) -> Result:
+    """The people of that name; a whole name, or the only one, is meant."""
+    sought = state.typed_name.strip()
+    exact = [one for one in people if _is_named(one, sought)]
+    if len(exact) == 1:
+        return _set_person(state, exact[0])
+    if people:
+        return Turn(state._replace(people=people[:MAX_PEOPLE], first_choice=0))
+    if not sought:
+        return Turn(state, (), Verdict(INFO, msg("act.nobody_known")))
+    myself = Person(sought, sought)
+    return Turn(
+        state._replace(people=(myself,), match_count=1, first_choice=0),
+        (),
+        Verdict(ASK, msg("act.unknown_name", name=sought)),
+    )
+
+
+def _is_named(person: Person, typed_name: str) -> bool:
+    """Whether that is a person's id or name, or the first word of the name."""
+    names = {person.user.casefold(), person.name.casefold(), *person.name.casefold().split()[:1]}
+    return typed_name.casefold() in names
+
+
+def _scan_badge(state: OrderActionState, match: Match) -> Result:
+    if match.kind != PERSON:
+        return Turn(state, (), Verdict(WRONG, msg("act.no_badge", what=match.label or match.key)))
+    return _set_person(state, Person(match.key, match.label or match.key))
+
+
+def _set_person(state: OrderActionState, person: Person) -> Result:
+    return _confirm(state, OrderAction(state.kind, person.user, person.name))
+
+
+def _handle_choice(state: OrderActionState, choice: int) -> Result:
+    match state.page:
+        case "what":
+            return _choose_kind(state, ORDER_ACTIONS[choice - 1])
+        case "why":
+            reason = state.reasons[state.first_choice + choice - 1]
+            return _confirm(
+                state, OrderAction(state.kind, reason_code=reason.code, reason=reason.text, line=state.line)
+            )
+        case "who":
+            return _set_person(state, state.people[state.first_choice + choice - 1])
+        case "sure" if choice == 1:
+            return _query_before_action(state, state.plan)
+    return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
+
+
+def _go_back(state: OrderActionState) -> Result:
+    """Out: from the results with what undoes them, from a question with nothing done."""
+    if state.page == RESULTS_PAGE:
+        return Turn(state, (Close(answer=_answer(state)),))
+    return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
+
+
+def _answer(state: OrderActionState) -> dict[str, Any]:
+    """What the page below has to know to undo it, and to tell whether it comes to nothing."""
+    of = {row.order for row in state.outcomes if not row.why}
+    given = [[order, deed.user] for order, deed in state.plan if deed.kind in PERSON_ACTIONS and deed.user]
+    undo = [{"order": order, **deed._asdict()} for order, deed in state.undo]
+    return {"undo": undo, "given": [each for each in given if each[0] in of]}
+
+
+def _run_actions(state: OrderActionState, found: Mapping[str, Mapping[str, Any]], context: Context) -> Result:
+    """Does it to each order that it can be done to, and says of the others why not."""
+    effects: list[Write | LocalNote] = []
+    rows, undo = [], []
+    for order, deed in state.plan:
+        done = decide(
+            order, found.get(order), deed, context.store, can_reject_lines=state.can_reject_lines, user=context.user
+        )
+        effects += done.writes
+        undo += [(order, done.undo)] if done.undo and not state.is_undo else []
+        rows.append(Outcome(order, "" if done.why else "noted", done.why))
+    wishes = [Refresh("order", row.order) for row in rows[:MAX_REFRESHES]]
+    state = state._replace(outcomes=tuple(rows), undo=tuple(undo), page=RESULTS_PAGE, first=0, cursor=-1)
+    state = state._replace(size=page_size(context), done_at=context.now)
+    verdict = _verdict(state)
+    if len(rows) == 1:
+        return Turn(state, (*effects, *wishes, Close(verdict, answer=_answer(state))))
+    return Turn(state, (*effects, *wishes), verdict)
+
+
+def _verdict(state: OrderActionState) -> Verdict:
+    if len(state.outcomes) == 1:
+        (row,), deed = state.outcomes, state.plan[0][1]
+        if row.why:
+            return Verdict(WRONG, row.why)
+        return Verdict(GOOD, done_message(row.order, deed, state.label))
+    done = sum(not row.why for row in state.outcomes)
+    text = msg(summary_id(state), done=done, total=len(state.outcomes))
+    return Verdict(GOOD if done == len(state.outcomes) else WRONG if not done else INFO, text)

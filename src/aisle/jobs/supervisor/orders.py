@@ -1,0 +1,426 @@
+"""The order board: all orders of the store, filtered and sorted; one is opened, or something is done to many at once.
+
+It is live and does not jump: the order under the cursor, else the first in sight, stays where it is on the screen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aisle.jobs import claims, pages
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    LocalNote,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+)
+from aisle.jobs.pages import page_size
+from aisle.jobs.supervisor import orders_view
+from aisle.jobs.supervisor.order_filter import (
+    BUILT_IN_VIEWS,
+    FILTER_FIELDS,
+    OrderFilter,
+    filter_values,
+    parse_filter,
+    query_arguments,
+    view_key,
+    with_value,
+)
+from aisle.jobs.supervisor.orders_view import OrderRow, OrdersState, SavedView, parse_order_row
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
+from aisle.jobs.view import View as Page
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    REFERENCE,
+    Accepts,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
+
+COMMAND_LETTERS = "fvmad"
+"""Filter, views, mark, all in sight, do."""
+
+MAX_SAVED_VIEWS = 9
+"""Views of one's own that are offered with the built-in ones."""
+
+MAX_MARKED = 200
+"""Orders that something is done to at once."""
+
+Result = Turn[OrdersState]
+
+
+class OrdersJob(Job[OrdersState]):
+    """The list, and what it is filtered by."""
+
+    name = "orders"
+    steps: tuple[str, ...] = ("orders", "orders.filter", "orders.field", "orders.views", "orders.name")
+    version = 1
+    journalled = False
+
+    def begin(self) -> OrdersState:
+        """Nothing read yet."""
+        return OrdersState()
+
+    def accepts(self, state: OrdersState) -> Accepts:
+        """Rows are numbered; letters filter, mark and do; words search."""
+        if state.page == "name":
+            return Accepts(search=True)
+        if state.page:
+            letters = "nkx" if state.page == "views" else "n"
+            return Accepts(
+                choices=_visible_choice_count(state), command_letters=letters, search=state.field == "reference"
+            )
+        letters = COMMAND_LETTERS + pages.page_letters(state)
+        return Accepts(choices=pages.numbered_rows(state), command_letters=letters, search=True, follows_typing=True)
+
+    def prefers(self, state: OrdersState) -> tuple[str, ...]:
+        """Orders: that is what the board is for."""
+        return (ORDER, REFERENCE, PRODUCT, LOCATION)
+
+    def step_name(self, state: OrdersState) -> str:
+        """One of `steps`."""
+        return f"orders.{state.page}" if state.page else "orders"
+
+    def view(self, state: OrdersState) -> Page:
+        """The page."""
+        return orders_view.page_view(state)
+
+    def handle(self, state: OrdersState, event: Event, context: Context) -> Result:
+        """Answers and news first, then what a person says on this page."""
+        match event:
+            case Opened(args):
+                return _handle_opened(state, args, context)
+            case Rows("given"):
+                left, told = claims.report_lost_claims(state.claims_for_others, event)
+                return Turn(state._replace(claims_for_others=left), (), told)
+            case Rows():
+                return _handle_rows(state, event, context)
+            case Changed("order" | "outbox" | "log" | "person"):
+                return Turn(
+                    state, (_query(state, context, keep_cursor=True), *claims.query_claims(state.claims_for_others))
+                )
+            case Closed("act", answer):
+                return _handle_action_done(state, answer, context)
+            case Closed() | Resumed():
+                ask = _query(
+                    state, context, keep_cursor=True, fill_page=state.size != page_size(context, has_progress_bars=True)
+                )
+                return Turn(
+                    state._replace(size=page_size(context, has_progress_bars=True)), (ask, _query_views(context))
+                )
+            case Back():
+                return _go_back(state, context)
+        if state.page:
+            return _handle_choice_page(state, event, context)
+        return _handle_list_input(state, event, context)
+
+
+def _handle_opened(state: OrdersState, args: Mapping[str, Any], context: Context) -> Result:
+    state = state._replace(filter=parse_filter(args["filter"])) if args.get("filter") else state
+    state = state._replace(size=page_size(context, has_progress_bars=True))
+    return Turn(state, (_query(state, context), _query_views(context), Refresh("orders"), Refresh("logs")))
+
+
+def _query_views(context: Context) -> Query:
+    return Query("views", "views", {"user": context.user}, is_live=True)
+
+
+def _query(state: OrdersState, context: Context, *, keep_cursor: bool = False, fill_page: bool = False) -> Query:
+    """The window: `stays` where the order that one looks at has to stay where it is; `fills` all of another size."""
+    args: dict[str, Any] = {**query_arguments(state.filter), "search": state.typed or state.search, "now": context.now}
+    at = state.cursor - state.first if state.first <= state.cursor < state.first + len(state.rows) else 0
+    if keep_cursor and state.rows:
+        args |= {"anchor": state.rows[at].number, "row": at, "fills": fill_page}
+    elif state.rows:
+        args["near"] = {"order_number": state.rows[0].number, "position": state.rows[0].position}
+    return Query(
+        "board",
+        "board",
+        {**args, "first": state.first, "size": page_size(context, has_progress_bars=True)},
+        is_live=True,
+    )
+
+
+def _restart_list(state: OrdersState, context: Context) -> Result:
+    """Another list: it begins at its beginning."""
+    state = state._replace(first=0, cursor=-1, rows=())
+    return Turn(state, (_query(state, context),))
+
+
+# Answers
+
+
+def _handle_rows(state: OrdersState, answer: Rows, context: Context) -> Result:
+    match answer:
+        case Rows("board", rows, total):
+            return _update_window(state, answer, tuple(parse_order_row(row, context) for row in rows), total, context)
+        case Rows("views", rows, _):
+            views = tuple(SavedView(str(row["name"]), parse_filter(row["filter"])) for row in rows)
+            return Turn(state._replace(views=views[:MAX_SAVED_VIEWS]))
+        case Rows("all", rows, total):
+            numbers = tuple(str(row["order_number"]) for row in rows)
+            return _mark_all(state, numbers, total)
+    return Turn(state)
+
+
+def _update_window(
+    state: OrdersState, answer: Rows, rows: tuple[OrderRow, ...], total: int, context: Context
+) -> Result:
+    """The window has moved with what one looks at; the cursor stays on its order."""
+    before = pages.row_at_cursor(state)
+    first = rows[0].position if rows else state.first
+    fresh = pages.with_rows(state._replace(first=first), rows, total)
+    at = next((index for index, row in enumerate(rows) if before and row.number == before.number), -1)
+    if at >= 0 and state.cursor >= 0 and not state.is_window_loading:
+        fresh = fresh._replace(cursor=first + at)
+    fresh = fresh._replace(is_window_loading=False, is_loaded=True)
+    return Turn(fresh, (_query(fresh, context),) if pages.is_past_end(state, answer) else ())
+
+
+def _handle_action_done(state: OrdersState, answer: Mapping[str, Any] | None, context: Context) -> Result:
+    """What was done is done: nothing is marked any more."""
+    done = bool(answer)
+    state = state._replace(marked=(), is_marking=False) if done else state
+    state = state._replace(claims_for_others=claims.with_new_claims(state.claims_for_others, answer))
+    return Turn(state, (_query(state, context, keep_cursor=True),))
+
+
+# What is said on the list
+
+
+def _handle_list_input(state: OrdersState, event: Event, context: Context) -> Result:
+    match event:
+        case Choice() | CursorKey("enter"):
+            row = pages.chosen_row(state, event)
+            return _open_or_mark(state, row) if row else Turn(state)
+        case CursorKey(key):
+            return _move_cursor(state, key, context)
+        case Command("n" | "p" as letter):
+            paged = pages.turn_list_page(state, letter, page_size(context, has_progress_bars=True))
+            return Turn(paged, (_query(paged, context),)) if state.total else Turn(state)
+        case Command(letter):
+            return _handle_command(state, letter, context)
+        case TypedText(text):
+            typed = pages.with_typed_search(state, "" if _is_row_number(state, text) else text, COMMAND_LETTERS)
+            return Turn(state) if typed is None else _restart_list(typed, context)
+        case Text(text):
+            return _restart_list(state._replace(search=text, typed=""), context)
+        case Scan(meanings):
+            return _handle_scan(state, meanings, context)
+        case UnknownCode(code):
+            return _handle_unknown_code(state, code, context)
+    return Turn(state)
+
+
+def _move_cursor(state: OrdersState, key: str, context: Context) -> Result:
+    if not state.total:
+        return Turn(state)
+    moved = pages.move_cursor(state, key, page_size(context, has_progress_bars=True))
+    inside = moved.first == state.first
+    return Turn(
+        moved if inside else moved._replace(is_window_loading=True), () if inside else (_query(moved, context),)
+    )
+
+
+def _open_or_mark(state: OrdersState, row: OrderRow) -> Result:
+    """A row is opened, or marked where that is what numbers do now."""
+    if not state.is_marking:
+        return Turn(state._replace(typed=""), (_start_order(row.number),))
+    return Turn(_toggle_mark(state, row.number))
+
+
+def _start_order(number: str) -> Start:
+    return Start("order", {"order_number": number})
+
+
+def _toggle_mark(state: OrdersState, number: str) -> OrdersState:
+    full = number not in state.marked and len(state.marked) >= MAX_MARKED
+    return state if full else state._replace(marked=pages.toggle_mark(state.marked, number))
+
+
+def _handle_command(state: OrdersState, letter: str, context: Context) -> Result:
+    match letter:
+        case "f":
+            return _open_page(state, "filter", context)
+        case "v":
+            return _open_page(state, "views", context)
+        case "m":
+            return pages.toggle_marking(state)
+        case "a":
+            query = {**query_arguments(state.filter), "search": state.search, "now": context.now, "size": MAX_MARKED}
+            return Turn(state, (Query("all", "board", query, is_live=True),))
+        case "d":
+            return _start_action(state)
+    return Turn(state)
+
+
+def _mark_all(state: OrdersState, numbers: tuple[str, ...], total: int) -> Result:
+    """All of the list, or none where all were marked already."""
+    told = msg("orders.all_marked", count=len(numbers))
+    if total > len(numbers):
+        told = msg("orders.many_marked", count=len(numbers), total=total)
+    return pages.mark_all(state, numbers, told)
+
+
+def _start_action(state: OrdersState) -> Result:
+    """Something is done to all that are marked, else to the one under the cursor."""
+    row = pages.row_at_cursor(state)
+    orders = state.marked or ((row.number,) if row else ())
+    if not orders:
+        return Turn(state._replace(is_marking=True), (), Verdict(ASK, msg("orders.mark_first")))
+    return Turn(state, (Start("act", {"orders": list(orders)}),))
+
+
+def _handle_scan(state: OrdersState, matches: tuple[Any, ...], context: Context) -> Result:
+    """An order opens, or is marked; several of one reference are listed; a product or place is looked up."""
+    numbers = tuple(dict.fromkeys(each.key for each in matches if each.kind in (ORDER, REFERENCE)))
+    if len(numbers) > 1:
+        code = matches[0].code or matches[0].key
+        return _restart_list(state._replace(filter=state.filter._replace(reference=code), search="", typed=""), context)
+    if numbers and state.is_marking:
+        marked = _toggle_mark(state, numbers[0])
+        told = msg("orders.marked" if numbers[0] in marked.marked else "orders.unmarked", order=numbers[0])
+        return _show_order(marked, numbers[0], context)._replace(verdict=Verdict(GOOD, told))
+    if numbers:
+        return Turn(state, (_start_order(numbers[0]),))
+    first = matches[0]
+    if look := pages.open_record(first.kind, first.key, first.label):
+        return Turn(state, (look,))
+    return Turn(state, (), Verdict(WRONG, msg("orders.person", name=first.label or first.key)))
+
+
+def _show_order(state: OrdersState, order: str, context: Context) -> Result:
+    """An order that was marked is in sight, where the filter has it; what is looked for else gives way."""
+    if any(row.number == order for row in state.rows):
+        return Turn(state)
+    state = state._replace(search="", typed="", cursor=-1)
+    ask = _query(state, context)
+    return Turn(state, (ask._replace(args={**ask.args, "anchor": order, "row": 0, "fills": True}),))
+
+
+def _is_row_number(state: OrdersState, text: str) -> bool:
+    """Whether somebody means the number of a row by this, on the page or not; words and longer numbers are a search."""
+    return bool(state.rows) and text.isdigit() and len(text) <= len(str(pages.MAX_NUMBERED))
+
+
+def _handle_unknown_code(state: OrdersState, code: str, context: Context) -> Result:
+    """A number that this host does not know may be that of an order which was finished long ago; a letter is none."""
+    if _is_row_number(state, code):
+        return Turn(state, (), Verdict(WRONG, msg("orders.no_row", row=code)))
+    return (
+        Turn(state._replace(typed=""), (_start_order(code),))
+        if not state.total and (len(code) > 1 or code.isdigit())
+        else _restart_list(state._replace(search=code, typed=""), context)
+    )
+
+
+# Filter and views
+
+
+def _visible_choice_count(state: OrdersState) -> int:
+    """How many of the choices are in sight."""
+    return max(0, min(state.size, len(orders_view.page_choices(state)) - state.first_choice))
+
+
+def _open_page(state: OrdersState, page: str, context: Context, field: str = "") -> Result:
+    return Turn(state._replace(page=page, field=field, first_choice=0, size=page_size(context, has_progress_bars=True)))
+
+
+def _handle_choice_page(state: OrdersState, event: Event, context: Context) -> Result:
+    match event:
+        case Choice(choice) if choice <= _visible_choice_count(state):
+            return _handle_choice(state, choice + state.first_choice, context)
+        case Command("n") if state.page != "name":
+            on = state.first_choice + state.size
+            return Turn(
+                state._replace(
+                    first_choice=on if on < len(orders_view.page_choices(state)) else 0,
+                    size=page_size(context, has_progress_bars=True),
+                )
+            )
+        case Scan(meanings) if state.field == "reference":
+            return _handle_choice_page(state, UnknownCode(meanings[0].code or meanings[0].key), context)
+        case Text(text) | UnknownCode(text) if state.field == "reference":
+            picked = state.filter._replace(reference=text.strip())
+            return _restart_list(_open_page(state._replace(filter=picked), "filter", context).state, context)
+        case Command("k") if state.page == "views":
+            return _open_page(state, "name", context)
+        case Command("x") if state.page == "views":
+            return _delete_view(state, context)
+        case Text(text) | UnknownCode(text) if state.page == "name":
+            return _save_view(state, text.strip(), context)
+    return pages.reject_input(state, event)
+
+
+def _handle_choice(state: OrdersState, number: int, context: Context) -> Result:
+    """The choice of that number on the page that is open."""
+    if state.page == "views":
+        return _apply_view(state, number, context)
+    if state.page == "field":
+        picked = with_value(state.filter, state.field, filter_values(state.field)[number - 1])
+        return _restart_list(_open_page(state._replace(filter=picked), "filter", context).state, context)
+    if number <= len(FILTER_FIELDS):
+        return _open_page(state, "field", context, FILTER_FIELDS[number - 1])
+    return _restart_list(state._replace(page="", filter=OrderFilter(), search=""), context)
+
+
+def _apply_view(state: OrdersState, choice: int, context: Context) -> Result:
+    built = tuple(kept for _, kept in BUILT_IN_VIEWS)
+    views = (*built, *(view.filter for view in state.views))
+    if choice > len(views):
+        return Turn(state)
+    name = state.views[choice - 1 - len(built)].name if choice > len(built) else ""
+    return _restart_list(state._replace(page="", filter=views[choice - 1], search="", view_name=name), context)
+
+
+def _save_view(state: OrdersState, name: str, context: Context) -> Result:
+    """The filter as it is, under a name."""
+    kept = LocalNote("view", view_key(context.user, name), json.dumps(state.filter._asdict()))
+    others = tuple(view for view in state.views if view.name != name)
+    if len(others) >= MAX_SAVED_VIEWS:
+        return Turn(state._replace(page="views"), (), Verdict(WRONG, msg("orders.views_full", count=MAX_SAVED_VIEWS)))
+    state = state._replace(page="", views=(*others, SavedView(name, state.filter)), view_name=name)
+    return Turn(state, (kept,), Verdict(GOOD, msg("orders.view_kept", name=name)))
+
+
+def _delete_view(state: OrdersState, context: Context) -> Result:
+    """The view of one's own that was chosen last goes."""
+    if not any(view.name == state.view_name for view in state.views):
+        return Turn(state, (), Verdict(INFO, msg("orders.view_which")))
+    gone = LocalNote("view", view_key(context.user, state.view_name), "")
+    told = Verdict(GOOD, msg("orders.view_gone", name=state.view_name))
+    views = tuple(view for view in state.views if view.name != state.view_name)
+    return Turn(state._replace(views=views, view_name=""), (gone,), told)
+
+
+def _go_back(state: OrdersState, context: Context) -> Result:
+    """Out of the question, then of marking, then of the search, then out."""
+    if state.page:
+        return _open_page(state, {"field": "filter", "name": "views"}.get(state.page, ""), context)
+    if state.is_marking or state.marked:
+        return pages.clear_marks(state)
+    if state.search or state.typed:
+        return _restart_list(state._replace(search="", typed=""), context)
+    effects: tuple[Effect, ...] = (Close(),)
+    return Turn(state, effects)

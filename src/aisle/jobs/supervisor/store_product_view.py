@@ -1,0 +1,408 @@
+"""What the page of a product in this store keeps: the product, and the change in hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+
+from aisle.jobs import choice_keys
+from aisle.jobs.job import Json, money_message
+from aisle.jobs.look_up import delivery_rows, estimate, with_age
+from aisle.jobs.message import is_stored_message, read_message
+from aisle.jobs.product_page import ExpectedDelivery
+from aisle.jobs.quantities import to_decimal
+from aisle.jobs.supervisor.store_product_fields import (
+    CODES,
+    DAY,
+    FIELD_BY_NAME,
+    FIELDS,
+    FLAG,
+    LEVELS,
+    MONEY,
+    YES,
+    Field,
+    PendingChange,
+    StoreProduct,
+    is_write_only,
+    parse_update_values,
+    price_warnings,
+    why_not,
+)
+from aisle.jobs.view import (
+    BACK,
+    PAGE_HINTS,
+    STATE_WORDS,
+    Block,
+    Chart,
+    DetailView,
+    KeyHint,
+    Line,
+    Msg,
+    Series,
+    Step,
+    View,
+    msg,
+    raw,
+)
+from aisle.tuples import NamedTuple
+
+PAGE, VALUE, CONFIRM, CHART = "page", "value", "sure", "chart"
+"""The pages."""
+
+
+class StoreProductState(NamedTuple):
+    """The product, and the change in hand."""
+
+    number: str = ""
+    label: str = ""
+    phase: str = PAGE
+    is_loaded: bool = False
+    """It was looked for in the cache."""
+    product: StoreProduct | None = None
+    field: str = ""
+    """The name of what is being changed."""
+    changes: tuple[tuple[str, Json], ...] = ()
+    """What is to be sent, once that is sure."""
+    page: int = 0
+    deliveries: tuple[ExpectedDelivery, ...] = ()
+    """The next deliveries that bring it."""
+
+    @property
+    def has_refused_change(self) -> bool:
+        """Something that was said of it needs a person."""
+        return self.product is not None and any(said.state in ("refused", "unclear") for said in self.product.changes)
+
+
+Cells = tuple[Msg, ...]
+
+
+_FIELD_LABELS = {
+    "min": "store_product.of_min",
+    "max": "store_product.of_max",
+    "order_level": "store_product.of_order_level",
+    "is_replenishment": "store_product.of_replenishment",
+    "attention_codes": "store_product.of_attention",
+    "expiry_date_time": "store_product.of_expiry",
+    "validate_expiry_date_time": "store_product.of_check_expiry",
+    "is_promotion": "store_product.of_promotion",
+    "price": "store_product.of_price",
+    "discount_price": "store_product.of_discount",
+}
+"""What the fields are called."""
+
+_READ_ONLY_LABELS = {
+    "original_min": "store_product.of_original_min",
+    "original_max": "store_product.of_original_max",
+    "adjusted_order_level": "store_product.of_adjusted",
+    "demand_until_delivery": "store_product.of_demand",
+    "forecast": "store_product.of_forecast",
+    "promotion_week": "store_product.of_week",
+    "purchase_unit_name": "store_product.of_unit",
+    "purchase_unit_quantity": "store_product.of_unit_quantity",
+    "last_minmax_updatedby": "store_product.by_levels",
+    "last_expiry_updatedby": "store_product.by_expiry",
+    "last_loss_updatedby": "store_product.by_loss",
+    "last_receipt_updatedby": "store_product.by_receipt",
+    "default_salesorder_type": "store_product.of_order_type",
+    "referral_product": "fact.referral",
+}
+
+_SERIES_LABELS = {
+    "history": "store_product.history",
+    "average": "store_product.average",
+    "forecast": "store_product.forecast",
+}
+
+_INPUT_PROMPTS = {
+    "whole": "store_product.how_number",
+    "number": "store_product.how_number",
+    "money": "store_product.how_number",
+    "codes": "store_product.how_codes",
+    "day": "store_product.how_day",
+    "flag": "count.prompt_number",
+}
+"""What is asked for a value of each kind."""
+
+MAX_SHOWN = 5
+"""Changes and moments that are shown."""
+
+
+def view(state: StoreProductState) -> View:
+    """The page that is open."""
+    if state.product is not None:
+        match state.phase:
+            case "value":
+                return _value_step(state, state.product)
+            case "sure":
+                return _confirm_step(state, state.product)
+            case "chart":
+                return _chart(state, state.product)
+    return _page_view(state)
+
+
+def numbered_fields(state: StoreProductState) -> tuple[Field, ...]:
+    """The fields that have a number."""
+    return state.product.editable_fields if state.product else ()
+
+
+def has_figures(state: StoreProductState) -> bool:
+    """Whether there is something to draw."""
+    return bool(state.product and state.product.series)
+
+
+def value_choices(state: StoreProductState) -> tuple[Msg, ...]:
+    """The numbered values of a field."""
+    kind = FIELD_BY_NAME[state.field].kind if state.field else ""
+    if kind == FLAG:
+        return (msg("doubts.yes"), msg("doubts.no"))
+    return (msg("store_product.no_codes"),) if kind == CODES else ()
+
+
+def field_label(name: str) -> Msg:
+    """What a field is called."""
+    return msg(_FIELD_LABELS[name])
+
+
+def input_prompt(name: str) -> Msg:
+    """How a value of the field is typed."""
+    return msg("store_product.how_levels" if name in LEVELS else _INPUT_PROMPTS[FIELD_BY_NAME[name].kind])
+
+
+def format_value(name: str, text: str) -> Msg:
+    """A value of a field, from its plain text."""
+    kind = FIELD_BY_NAME[name].kind
+    if kind == FLAG and text:
+        return msg("doubts.yes" if text == YES else "doubts.no")
+    if not text:
+        return msg("store_product.unsaid")
+    if kind == DAY:
+        return msg("store_product.day", at=text)
+    if kind == CODES:
+        return raw(text.replace(",", ", "))
+    return money_message(to_decimal(text)) if kind == MONEY else msg("number", value=to_decimal(text))
+
+
+def format_changes(product: StoreProduct, changes: Mapping[str, Json]) -> Msg:
+    """What is changed from what to what, in a line."""
+    parts = [_change_message(name, product.value(name), text) for name, text in parse_update_values(changes).items()]
+    return _join_two(parts)
+
+
+def refusal_text(meaning: PendingChange) -> Msg:
+    """Why a change was not made: by the service, or because somebody else was faster."""
+    return msg(
+        "doubts.note_why" if is_stored_message(meaning.why) else "store_product.refused", why=read_message(meaning.why)
+    )
+
+
+def change_text(meaning: PendingChange) -> Msg:
+    """The same of a change that was said."""
+    return _join_two([_change_message(*each) for each in meaning.fields])
+
+
+def _change_message(name: str, before: str, after: str) -> Msg:
+    return msg(
+        "store_product.change",
+        what=field_label(name),
+        before=format_value(name, before),
+        after=format_value(name, after),
+    )
+
+
+def _join_two(parts: list[Msg]) -> Msg:
+    return msg("store_product.both", one=parts[0], other=parts[1]) if len(parts) > 1 else parts[0]
+
+
+# The page
+
+
+def _page_view(state: StoreProductState) -> DetailView:
+    product = state.product
+    lines = [Line("product", raw(product.name if product else state.label or state.number))]
+    blocks: tuple[Block, ...] = ()
+    if product is None:
+        lines.append(Line("note", msg("lookup.unknown" if state.is_loaded else "store_product.loading")))
+    elif not product.is_ranged:
+        lines.append(Line("note", msg("store_product.not_ranged")))
+    else:
+        stock = msg("lookup.no_stock") if product.has_no_stock else msg("lookup.stock", stock=product.stock)
+        lines.append(Line("quantity", stock))
+        lines += [Line("note", msg("store_product.no_role"))] if not product.may_edit else []
+        blocks = _blocks(product, state.deliveries)
+    lines += [Line("note", note) for note in _notes(product)]
+    figures = (KeyHint("g", msg("hint.figures")),) if has_figures(state) else ()
+    settle = (KeyHint("d", msg("hint.settle")),) if state.has_refused_change else ()
+    return DetailView(
+        name="store_product",
+        title=msg("store_product.title", number=state.number),
+        prompt=msg("store_product.prompt" if numbered_fields(state) else "store_product.prompt_read"),
+        lines=tuple(lines),
+        blocks=tuple(block for block in blocks if block.rows),
+        page=state.page,
+        key_hints=(*figures, *settle, *PAGE_HINTS, BACK),
+    )
+
+
+def _notes(product: StoreProduct | None) -> tuple[Msg, ...]:
+    """What was refused, or what nobody knows the fate of; the youngest alone."""
+    for said in product.changes if product else ():
+        if said.state == "refused":
+            return (refusal_text(said),)
+        if said.state == "unclear":
+            return (msg("store_product.unclear", what=change_text(said)),)
+    return ()
+
+
+def _blocks(product: StoreProduct, deliveries: Iterable[ExpectedDelivery]) -> tuple[Block, ...]:
+    fields = product.editable_fields
+    return (
+        Block(
+            _block_title(product),
+            tuple(_field_row(product, field) for field in fields),
+            numbered_rows=len(fields),
+            is_compact=True,
+        ),
+        *_read_only_blocks(product),
+        Block(msg("store_product.moments"), (*delivery_rows(deliveries), *_time_rows(product)), is_compact=True),
+        Block(msg("store_product.stock"), _pool_rows(product)),
+        Block(msg("store_product.changes"), tuple(_change_row(said) for said in product.changes[:MAX_SHOWN])),
+        Block(msg("lookup.about_it"), _read_only_rows(product)),
+    )
+
+
+def _pool_rows(product: StoreProduct) -> tuple[Cells, ...]:
+    return () if product.has_no_stock else tuple((raw(name), estimate(quantity)) for name, quantity in product.pools)
+
+
+def _field_row(product: StoreProduct, field: Field) -> Cells:
+    """A field, what it stands at, and whether that is on its way only; a level with how far it may go."""
+    cells = [field_label(field.name), format_value(field.name, product.value(field.name))]
+    under_way = [
+        said.state
+        for said in product.changes
+        if said.state in ("noted", "sent") and field.name in {name for name, _, _ in said.fields}
+    ]
+    room = product.level_range(field.name)
+    if under_way:
+        cells.append(msg(STATE_WORDS[under_way[0]]))
+    elif room:
+        cells.append(msg("store_product.room", low=room.low, high=room.high))
+    return tuple(cells)
+
+
+def _read_only_blocks(product: StoreProduct) -> tuple[Block, ...]:
+    """What is shown and not changed here, under the reasons."""
+    rows: dict[Msg, list[Cells]] = {}
+    for field in FIELDS:
+        why = why_not(product, field)
+        if why is not None:
+            cells = (field_label(field.name), format_value(field.name, product.value(field.name)))
+            rows.setdefault(why, []).append(cells)
+    if not product.may_edit:
+        return tuple(Block(_block_title(product), tuple(cells), is_compact=True) for cells in rows.values())
+    return tuple(Block(why, tuple(cells), is_compact=True, is_title_needed=True) for why, cells in rows.items())
+
+
+def _block_title(product: StoreProduct) -> Msg:
+    return with_age(msg("store_product.here"), product.age_s)
+
+
+def _time_rows(product: StoreProduct) -> tuple[Cells, ...]:
+    """When it can be ordered next and when it comes, then what follows."""
+    rows: list[Cells] = []
+    for first, more, moments in (
+        ("lookup.ordering", "store_product.then_order", product.ordering_times),
+        ("lookup.delivery", "store_product.then_delivery", product.delivery_times),
+    ):
+        for index, at in enumerate(moments[:MAX_SHOWN]):
+            rows.append((msg(more if index else first), at))
+    return tuple(rows)
+
+
+def _change_row(meaning: PendingChange) -> Cells:
+    return (change_text(meaning), msg(STATE_WORDS[meaning.state]), raw(meaning.user), msg("moment", at=meaning.at))
+
+
+def _read_only_rows(product: StoreProduct) -> tuple[Cells, ...]:
+    rows: list[Cells] = [(msg(_READ_ONLY_LABELS[name]), raw(text)) for name, text in product.read_only_fields]
+    if product.attention:
+        rows.append((msg("store_product.attention_everywhere"), raw(product.attention)))
+    if product.max_change_percentage > 0 and product.may_edit_levels:
+        rows.append(
+            (msg("store_product.percentage"), msg("store_product.percent", percentage=product.max_change_percentage))
+        )
+    return tuple(rows)
+
+
+# A change
+
+
+def _value_step(state: StoreProductState, product: StoreProduct) -> Step:
+    room = product.level_range(state.field)
+    now = msg(
+        "store_product.now", what=field_label(state.field), value=format_value(state.field, product.value(state.field))
+    )
+    lines = [Line("product", raw(product.name)), Line("quantity", now)]
+    if room:
+        lines.append(Line("note", _range_message(product, state.field)))
+    if is_write_only(product, state.field):
+        lines.append(Line("note", msg("store_product.hidden")))
+    return Step(
+        name="store_product.value",
+        title=field_label(state.field),
+        prompt=input_prompt(state.field),
+        lines=tuple(lines),
+        choices=value_choices(state),
+        key_hints=(BACK,),
+    )
+
+
+def _range_message(product: StoreProduct, name: str) -> Msg:
+    room = product.level_range(name)
+    if room is None:
+        return msg("store_product.unsaid")
+    return msg("store_product.room_why", low=room.low, high=room.high, start=room.original, percentage=room.percentage)
+
+
+def _confirm_step(state: StoreProductState, product: StoreProduct) -> Step:
+    said = parse_update_values(dict(state.changes))
+    first, *more = [_change_message(name, product.value(name), text) for name, text in said.items()]
+    bound = [name for name in said if product.level_range(name)]
+    return Step(
+        name="store_product.sure",
+        title=msg("store_product.title_sure"),
+        prompt=msg("store_product.prompt_sure"),
+        lines=(
+            Line("product", raw(product.name)),
+            Line("note" if state.field == "attention_codes" else "quantity", first),
+            *(Line("note", each) for each in more),
+            *(Line("note", each) for each in price_warnings(product, dict(state.changes))),
+            *(Line("note", _range_message(product, name)) for name in bound[:1]),
+        ),
+        choices=(msg("store_product.send"),),
+        choice_letters=choice_keys.YES,
+        key_hints=(BACK,),
+    )
+
+
+# Figures
+
+
+def _chart(state: StoreProductState, product: StoreProduct) -> Chart:
+    series = []
+    for name, found in product.series:
+        values = tuple(figure.value for figure in found)
+        keys = tuple(raw(figure.key or str(at)) for at, figure in enumerate(found, 1))
+        total = None if name == "average" else sum(values, Decimal(0))
+        series.append(Series(msg(_SERIES_LABELS[name]), values, total, keys))
+    return Chart(
+        name="store_product.chart",
+        title=msg("store_product.title", number=state.number),
+        prompt=msg("store_product.prompt_chart"),
+        lines=(Line("product", raw(product.name)),),
+        series=tuple(series),
+        axis=(),
+        page=state.page,
+        empty=msg("store_product.no_figures"),
+        key_hints=(*PAGE_HINTS, BACK),
+    )

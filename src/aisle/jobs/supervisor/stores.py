@@ -1,0 +1,436 @@
+"""What the pages of the chain's stores show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aisle.jobs import pages
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    SwitchStore,
+    Turn,
+)
+from aisle.jobs.pages import page_size, turn_page
+from aisle.jobs.quantities import name_of
+from aisle.jobs.supervisor.store_data import (
+    ADDRESS,
+    FIELDS,
+    ORGANISATION,
+    TECHNICAL,
+    OrderingSlot,
+    Printer,
+    Store,
+    StoreField,
+    StoreRow,
+    StoresState,
+    parse_store,
+    parse_store_row,
+)
+from aisle.jobs.view import (
+    BACK,
+    INFO,
+    PAGE_HINTS,
+    WRONG,
+    Block,
+    DetailView,
+    KeyHint,
+    Line,
+    ListView,
+    Msg,
+    Row,
+    Step,
+    Verdict,
+    View,
+    msg,
+    raw,
+)
+from aisle.jobs.view import LabelledValue as Shown
+from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Scan, Text, UnknownCode
+
+TITLES = {
+    "all": "stores.title_all",
+    "near": "stores.title_near",
+    "warehouse": "stores.title_warehouse",
+    "visited": "stores.title_visited",
+}
+
+EMPTY_TEXTS = {
+    "all": "stores.empty_all",
+    "near": "stores.empty_near",
+    "warehouse": "stores.empty_warehouse",
+    "visited": "stores.empty_visited",
+}
+
+YES_NO = {"yes": "stores.yes", "no": "stores.no"}
+
+DAYS = (
+    *("day.sunday", "day.monday", "day.tuesday", "day.wednesday"),
+    *("day.thursday", "day.friday", "day.saturday", "day.sunday"),
+)
+"""Days of an ordering schema: Monday is 1, Sunday 0 or 7."""
+
+TIME_FIELDS = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
+
+
+def list_title(state: StoresState) -> Msg:
+    """What the list shows."""
+    return msg("stores.title_change") if state.is_switching and state.subset == "all" else msg(TITLES[state.subset])
+
+
+def list_view(state: StoresState) -> ListView:
+    """The stores, each with a number to choose it by."""
+    text = state.typed or state.search
+    return pages.list_view(
+        state,
+        "stores",
+        list_title(state),
+        msg("stores.prompt_change" if state.is_switching else "stores.prompt"),
+        (msg("head.store"), msg("head.number"), msg("stores.head_what"), msg("stores.head_area")),
+        tuple(_store_row(each) for each in state.rows),
+        KeyHint("v", msg("stores.others")),
+        empty=msg("stores.no_match", text=text) if text else msg(EMPTY_TEXTS[state.subset]),
+        may_have_more=state.may_have_more,
+    )
+
+
+def _store_row(store: StoreRow) -> Row:
+    return Row(store.number, (raw(store.name or store.number), raw(store.number), _store_kind(store), raw(store.area)))
+
+
+def _store_kind(store: StoreRow) -> Msg:
+    if store.is_current:
+        return msg("stores.here")
+    if store.unsent:
+        return msg("stores.unsent", count=store.unsent)
+    if store.is_warehouse:
+        return msg("stores.warehouse")
+    return msg("stores.near") if store.is_nearby else raw("")
+
+
+def can_switch(state: StoresState) -> bool:
+    """Whether this person may change this terminal to the store on the page."""
+    return bool(state.store and state.store.may_switch and not state.store.is_current)
+
+
+def store_choices(state: StoresState) -> tuple[Msg, ...]:
+    """What can be done with the store on the page."""
+    return (msg("stores.way_change"),) if can_switch(state) else ()
+
+
+def page_view(state: StoresState) -> DetailView:
+    """One store with all that is known of it."""
+    sheet = state.store
+    return DetailView(
+        name="stores.page",
+        title=msg("stores.title_of", store=state.store_number),
+        prompt=msg("stores.prompt_ways" if store_choices(state) else "stores.prompt_page"),
+        lines=_lines(sheet, state.store_number) if sheet else (Line("note", msg("stores.awaited")),),
+        blocks=_blocks(sheet) if sheet else (),
+        page=state.page,
+        choices=store_choices(state),
+        key_hints=(*PAGE_HINTS, BACK),
+    )
+
+
+def _lines(store: Store, number: str) -> tuple[Line, ...]:
+    """What it is, and whether people work there from here."""
+    lines = [Line("product", raw(store.name or number))]
+    what = msg("stores.is_warehouse" if store.is_warehouse else "stores.is_store")
+    lines.append(Line("note", msg("stores.in_area", what=what, area=store.area) if store.area else what))
+    if store.is_current:
+        lines.append(Line("note", msg("stores.is_here")))
+    elif store.unsent_there:
+        lines.append(Line("note", msg("stores.unsent_there", count=store.unsent_there)))
+    elif not store.may_switch:
+        lines.append(Line("note", msg("stores.no_right")))
+    return tuple(lines)
+
+
+def _blocks(store: Store) -> tuple[Block, ...]:
+    """What is asked for most comes first; what the service did not tell is said where it would stand."""
+    untold: tuple[tuple[Msg, ...], ...] = ()
+    if store.details_state != "yes":
+        untold = ((msg("stores.untold" if store.details_state == "refused" else "stores.unasked"),),)
+    found = (
+        Block(msg("stores.address"), _field_rows(store, ADDRESS)),
+        Block(msg("stores.hours"), tuple((raw(key), raw(value)) for key, value in store.opening_hours)),
+        Block(msg("stores.orders"), tuple(_ordering_row(each) for each in store.ordering_schema)),
+        Block(msg("lookup.pools"), tuple((raw(pool), raw(name)) for pool, name in store.pools)),
+        Block(msg("stores.printers"), tuple(_printer_row(each) for each in store.printers)),
+        Block(msg("stores.organisation"), _field_rows(store, ORGANISATION)),
+        Block(msg("stores.technical"), _field_rows(store, TECHNICAL)),
+        Block(msg("stores.free"), tuple((raw(key), raw(value)) for key, value in store.free_fields)),
+        Block(msg("stores.more"), untold),
+    )
+    return tuple(block for block in found if block.rows)
+
+
+def _field_rows(store: Store, fields: Mapping[str, str]) -> tuple[tuple[Msg, ...], ...]:
+    """What is known of these, and with the last of them what the interface does not name."""
+    facts = [fact for fact in store.fields if fact.name in fields or (fields is TECHNICAL and not fact.is_known)]
+    return tuple((field_label(fact), format_store_field(fact)) for fact in facts)
+
+
+def field_label(field: StoreField) -> Msg:
+    """What a field is called."""
+    return msg(FIELDS[field.name]) if field.is_known else raw(field.name)
+
+
+def format_store_field(field: StoreField) -> Msg:
+    """What it says."""
+    if field.name in TIME_FIELDS:
+        return msg("moment", at=field.value)
+    return msg(YES_NO[field.value]) if field.value in YES_NO else raw(field.value)
+
+
+def _ordering_row(slot: OrderingSlot) -> tuple[Msg, ...]:
+    day = int(slot.day) if slot.day.isdecimal() else -1
+    cells = [msg(DAYS[day]) if 0 <= day < len(DAYS) else raw(slot.day), raw(slot.time)]
+    if slot.delivery_offset:
+        cells.append(
+            msg("stores.after", count=int(slot.delivery_offset))
+            if slot.delivery_offset.isdecimal()
+            else raw(slot.delivery_offset)
+        )
+    if slot.ordering_offset not in ("", "0"):
+        cells.append(msg("stores.before", days=slot.ordering_offset))
+    cells += [msg("stores.category", category=slot.category)] if slot.category else []
+    cells += [msg("stores.weeks", weeks=slot.weeks)] if slot.weeks else []
+    return tuple(cells)
+
+
+def _printer_row(printer: Printer) -> tuple[Msg, ...]:
+    cells = [raw(printer.name or printer.address)]
+    cells += [raw(said) for said in (printer.address if printer.name else "", printer.description) if said]
+    return (*cells, msg("stores.bluetooth")) if printer.is_bluetooth else tuple(cells)
+
+
+def switch_choices(state: StoresState) -> tuple[Msg, ...]:
+    """Whether to work in the store."""
+    if not state.store:
+        return ()
+    stay = msg("stores.stay")
+    return (msg("stores.go", store=state.store_number), stay) if can_switch(state) else (stay,)
+
+
+def switch_view(state: StoresState) -> Step:
+    """What a change to the store means."""
+    sheet = state.store
+    return Step(
+        name="stores.change",
+        title=msg("stores.title_change"),
+        prompt=msg("stores.prompt_sure" if can_switch(state) else "stores.prompt_stay"),
+        lines=_switch_lines(sheet, state.store_number) if sheet else (Line("note", msg("stores.awaited")),),
+        labelled_values=_unsent_values(sheet) if sheet else (),
+        choices=switch_choices(state),
+        key_hints=(BACK,),
+    )
+
+
+def _switch_lines(store: Store, number: str) -> tuple[Line, ...]:
+    lines = [Line("place", raw(number)), Line("product", raw(store.name or number))]
+    if store.is_current:
+        return (*lines, Line("note", msg("stores.is_here")))
+    if not store.may_switch:
+        return (*lines, Line("note", msg("stores.no_right")))
+    if store.unsent or store.open_jobs:
+        lines.append(Line("note", msg("stores.meaning", waiting=store.unsent, jobs=len(store.open_jobs))))
+    else:
+        lines.append(Line("note", msg("stores.meaning_none")))
+    return tuple(lines) if store.has_data_there else (*lines, Line("note", msg("stores.new_there")))
+
+
+def _unsent_values(store: Store) -> tuple[Shown, ...]:
+    """What stays in the store that is left, and what waits in the other one."""
+    counts = (
+        ("stores.fact_unsent", store.unsent),
+        ("stores.fact_jobs", len(store.open_jobs)),
+        ("stores.fact_there_unsent", store.unsent_there),
+        ("stores.fact_there_jobs", len(store.open_jobs_there)),
+    )
+    return tuple(Shown(msg(label), msg("number", value=count)) for label, count in counts if count)
+
+
+SUBSETS = ("all", "near", "warehouse", "visited")
+"""What the list shows, one after the other."""
+
+Result = Turn[StoresState]
+
+
+class StoresJob(Job[StoresState]):
+    """The stores of the chain."""
+
+    name = "stores"
+    steps: tuple[str, ...] = ("stores", "stores.page", "stores.change")
+    version = 1
+    journalled = False
+
+    def begin(self) -> StoresState:
+        """All of them."""
+        return StoresState()
+
+    def accepts(self, state: StoresState) -> Accepts:
+        """Rows are numbered, and so is what can be done; `v` shows other stores."""
+        if state.is_asking_switch:
+            return Accepts(choices=len(switch_choices(state)), typed_only=True)
+        if state.store_number:
+            return Accepts(choices=len(store_choices(state)), command_letters=pages.PAGE_LETTERS)
+        return Accepts(
+            choices=pages.numbered_rows(state), command_letters=f"v{pages.page_letters(state)}", follows_typing=True
+        )
+
+    def prefers(self, state: StoresState) -> tuple[str, ...]:
+        """Nothing that is scanned is a store."""
+        return ()
+
+    def step_name(self, state: StoresState) -> str:
+        """One of `steps`."""
+        return "stores.change" if state.is_asking_switch else "stores.page" if state.store_number else "stores"
+
+    def view(self, state: StoresState) -> View:
+        """The list, the page or the question."""
+        if state.is_asking_switch:
+            return switch_view(state)
+        return page_view(state) if state.store_number else list_view(state)
+
+    def handle(self, state: StoresState, event: Event, context: Context) -> Result:
+        """Words find, numbers choose."""
+        match event:
+            case Opened(args):
+                state = state._replace(is_switching=bool(args.get("change")))
+                return Turn(state, _refresh(state, context))
+            case Rows(id_, rows, _):
+                return _handle_rows(state, event, id_, rows, context)
+            case Resumed() | Closed() | Changed("store" | "outbox" | "person"):
+                return Turn(state, _refresh(state, context))
+            case Scan(meanings):
+                return Turn(state, (), Verdict(WRONG, msg("stores.not_this", what=name_of(meanings[0]))))
+            case Back():
+                return _go_back(state, context)
+        if state.is_asking_switch:
+            return _handle_answer(state, event)
+        return (
+            _handle_page_input(state, event, context)
+            if state.store_number
+            else _handle_list_input(state, event, context)
+        )
+
+
+def _refresh(state: StoresState, context: Context) -> tuple[Effect, ...]:
+    return (_query(state, context), *([_query_store(state.store_number, context)] if state.store_number else []))
+
+
+def _query(state: StoresState, context: Context) -> Query:
+    args = {
+        "search": state.typed or state.search,
+        "show": state.subset,
+        "first": state.first,
+        "size": page_size(context),
+    }
+    return Query("list", "stores", args, is_live=True)
+
+
+def _query_store(number: str, context: Context) -> Query:
+    args = {"store_number": number, "user": context.user, "terminal": context.terminal}
+    return Query("one", "store_page", args, is_live=True)
+
+
+def _handle_rows(
+    state: StoresState, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context
+) -> Result:
+    if id_ == "list":
+        came = pages.handle_rows(
+            state._replace(may_have_more=answer.may_have_more),
+            answer,
+            tuple(parse_store_row(row) for row in rows),
+            context,
+            _query,
+        )
+        if came.effects or not state.open_single_hit:
+            return came
+        hit, fresh = _single_hit(came.state), came.state._replace(open_single_hit=False)
+        return _open_store(fresh, hit, context) if hit else Turn(fresh)
+    if id_ == "one" and rows:
+        return Turn(state._replace(store=parse_store(rows[0])))
+    if id_ == "one":
+        shut = state._replace(store_number="", store=None, is_asking_switch=False)
+        return Turn(shut, (_query(shut, context),), Verdict(WRONG, msg("stores.gone", store=state.store_number)))
+    return Turn(state)
+
+
+def _single_hit(state: StoresState) -> StoreRow | None:
+    """The only store that was found, or the one of which all of the number was typed."""
+    named = [row for row in state.rows if row.number == state.search.strip()]
+    return state.rows[0] if state.total == 1 and state.rows and not state.may_have_more else named[0] if named else None
+
+
+def _open_store(state: StoresState, row: StoreRow, context: Context) -> Result:
+    """The page of a store, or at once what a change to it means."""
+    state = state._replace(store_number=row.number, store=None, page=0, typed="", is_asking_switch=state.is_switching)
+    return Turn(state, (_query_store(row.number, context), Refresh("store", row.number)))
+
+
+def _handle_page_input(state: StoresState, event: Event, context: Context) -> Result:
+    match event:
+        case Choice(choice) if choice <= len(store_choices(state)):
+            return Turn(state._replace(is_asking_switch=True), (_query_store(state.store_number, context),))
+        case Command("n" | "p" as key) | CursorKey(key):
+            return Turn(state._replace(page=turn_page(state.page, key)))
+        case UnknownCode(text) | Text(text):
+            found = StoresState(state.subset, text, is_switching=state.is_switching, open_single_hit=True)
+            return Turn(found, (_query(found, context),))
+    return Turn(state)
+
+
+def _handle_answer(state: StoresState, event: Event) -> Result:
+    match event:
+        case Choice(1) if can_switch(state):
+            is_back = bool(state.store and state.store.is_home_store)
+            return Turn(state, (SwitchStore(state.store_number, needs_supervisor=not is_back),))
+        case Choice():
+            return _decline_switch(state)
+        case UnknownCode(text) | Text(text):
+            return Turn(state, (), Verdict(WRONG, msg("stores.choose", text=text)))
+    return Turn(state)
+
+
+def _decline_switch(state: StoresState) -> Result:
+    if state.is_switching:
+        return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
+    return Turn(state._replace(is_asking_switch=False), (), Verdict(INFO, msg("session.dropped")))
+
+
+def _handle_list_input(state: StoresState, event: Event, context: Context) -> Result:
+    match event:
+        case Text(text) | UnknownCode(text):
+            found = StoresState(state.subset, text, is_switching=state.is_switching, open_single_hit=True)
+            return Turn(found, (_query(found, context),))
+        case Command("v"):
+            show = SUBSETS[(SUBSETS.index(state.subset) + 1) % len(SUBSETS)]
+            state = StoresState(show, state.search, is_switching=state.is_switching)
+            return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))
+    return pages.handle_list_input(state, event, context, _query, _open_store, "v")
+
+
+def _go_back(state: StoresState, context: Context) -> Result:
+    if state.is_asking_switch and not state.is_switching:
+        return Turn(state._replace(is_asking_switch=False))
+    if state.store_number:
+        shut = state._replace(store_number="", store=None, is_asking_switch=False)
+        return Turn(shut, (_query(shut, context),))
+    if state.search or state.typed:
+        fresh = StoresState(state.subset, is_switching=state.is_switching)
+        return Turn(fresh, (_query(fresh, context),))
+    return Turn(state, (Close(),))

@@ -1,0 +1,588 @@
+"""What the list of what is not settled keeps, and what can be done about an entry of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import pages
+from aisle.jobs.job import (
+    ARRIVED,
+    CLOSED_BY_HAND,
+    DIFFERENCE,
+    OVERAGE,
+    RESEND,
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    Opened,
+    Query,
+    Refresh,
+    Resolve,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+)
+from aisle.jobs.message import is_stored_message, read_message
+from aisle.jobs.pages import page_size
+from aisle.jobs.supervisor.store_product_view import field_label, format_value
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    GOOD,
+    INFO,
+    NEXT_PAGE,
+    STATE_WORDS,
+    WRONG,
+    Block,
+    DetailView,
+    Line,
+    ListView,
+    Msg,
+    Row,
+    Step,
+    Verdict,
+    View,
+    msg,
+    raw,
+)
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Accepts,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Scan,
+    Text,
+    UnknownCode,
+)
+from aisle.tuples import NamedTuple
+
+COUNT, OPEN_ORDER = "count", "look"
+"""Ways out that lead to other jobs: counting the place, and opening the order."""
+
+OPEN_STORE_PRODUCT = "setting"
+"""The way to the product whose levels or prices it is about."""
+
+OPEN_BLOCKING = "first"
+"""The way to what has to be settled before this one can go."""
+
+PUT_BACK, OTHER_ORDER = "put_back", "other_order"
+"""What has become of goods that an order did not get; that is how they were settled by hand."""
+
+
+class Item(NamedTuple):
+    """One part of what was meant."""
+
+    product: str = ""
+    label: str = ""
+    quantity: Decimal | None = None
+    line: int = 0
+    source: str = ""
+    """Where it lies, or lay."""
+    target: str = ""
+
+
+class Comparison(NamedTuple):
+    """What stood at the service before, what we said, and what stands there now; None for what nobody knows."""
+
+    subject: str
+    location: str = ""
+    before: str | None = None
+    ours: str | None = None
+    after: str | None = None
+
+
+class UnconfirmedOperation(NamedTuple):
+    """One operation that is not settled."""
+
+    op_id: str
+    state: str
+    """`noted`, `sent`, `confirmed`, `refused` or `unclear`."""
+    needs_person: bool = False
+    """It waits for a person; otherwise all goes on by itself."""
+    kind: str = ""
+    """`move`, `count`, `change`, `pick`, `setting` or `other`."""
+    operation: str = ""
+    user: str = ""
+    at: str = ""
+    why: str = ""
+    finding: str = ""
+    evidence: str = ""
+    items: tuple[Item, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    choices: tuple[str, ...] = ()
+    order: str = ""
+    location: str = ""
+    product: str = ""
+    blocked_by: str = ""
+    """op_id of the doubtful one before it."""
+    token_owner: str = ""
+    """Whose token it goes with; empty for the store's."""
+    waits_for_pin_of: str = ""
+    """Whose PIN it waits for."""
+
+
+class UnconfirmedState(NamedTuple):
+    """A window on the list; with `entry` that one alone."""
+
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[UnconfirmedOperation, ...] = ()
+    total: int = 0
+    entry: UnconfirmedOperation | None = None
+    page: int = 0
+    question: str = ""
+    """`again`: whether it shall be sent again is the question; `by_hand`: how it was settled."""
+
+
+def operation_choices(operation: UnconfirmedOperation) -> tuple[str, ...]:
+    """All that can be done about it, in the order of its numbers."""
+    first = (OPEN_BLOCKING,) if operation.blocked_by else ()
+    counted = (COUNT,) if operation.location and (first or operation.state in ("refused", "unclear")) else ()
+    page = (OPEN_STORE_PRODUCT,) if operation.kind == "setting" and operation.product else ()
+    return (*first, *operation.choices, *counted, *page, *((OPEN_ORDER,) if operation.order else ()))
+
+
+RESOLUTIONS = ("counted", "corrected", "nothing")
+"""How something was settled by hand, as it is kept; anything else is said in words."""
+
+_RESOLUTION_TEXTS = (msg("doubts.how_counted"), msg("doubts.how_corrected"), msg("doubts.how_nothing"))
+
+_CHOICE_TEXTS = {
+    "arrived": "doubts.way_arrived",
+    "again": "doubts.way_again",
+    "by_hand": "doubts.way_by_hand",
+    "overage": "doubts.way_overage",
+    "difference": "doubts.way_difference",
+    "put_back": "doubts.way_put_back",
+    "other_order": "doubts.way_other_order",
+    "first": "doubts.way_first",
+    "count": "doubts.way_count",
+    "look": "doubts.way_look",
+    "setting": "doubts.way_setting",
+}
+_OPERATION_TEXTS = {"move": "doubts.what_move", "count": "doubts.what_count", "change": "doubts.what_change"}
+_STATE_NOTES = {"noted": "doubts.note_noted", "sent": "doubts.note_sent", "confirmed": "doubts.note_confirmed"}
+_EVIDENCE_TEXTS = {
+    "there": "doubts.looks_there",
+    "not_there": "doubts.looks_not_there",
+    "mixed": "doubts.looks_mixed",
+}
+
+
+def page_view(state: UnconfirmedState, step_name: str) -> View:
+    """The page that this state shows."""
+    if state.entry is None:
+        return _list_view(state)
+    return _question_view(state, state.entry, step_name) if state.question else _entry_view(state, state.entry)
+
+
+def page_choices(state: UnconfirmedState) -> tuple[Msg, ...]:
+    """What the numbers of an entry's page do."""
+    if state.question == RESEND:
+        return (msg("doubts.again_yes"), msg("doubts.again_no"))
+    if state.question == CLOSED_BY_HAND:
+        return _RESOLUTION_TEXTS
+    doubt = state.entry
+    if doubt is None:
+        return ()
+    return tuple(msg(_CHOICE_TEXTS[way], place=doubt.location, order=doubt.order) for way in operation_choices(doubt))
+
+
+def _list_view(state: UnconfirmedState) -> ListView:
+    return pages.list_view(
+        state,
+        "doubts",
+        msg("doubts.title"),
+        msg("doubts.prompt") if state.total else msg("doubts.prompt_none"),
+        (msg("doubts.head_state"), msg("doubts.head_what"), msg("doubts.head_who"), msg("doubts.head_at")),
+        tuple(_operation_row(doubt) for doubt in state.rows),
+        empty=msg("doubts.empty"),
+    )
+
+
+def _operation_row(operation: UnconfirmedOperation) -> Row:
+    who = msg("doubts.who_pin", name=operation.waits_for_pin_of) if operation.waits_for_pin_of else raw(operation.user)
+    cells = (msg(STATE_WORDS[operation.state]), describe_operation(operation), who, msg("moment", at=operation.at))
+    return Row(operation.op_id, cells)
+
+
+def describe_operation(operation: UnconfirmedOperation) -> Msg:
+    """What was meant, in a line."""
+    first = operation.items[0] if operation.items else None
+    if operation.kind == "setting" and first is not None:
+        return msg("doubts.what_setting", label=first.label or first.product)
+    if operation.kind not in _OPERATION_TEXTS or first is None:
+        return msg("doubts.what_pick", order=operation.order) if operation.order else raw(operation.operation)
+    said = _describe_item(operation, first)
+    return msg("doubts.what_more", what=said, count=len(operation.items) - 1) if len(operation.items) > 1 else said
+
+
+def _describe_item(operation: UnconfirmedOperation, item: Item) -> Msg:
+    quantity = "?" if item.quantity is None else item.quantity
+    return msg(
+        _OPERATION_TEXTS[operation.kind],
+        quantity=quantity,
+        label=item.label or item.product,
+        source=item.source or msg("doubts.no_place"),
+        target=item.target or msg("doubts.no_place"),
+    )
+
+
+def _entry_view(state: UnconfirmedState, operation: UnconfirmedOperation) -> DetailView:
+    blocks = []
+    if operation.comparisons:
+        blocks.append(
+            Block(msg("doubts.sides"), tuple(_comparison_row(operation, side) for side in operation.comparisons))
+        )
+    if len(operation.items) > 1 or (operation.items and operation.kind == "pick"):
+        blocks.append(Block(msg("doubts.parts"), tuple(_item_row(item) for item in operation.items)))
+    blocks.append(
+        Block(
+            msg("doubts.about"),
+            (
+                (msg("doubts.head_who"), raw(operation.user)),
+                *(((msg("doubts.head_as"), raw(operation.token_owner)),) if operation.token_owner else ()),
+                (msg("doubts.head_at"), msg("moment", at=operation.at)),
+                (msg("doubts.number"), raw(operation.op_id)),
+            ),
+        )
+    )
+    return DetailView(
+        name="doubts.entry",
+        title=msg(STATE_WORDS[operation.state]),
+        prompt=msg("doubts.choose") if page_choices(state) else msg("doubts.look"),
+        lines=(Line("product", describe_operation(operation)), *(Line("note", note) for note in _notes(operation))),
+        blocks=tuple(blocks),
+        page=state.page,
+        choices=page_choices(state),
+        key_hints=(NEXT_PAGE, BACK),
+    )
+
+
+def _notes(operation: UnconfirmedOperation) -> tuple[Msg, ...]:
+    """What became of it, and what it looks like."""
+    if operation.state == "refused":
+        return (
+            msg(
+                "doubts.note_why" if is_stored_message(operation.why) else "doubts.note_refused",
+                why=read_message(operation.why),
+            ),
+        )
+    if operation.blocked_by:
+        return (msg("doubts.note_first"),)
+    if operation.waits_for_pin_of:
+        return (msg("doubts.note_pin", name=operation.waits_for_pin_of),)
+    if operation.state != "unclear":
+        return (msg(_STATE_NOTES[operation.state]),)
+    if not operation.needs_person:
+        first = msg("doubts.note_checking")
+    elif operation.finding == "changed":
+        first = msg("doubts.note_changed")
+    else:
+        first = (
+            msg("doubts.note_unknown") if operation.finding else msg("doubts.note_why", why=read_message(operation.why))
+        )
+    return (first, msg(_EVIDENCE_TEXTS[operation.evidence])) if operation.evidence else (first,)
+
+
+_ORDER_FIELD_TEXTS = {
+    "is_active": "doubts.field_active",
+    "is_claimed": "doubts.field_claimed",
+    "is_picked": "doubts.field_picked",
+    "is_rejected": "doubts.field_rejected",
+}
+_YES_NO_TEXTS = {"yes": "doubts.yes", "no": "doubts.no"}
+
+
+def _compare_setting(comparison: Comparison) -> tuple[Msg, ...]:
+    """What both sides say of a product in this store."""
+    was, ours, now = (
+        msg("doubts.nobody_knows") if value is None else format_value(comparison.subject, value)
+        for value in (comparison.before, comparison.ours, comparison.after)
+    )
+    return (field_label(comparison.subject), msg("doubts.side", before=was, after=now), msg("doubts.meant", ours=ours))
+
+
+def _compare_order_field(comparison: Comparison) -> tuple[Msg, ...]:
+    """What both sides say of the order as a whole."""
+    was, ours, now = (
+        msg(_YES_NO_TEXTS.get(value or "", "doubts.nobody_knows"))
+        for value in (comparison.before, comparison.ours, comparison.after)
+    )
+    return (
+        msg(_ORDER_FIELD_TEXTS[comparison.subject]),
+        msg("doubts.side", before=was, after=now),
+        msg("doubts.meant", ours=ours),
+    )
+
+
+def _comparison_row(operation: UnconfirmedOperation, comparison: Comparison) -> tuple[Msg, ...]:
+    if comparison.subject in _ORDER_FIELD_TEXTS:
+        return _compare_order_field(comparison)
+    if operation.kind == "setting":
+        return _compare_setting(comparison)
+    label = next((item.label for item in operation.items if item.product == comparison.subject), comparison.subject)
+    alone = len({each.subject for each in operation.comparisons}) == 1
+    where = comparison.location if comparison.location and alone else f"{label} {comparison.location}".strip()
+    said = msg(
+        "doubts.side",
+        before=_format_quantity(comparison.before or "?"),
+        after=_format_quantity(comparison.after or "?"),
+    )
+    return (
+        raw(where),
+        said,
+        *((msg("doubts.meant", ours=_format_quantity(comparison.ours)),) if comparison.ours else ()),
+    )
+
+
+def _format_quantity(text: str) -> str | Decimal | Msg:
+    """A quantity with decimals as people write it, its sign or `=` before it; anything else as it is."""
+    sign = text[0] if text[0] in "+=" else ""
+    try:
+        value = Decimal(text.removeprefix(sign))
+    except ArithmeticError:
+        return text
+    if value == value.to_integral_value():
+        return text
+    return msg("count.signed", sign=sign, value=value) if sign else value
+
+
+def _item_row(item: Item) -> tuple[Msg, ...]:
+    quantity = raw("?") if item.quantity is None else msg("number", value=item.quantity)
+    ends = [raw(place) for place in (item.source, item.target) if place]
+    return (raw(item.label or item.product), quantity, *ends)
+
+
+def _question_view(state: UnconfirmedState, operation: UnconfirmedOperation, step_name: str) -> Step:
+    note = msg("doubts.note_again") if state.question == RESEND else msg("doubts.note_by_hand")
+    return Step(
+        name=step_name,
+        title=msg(STATE_WORDS[operation.state]),
+        prompt=msg("doubts.choose") if state.question == RESEND else msg("doubts.choose_how"),
+        lines=(Line("product", describe_operation(operation)), Line("note", note)),
+        choices=page_choices(state),
+        key_hints=(BACK,),
+    )
+
+
+_QUESTIONS = {RESEND: "doubts.ask_again", CLOSED_BY_HAND: "doubts.ask_by_hand"}
+_RESOLVED_TEXTS = {
+    ARRIVED: "doubts.said_arrived",
+    RESEND: "doubts.said_again",
+    OVERAGE: "doubts.said_overage",
+    DIFFERENCE: "doubts.said_difference",
+    CLOSED_BY_HAND: "doubts.said_by_hand",
+}
+
+Result = Turn[UnconfirmedState]
+
+
+class UnconfirmedJob(Job[UnconfirmedState]):
+    """The list, an entry, and what has to be asked before something is settled."""
+
+    name = "doubts"
+    steps: tuple[str, ...] = ("doubts", "doubts.entry", "doubts.again", "doubts.by_hand")
+    version = 3
+    journalled = True
+
+    def begin(self) -> UnconfirmedState:
+        """Nothing read yet."""
+        return UnconfirmedState()
+
+    def accepts(self, state: UnconfirmedState) -> Accepts:
+        """Rows and ways out are numbered; how something was settled may be said in words."""
+        if state.entry is None:
+            return Accepts(choices=pages.numbered_rows(state), command_letters=pages.page_letters(state))
+        return Accepts(
+            choices=len(page_choices(state)),
+            command_letters="np",
+            search=state.question == CLOSED_BY_HAND,
+            typed_only=True,
+        )
+
+    def prefers(self, state: UnconfirmedState) -> tuple[str, ...]:
+        """An order, a product or a place finds the entry that speaks of it."""
+        return (ORDER, PRODUCT, LOCATION)
+
+    def step_name(self, state: UnconfirmedState) -> str:
+        """The list, one entry, or a question about it."""
+        if state.entry is None:
+            return "doubts"
+        return f"doubts.{state.question}" if state.question else "doubts.entry"
+
+    def handle(self, state: UnconfirmedState, event: Event, context: Context) -> Result:
+        """A number opens an entry, then chooses a way out."""
+        match event:
+            case Rows("doubts", rows, _):
+                return pages.handle_rows(state, event, tuple(_parse_operation(row) for row in rows), context, _query)
+            case Rows("doubt", rows, _):
+                return _update_entry(state, rows)
+            case Rows("chosen", rows, _):
+                return Turn(state._replace(entry=_parse_operation(rows[0]), page=0) if rows else state)
+            case Opened() | Closed() | Resumed() | Changed():
+                return Turn(state, _queries(state, context))
+            case Back():
+                return _go_back(state, context)
+            case Text(text) | UnknownCode(text) if state.question != CLOSED_BY_HAND:
+                return Turn(state, (), Verdict(WRONG, msg("doubts.unknown", text=text)))
+        return (
+            _handle_list_input(state, event, context)
+            if state.entry is None
+            else _handle_entry_input(state, state.entry, event)
+        )
+
+    def view(self, state: UnconfirmedState) -> View:
+        """The page of the step."""
+        return page_view(state, self.step_name(state))
+
+
+def _queries(state: UnconfirmedState, context: Context) -> tuple[Effect, ...]:
+    return (_query(state, context), *((_query_entry(state.entry),) if state.entry else ()))
+
+
+def _query_entry(operation: UnconfirmedOperation) -> Query:
+    return Query("doubt", "doubts", {"op_id": operation.op_id}, is_live=True)
+
+
+def _query(state: UnconfirmedState, context: Context) -> Query:
+    return pages.query_window("doubts", "doubts", {}, state.first, page_size(context))
+
+
+def _update_entry(state: UnconfirmedState, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """The entry on the page has gone on, or is over: found late, or settled by somebody else."""
+    if state.entry is None:
+        return Turn(state)
+    if not rows:
+        return Turn(state._replace(entry=None, question="", page=0), (), Verdict(INFO, msg("doubts.over")))
+    now = _parse_operation(rows[0])
+    if now.state != state.entry.state:
+        return Turn(
+            state._replace(entry=now, question=""),
+            (),
+            Verdict(INFO, msg("doubts.went_on", word=msg(STATE_WORDS[now.state]))),
+        )
+    return Turn(state._replace(entry=now))
+
+
+def _go_back(state: UnconfirmedState, context: Context) -> Result:
+    if state.question:
+        return Turn(state._replace(question=""))
+    if state.entry is not None:
+        state = state._replace(entry=None, page=0)
+        return Turn(state, (_query(state, context),))
+    return Turn(state, (Close(),))
+
+
+def _handle_list_input(state: UnconfirmedState, event: Event, context: Context) -> Result:
+    if isinstance(event, Scan):
+        return _open_scanned(state, event.matches[0], context)
+    return pages.handle_list_input(state, event, context, _query, _open_entry)
+
+
+def _open_entry(state: UnconfirmedState, operation: UnconfirmedOperation, context: Context) -> Result:
+    """What was chosen from a window is asked for again by name, so that the journal knows what it was."""
+    return Turn(state, (Query("chosen", "doubts", {"op_id": operation.op_id}),))
+
+
+def _open_scanned(state: UnconfirmedState, match: Match, context: Context) -> Result:
+    """The first entry in sight that speaks of what was scanned."""
+    for doubt in state.rows:
+        places = {place for item in doubt.items for place in (item.source, item.target)}
+        products = {item.product for item in doubt.items}
+        named = {ORDER: {doubt.order}, PRODUCT: products, LOCATION: places}.get(match.kind, set())
+        if match.key in named:
+            return _open_entry(state, doubt, context)
+    return Turn(state, (), Verdict(INFO, msg("doubts.none_of", label=match.label or match.key)))
+
+
+def _handle_entry_input(state: UnconfirmedState, operation: UnconfirmedOperation, event: Event) -> Result:
+    match event:
+        case Choice(number) if state.question == RESEND:
+            return _resolve(state, operation, RESEND) if number == 1 else Turn(state._replace(question=""))
+        case Choice(number) if state.question == CLOSED_BY_HAND:
+            return _resolve(state, operation, CLOSED_BY_HAND, RESOLUTIONS[number - 1])
+        case Text(text) if state.question == CLOSED_BY_HAND:
+            return _resolve(state, operation, CLOSED_BY_HAND, text)
+        case Choice(number) if number <= len(operation_choices(operation)):
+            return _follow_choice(state, operation, operation_choices(operation)[number - 1])
+        case Command("n" | "p" as key) | CursorKey(key) if not state.question:
+            return Turn(state._replace(page=pages.turn_page(state.page, key)))
+    return Turn(state)
+
+
+def _follow_choice(state: UnconfirmedState, operation: UnconfirmedOperation, choice: str) -> Result:
+    if choice == COUNT:
+        return Turn(state, (Start("count", {"location_code": operation.location}),))
+    if choice == OPEN_ORDER:
+        return Turn(state, (Start("pick", {"order_number": operation.order, "looks": True}),))
+    if choice == OPEN_STORE_PRODUCT:
+        return Turn(state, (Start("store_product", {"product_number": operation.product}),))
+    if choice == OPEN_BLOCKING:
+        first = UnconfirmedOperation(operation.blocked_by, "unclear")
+        return Turn(state._replace(entry=first, page=0), (_query_entry(first),))
+    if choice in (PUT_BACK, OTHER_ORDER):
+        return _resolve(state, operation, CLOSED_BY_HAND, choice)
+    if choice in (ARRIVED, OVERAGE, DIFFERENCE):
+        return _resolve(state, operation, choice)
+    return Turn(state._replace(question=choice), (), Verdict(ASK, msg(_QUESTIONS[choice])))
+
+
+def _resolve(state: UnconfirmedState, operation: UnconfirmedOperation, decision: str, note: str = "") -> Result:
+    """It leaves the list at once; what both sides say is read anew, so that the screens show it."""
+    rows = tuple(row for row in state.rows if row.op_id != operation.op_id)
+    state = state._replace(rows=rows, total=max(len(rows), state.total - 1), entry=None, question="", page=0, cursor=-1)
+    wishes = [Refresh("order", operation.order)] if operation.order else []
+    wishes += [Refresh("product", item.product) for item in operation.items[:4] if item.product]
+    return Turn(
+        state, (Resolve(operation.op_id, decision, note), *wishes), Verdict(GOOD, msg(_RESOLVED_TEXTS[decision]))
+    )
+
+
+def _parse_operation(row: Mapping[str, Any]) -> UnconfirmedOperation:
+    return UnconfirmedOperation(
+        op_id=str(row["op_id"]),
+        state=str(row["word"]),
+        needs_person=bool(row["asked"]),
+        kind=str(row["kind"]),
+        operation=str(row["operation"]),
+        user=str(row["who"]),
+        at=str(row["at"]),
+        why=str(row["why"]),
+        finding=str(row["verdict"]),
+        evidence=str(row["looks"]),
+        items=tuple(_parse_item(item) for item in row["items"]),
+        comparisons=tuple(Comparison(**side) for side in row["sides"]),
+        choices=tuple(str(way) for way in row["ways"]),
+        order=str(row["order"]),
+        location=str(row["place"]),
+        product=str(row["product"]),
+        blocked_by=str(row["waits_for"]),
+        token_owner=str(row.get("principal") or ""),
+        waits_for_pin_of=str(row.get("pin") or ""),
+    )
+
+
+def _parse_item(row: Mapping[str, Any]) -> Item:
+    return Item(
+        product=str(row["product_number"]),
+        label=str(row["label"]),
+        quantity=row["quantity"],
+        line=int(row["line"] or 0),
+        source=str(row["from"]),
+        target=str(row["to"]),
+    )

@@ -1,1 +1,0 @@
-"""This host's SQLite: cache.db (disposable) and outbox.db (precious)."""

@@ -1,1 +1,0 @@
-"""cache.db: its tables, its one writer, and rows of answers as rows of it."""

@@ -1,1 +1,0 @@
-"""What a session reads: the cache with the outbox laid over it."""

@@ -1,0 +1,1 @@
+"""Messages that people read, one module a topic and language, and their loader."""

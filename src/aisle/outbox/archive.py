@@ -1,0 +1,259 @@
+"""What is old leaves outbox.db: operations that are over are dropped, closed days of the journal go to archive.db.
+
+The archive keeps their events, jobs and sessions as they were, and totals by day. A row is in one of both files at any
+time: it is durable in the archive before it leaves the journal, and a move that broke off is taken up again.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+
+from aisle.host.database import checkpoint, connect, fetch, fetch_one, migrate, transaction
+from aisle.json_codec import to_text
+from aisle.tuples import NamedTuple
+
+OPERATION_DAYS = 30
+"""So long an operation that is over stays: a service that lost its last days may have to be told again."""
+JOURNAL_DAYS = 35
+"""So many days of the journal stay where a session can read them."""
+ARCHIVE_DAYS = 800
+"""So many days of events stay in the archive; its totals stay for ever."""
+_MIN_JOURNAL_DAYS = 7
+BATCH_SIZE = 200
+"""Rows at once, so that no session waits for it."""
+DAY_S = 86400
+_FUTURE_LIMIT_S = DAY_S
+"""What was noted so far in the future a wrong clock has noted: nothing behind it is young for that."""
+
+
+class Retention(NamedTuple):
+    """For how many days each is kept; 0 for ever."""
+
+    operation_days: float = OPERATION_DAYS
+    journal_days: float = JOURNAL_DAYS
+    archive_days: float = ARCHIVE_DAYS
+
+    def operations_before(self, now: float) -> float:
+        """Operations that were over before this go."""
+        return now - max(self.operation_days, OPERATION_DAYS) * DAY_S if self.operation_days else float("-inf")
+
+    def journal_before(self, now: float) -> float:
+        """The end of the youngest day that is archived: whole days of UTC."""
+        days = max(self.journal_days, _MIN_JOURNAL_DAYS)
+        return (now - days * DAY_S) // DAY_S * DAY_S if self.journal_days else float("-inf")
+
+    def archive_before(self, now: float) -> float:
+        """Archived events from before this go; none that has just come from the journal."""
+        days = max(self.archive_days, self.journal_days + 1)
+        return (now - days * DAY_S) // DAY_S * DAY_S if self.archive_days else float("-inf")
+
+
+DEFAULT_RETENTION = Retention()
+
+_ARCHIVE_SCHEMA = """
+CREATE TABLE event (
+  session_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  job_id TEXT NOT NULL,
+  at REAL NOT NULL,
+  occurred TEXT NOT NULL,
+  raw TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  event TEXT NOT NULL,
+  facts TEXT NOT NULL,
+  step_before TEXT NOT NULL,
+  step_after TEXT NOT NULL,
+  verdict TEXT NOT NULL,
+  PRIMARY KEY (session_id, seq)
+) WITHOUT ROWID;
+CREATE INDEX event_at ON event (at);
+CREATE TABLE job (
+  job_id TEXT PRIMARY KEY,
+  store TEXT NOT NULL,
+  user TEXT NOT NULL,
+  name TEXT NOT NULL,
+  opened REAL NOT NULL,
+  closed REAL
+) WITHOUT ROWID;
+CREATE TABLE session (
+  session_id TEXT PRIMARY KEY,
+  terminal TEXT NOT NULL,
+  store TEXT NOT NULL,
+  user TEXT NOT NULL,
+  version TEXT NOT NULL,
+  started REAL NOT NULL,
+  ended REAL
+) WITHOUT ROWID;
+CREATE TABLE total (
+  day TEXT NOT NULL,
+  user TEXT NOT NULL,
+  job TEXT NOT NULL,
+  events INTEGER NOT NULL,
+  first REAL NOT NULL,
+  last REAL NOT NULL,
+  PRIMARY KEY (day, user, job)
+) WITHOUT ROWID;
+"""
+
+_FINISHED_OPERATIONS = """
+SELECT n FROM operation o
+WHERE n < ifnull((SELECT n FROM operation WHERE +created_at >= ?1 AND +created_at < ?3 ORDER BY n LIMIT 1), 1 << 62)
+AND live = 0 AND state IN ('done', 'closed')
+AND max(created_at, ifnull(confirmed_at, 0), ifnull(read_back_at, 0)) < ?1
+AND NOT EXISTS (
+  SELECT 1 FROM operation later WHERE later.depends_on <> '' AND later.depends_on = o.op_id AND later.live = 1
+)
+ORDER BY n LIMIT ?2
+"""
+"""What is old is at the beginning: no index of moments is asked, nothing behind the first young row is looked at."""
+
+_OLD_EVENTS = """
+SELECT session_id, seq, job_id, at, occurred, raw, kind, event, facts, step_before, step_after, verdict FROM event
+WHERE at < ?1 AND seq < (SELECT max(seq) FROM event)
+AND seq < ifnull((SELECT seq FROM event WHERE at >= ?1 AND at < ?3 ORDER BY seq LIMIT 1), 1 << 62)
+AND NOT EXISTS (SELECT 1 FROM job WHERE job.job_id = event.job_id AND job.closed IS NULL)
+ORDER BY seq LIMIT ?2
+"""
+
+_JOBS = """
+SELECT job_id, store, user, name, opened, closed FROM job WHERE job_id IN (SELECT value FROM json_each(?))
+"""
+
+_SESSIONS = """
+SELECT session_id, terminal, store, user, version, started, ended FROM session
+WHERE session_id IN (SELECT value FROM json_each(?))
+"""
+
+_OLD_SESSIONS = """
+SELECT session_id FROM session WHERE last_seen < ?1
+AND session_id NOT IN (SELECT session_id FROM job) AND session_id NOT IN (
+  SELECT DISTINCT session_id FROM event
+  WHERE seq < ifnull((SELECT seq FROM event WHERE at >= ?1 + ?2 AND at < ?3 ORDER BY seq LIMIT 1), 1 << 62)
+)
+"""
+"""Who was last seen so long ago has done nothing a day later: what is younger is not looked through."""
+
+_TOTALS = """
+INSERT OR REPLACE INTO total
+SELECT date(e.at, 'unixepoch') AS day, ifnull(j.user, ifnull(s.user, '')) AS who, ifnull(j.name, '') AS what,
+  count(*), min(e.at), max(e.at)
+FROM event e LEFT JOIN job j ON j.job_id = e.job_id LEFT JOIN session s ON s.session_id = e.session_id
+WHERE e.at >= ? AND e.at < ? GROUP BY day, who, what
+"""
+
+
+def archive_path(folder: Path) -> Path:
+    """Where the archive of a home folder is."""
+    return folder / "archive.db"
+
+
+def open_archive(folder: Path) -> apsw.Connection:
+    """The archive of a home folder, made where there is none. Raises StorageError."""
+    connection = connect(archive_path(folder), guarded=True)
+    migrate(connection, (_ARCHIVE_SCHEMA,))
+    return connection
+
+
+def delete_old_operations(
+    outbox: apsw.Connection, now: float, limit: int = BATCH_SIZE, *, retention: Retention = DEFAULT_RETENTION
+) -> int:
+    """Drops operations that have been over for long; how many."""
+    rows = fetch(outbox, _FINISHED_OPERATIONS, retention.operations_before(now), limit, now + _FUTURE_LIMIT_S)
+    if not rows:
+        return 0
+    with transaction(outbox):
+        for table in ("op_lane", "operation"):
+            outbox.executemany(f"DELETE FROM {table} WHERE n = ?", rows)  # noqa: S608 - names of our own tables
+    return len(rows)
+
+
+def copy_events(
+    outbox: apsw.Connection,
+    archive: apsw.Connection,
+    now: float,
+    limit: int = BATCH_SIZE,
+    *,
+    retention: Retention = DEFAULT_RETENTION,
+) -> list[tuple[str, int]]:
+    """Makes old events durable in the archive, with their jobs, sessions and totals; (session_id, seq) of each.
+
+    Events of jobs that are still open stay, and so does the youngest of all.
+    """
+    rows = fetch(outbox, _OLD_EVENTS, retention.journal_before(now), limit, now + _FUTURE_LIMIT_S)
+    if not rows:
+        return []
+    jobs = fetch(outbox, _JOBS, to_text(list({row[2] for row in rows})))
+    sessions = fetch(outbox, _SESSIONS, to_text(list({row[0] for row in rows})))
+    with transaction(archive):
+        archive.executemany("INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        archive.executemany("INSERT OR REPLACE INTO job VALUES (?, ?, ?, ?, ?, ?)", jobs)
+        archive.executemany("INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?, ?, ?)", sessions)
+        for day in sorted({row[3] // DAY_S * DAY_S for row in rows}):
+            archive.execute(_TOTALS, (day, day + DAY_S))
+    return [(str(row[0]), int(row[1])) for row in rows]
+
+
+def delete_copied_events(
+    outbox: apsw.Connection, events: list[tuple[str, int]], now: float, *, retention: Retention = DEFAULT_RETENTION
+) -> None:
+    """Takes out of the journal what is in the archive, and jobs that nothing speaks of any more."""
+    with transaction(outbox):
+        outbox.executemany("DELETE FROM event WHERE session_id = ? AND seq = ?", events)
+        outbox.execute(
+            "DELETE FROM job WHERE closed < ? AND NOT EXISTS (SELECT 1 FROM event WHERE event.job_id = job.job_id)",
+            (retention.journal_before(now),),
+        )
+
+
+def delete_old_sessions(outbox: apsw.Connection, now: float, *, retention: Retention = DEFAULT_RETENTION) -> None:
+    """Drops sessions that were last seen long ago and that nothing speaks of; to be called when all is moved."""
+    old = fetch(outbox, _OLD_SESSIONS, retention.journal_before(now), DAY_S, now + _FUTURE_LIMIT_S)
+    if old:
+        with transaction(outbox):
+            outbox.executemany("DELETE FROM session WHERE session_id = ?", old)
+
+
+def has_old_events(outbox: apsw.Connection, now: float, *, retention: Retention = DEFAULT_RETENTION) -> bool:
+    """Whether any event is old enough; asked before an archive is opened, or made."""
+    row = fetch_one(outbox, "SELECT at FROM event WHERE at < ? ORDER BY seq LIMIT 1", now + _FUTURE_LIMIT_S)
+    return row is not None and float(row[0]) < retention.journal_before(now)
+
+
+def delete_archived_events(archive: apsw.Connection, before: float, limit: int = BATCH_SIZE) -> int:
+    """Drops a batch of what was archived of moments before this; how many events. Totals stay."""
+    rows = fetch(archive, "SELECT session_id, seq FROM event WHERE at < ? ORDER BY at LIMIT ?", before, limit)
+    if rows:
+        with transaction(archive):
+            archive.executemany("DELETE FROM event WHERE session_id = ? AND seq = ?", rows)
+            archive.execute("DELETE FROM job WHERE closed < ?", (before,))
+            archive.execute("DELETE FROM session WHERE ended < ?", (before,))
+    return len(rows)
+
+
+def tidy(folder: Path, outbox: apsw.Connection, now: float, kept: Retention = DEFAULT_RETENTION) -> int:
+    """Moves one batch of what is old out of the outbox of a home folder, or out of its archive; how many rows."""
+    gone = delete_old_operations(outbox, now, retention=kept)
+    due = has_old_events(outbox, now, retention=kept)
+    if not due and not (kept.archive_days and archive_path(folder).exists()):
+        return gone
+    with closing(open_archive(folder)) as old:
+        moved = copy_events(outbox, old, now, retention=kept) if due else []
+        if moved:
+            delete_copied_events(outbox, moved, now, retention=kept)
+        elif due:
+            delete_old_sessions(outbox, now, retention=kept)
+        forgotten = delete_archived_events(old, kept.archive_before(now))
+        if moved or forgotten:
+            checkpoint(old, truncate=True)
+    return gone + len(moved) + forgotten
+
+
+def daily_totals(archive: apsw.Connection) -> list[tuple[str, str, str, int]]:
+    """(day, user, job, events) of all that is archived, oldest first; the job is empty for a session's own."""
+    return [
+        (str(day), str(user), str(job), int(count))
+        for day, user, job, count in fetch(archive, "SELECT day, user, job, events FROM total ORDER BY day, user, job")
+    ]

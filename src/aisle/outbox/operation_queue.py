@@ -1,0 +1,461 @@
+"""A movement of several items as one operation an item, for a service that may carry out some of them alone.
+
+Our own service moves all of a request or nothing. What others do the document does not say, and what their logs show
+may prove one item and not the next. Which kind of service it goes to may not be known yet when it is said, so each such
+movement leaves room before it in the order of the outbox, for its items to stand exactly there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from aisle.cache.stock_overlay import products_of_operation
+from aisle.host.database import connect, fetch, fetch_one, migrate, storage_errors, transaction
+from aisle.jobs.job import DIFFERENCE, Json, Resolve, Write
+from aisle.json_codec import to_text
+from aisle.outbox.merge import can_merge, merge_batch, merge_writes, product_lanes
+from aisle.outbox.operation_record import (
+    BODY_VERSION,
+    CREATE_MOVEMENT,
+    STORE_PRINCIPAL,
+    Author,
+    Intent,
+    Operation,
+    author_of,
+    new_id,
+    operation_from_row,
+    sha256_hex,
+    write_of_operation,
+)
+from aisle.outbox.operation_state import (
+    CLOSE,
+    CONFIRM,
+    IN_DOUBT,
+    MERGE,
+    NEEDS_PERSON,
+    QUEUED,
+    REFUSE,
+    REFUSED,
+    RETRY,
+    SEND,
+    SENDING,
+    SPLIT,
+    UNFINISHED,
+    encode_evidence,
+    is_last_in_lanes,
+)
+from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
+from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage, store_text
+from aisle.outbox.rebase_excess import (
+    CARRIED_OVER_S,
+    EXCESS,
+    added_excess,
+    excess_query,
+    keep_excess,
+    merge_answers,
+    parse_carried_lines,
+)
+from aisle.outbox.reconciliation import replacement_write
+from aisle.outbox.service_restore import RestoreReplay
+
+_ITEM_LANES = ("order/", "product/")
+"""Lanes of what an item names; any other one is all items'."""
+
+
+def split_movement(write: Write) -> list[Write]:
+    """The items of a movement, each as a write in the lanes of what it names; itself where there is but one."""
+    if write.operation != CREATE_MOVEMENT or len(write.body) < 2:
+        return [write]
+    return [write._replace(body=[item], lanes=_lanes_of_item(write.lanes, item)) for item in write.body]
+
+
+def _lanes_of_item(lanes: Sequence[str], item: Mapping[str, Any]) -> tuple[str, ...]:
+    ends = (item.get(end) or {} for end in ("from_location", "to_location"))
+    named = {f"product/{item['product_number']}", *(f"order/{end.get('customer_order_number', '')}" for end in ends)}
+    return tuple(lane for lane in lanes if lane in named or not lane.startswith(_ITEM_LANES))
+
+
+def is_splittable(op: Operation) -> bool:
+    """Whether it has several items, and none of its bytes has ever left."""
+    unsent = op.frozen is None and op.first_sent_at is None and not op.parts
+    return unsent and op.operation == CREATE_MOVEMENT and len(op.body) > 1
+
+
+def reserve_number(outbox: apsw.Connection, write: Write) -> int | None:
+    """The number in the outbox that leaves room for its items before it; None for the next one."""
+    items = len(split_movement(write))
+    if items < 2:
+        return None
+    row = fetch_one(outbox, "SELECT seq FROM sqlite_sequence WHERE name = 'operation'")
+    return (int(row[0]) if row else 0) + items + 1
+
+
+def free_numbers_before(outbox: apsw.Connection, op: Operation) -> range:
+    """The numbers for its items just before it; none where it is not to be split, or somebody stands there."""
+    items = len(split_movement(write_of_operation(op))) if is_splittable(op) else 0
+    room = range(max(op.n - items, 1), op.n)
+    taken = fetch_one(outbox, "SELECT 1 FROM operation WHERE n >= ? AND n < ? LIMIT 1", room.start, op.n)
+    return room if len(room) == items and taken is None else range(0)
+
+
+_UNFINISHED_STATES = ", ".join(f"'{state}'" for state in UNFINISHED)
+
+_MERGE_CANDIDATE = f"""
+SELECT o.* FROM operation o
+WHERE o.merge_key = ? AND o.merge_key <> '' AND o.state = 'queued' AND o.attempts = 0 AND o.frozen IS NULL
+AND NOT EXISTS (
+  SELECT 1 FROM op_lane mine
+  JOIN op_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
+  JOIN operation other ON other.n = younger.n
+  WHERE mine.n = o.n AND other.state IN ({_UNFINISHED_STATES})
+)
+ORDER BY o.n DESC LIMIT 1
+"""  # noqa: S608 - states of our own
+
+_MOVE_DEPENDENCY = "UPDATE operation SET depends_on = ? WHERE depends_on = ? AND depends_on <> ''"
+"""As its index says it, or all that was ever sent is read."""
+_READY = """
+SELECT n, op_id FROM ready WHERE not_before <= ? AND principal IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?
+"""
+_MAX_CHECKED = 50
+"""So many of those whose turn it is are looked at, at most."""
+
+_QUEUED_IN_LANE = """
+SELECT o.* FROM op_lane l JOIN operation o ON o.n = l.n WHERE l.lane = ? AND o.state = 'queued' AND o.frozen IS NULL
+"""
+
+_EARLIER_FOR_PRODUCTS = """
+SELECT 1 FROM op_lane l
+JOIN json_each(?) e ON l.lane = e.value
+JOIN operation o ON o.n = l.n
+WHERE l.n < ? AND o.live = 1 AND o.principal IN (SELECT value FROM json_each(?))
+AND (o.state = 'sending' OR EXISTS (SELECT 1 FROM ready r WHERE r.n = o.n))
+LIMIT 1
+"""
+
+_SENT_SINCE = """
+SELECT o.* FROM operation o
+WHERE o.live = 1 AND (o.state = 'sending' OR (o.state = 'queued' AND o.first_sent_at IS NOT NULL)
+OR (o.state = 'done' AND o.confirmed_at > ?))
+"""
+
+_INSERT_OPERATION = """
+INSERT INTO operation (
+  n, op_id, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body, state,
+  created_at, occurred_at, depends_on, job_id, event_seq, schema_version
+) VALUES (
+  :n, :op_id, :store, :principal, :app_user, :terminal, :operation, :lanes, :merge_key, :path, :query, :body, 'queued',
+  :created_at, :occurred_at, :depends_on, :job_id, :event_seq, :schema_version
+)
+"""
+
+
+def open_outbox(folder: Path) -> apsw.Connection:
+    """The precious database of a home folder, made or brought up to date. Raises StorageError."""
+    connection = connect(folder / "outbox.db", guarded=True)
+    migrate(connection, OUTBOX_MIGRATIONS)
+    return connection
+
+
+class OperationQueue(RestoreReplay):
+    """The operations of outbox.db."""
+
+    # For sessions
+
+    def resolve(self, resolution: Resolve, user: str) -> bool:
+        """As `Doubtful.settle`; what is sent in the place of an operation is one of its own."""
+        op = self.get(resolution.op_id)
+        write = replacement_write(op, resolution.decision, user)
+        if write is None:
+            return super().resolve(resolution, user)
+        if resolution.decision == DIFFERENCE and not is_last_in_lanes(self._db, op.n):
+            return False
+        author = Author(op.store, user or op.app_user, op.principal, op.terminal)
+        (instead_of,) = self.enqueue([Intent(write, op.job_id, op.event_seq, op.occurred_at)], author)
+        self._apply_event(op.op_id, CLOSE, closed_by=user, why=store_text(resolution.note), superseded_by=instead_of)
+        return True
+
+    def enqueue(self, intents: Sequence[Intent], author: Author) -> tuple[str, ...]:
+        """Adds operations inside the caller's transaction; the op_id that carries each intent, in their order.
+
+        Intents with a merge key become one with each other, and with a row that waits and has never been sent, as long
+        as nothing stands between them in their lanes: a new row carries both, the old one is closed.
+        """
+        if not self._db.in_transaction:
+            raise RuntimeError("enqueue belongs into the transaction of the event that it follows from")
+        writes, carriers = merge_batch([intent.write for intent in intents])
+        newest: dict[int, Intent] = {}
+        for carrier, intent in zip(carriers, intents, strict=True):
+            before = newest.get(carrier)
+            newest[carrier] = intent._replace(depends_on=intent.depends_on or (before.depends_on if before else ""))
+        ids = [
+            self._add(newest[index]._replace(write=write), author_of(write, author))
+            for index, write in enumerate(writes)
+        ]
+        return tuple(ids[carrier] for carrier in carriers)
+
+    def _add(self, intent: Intent, author: Author) -> str:
+        write, created = intent.write, self._clock()
+        op_id = new_id(self._random)
+        old = self._merge_candidate(write, author) if write.merge_key else None
+        if old is not None:
+            write, created = merge_writes(write_of_operation(old), write), old.created_at
+            self._apply_event(old.op_id, MERGE, superseded_by=op_id)
+            self._db.execute(_MOVE_DEPENDENCY, (op_id, old.op_id))
+            intent = intent._replace(depends_on=intent.depends_on or old.depends_on)
+        number = reserve_number(self._db, write)
+        self._insert(op_id, intent._replace(write=write), author, created, number)
+        return op_id
+
+    def _insert(self, op_id: str, intent: Intent, author: Author, created: float, number: int | None = None) -> None:
+        """Writes one down, in its lanes; without a number it is the youngest."""
+        write = intent.write
+        row = {
+            **intent._asdict(),
+            **author._asdict(),
+            "n": number,
+            "op_id": op_id,
+            "operation": write.operation,
+            "lanes": to_text(write.lanes),
+            "merge_key": write.merge_key,
+            "path": to_text(dict(write.path)),
+            "query": to_text(dict(write.query)),
+            "body": to_text(write.body),
+            "created_at": created,
+            "schema_version": BODY_VERSION,
+        }
+        self._db.execute(_INSERT_OPERATION, row)
+        n = self._db.last_insert_rowid()
+        self._db.executemany("INSERT INTO op_lane (lane, n) VALUES (?, ?)", [(lane, n) for lane in set(write.lanes)])
+
+    def _merge_candidate(self, write: Write, author: Author) -> Operation | None:
+        """The row that this write can be merged with: waits, never sent, same author, the youngest of its lanes."""
+        row = fetch_one(self._db, _MERGE_CANDIDATE, write.merge_key)
+        if row is None:
+            return None
+        old = operation_from_row(row)
+        same = (old.store, old.principal, old.app_user) == (author.store, author.principal, author.app_user)
+        plain = write._replace(needs_supervisor=False)  # by whose token it goes is compared already
+        if not same or old.schema_version != BODY_VERSION or not can_merge(write_of_operation(old), plain):
+            return None
+        return None if self._has_later_for_products(old) else old
+
+    def _has_later_for_products(self, old: Operation) -> bool:
+        """Whether something was said of its goods after it: then it matters when it was said itself."""
+        lanes = to_text(sorted(product_lanes(write_of_operation(old))))
+        sql = "SELECT 1 FROM op_lane l JOIN json_each(?) e ON l.lane = e.value WHERE l.n > ? LIMIT 1"
+        return fetch_one(self._db, sql, lanes, old.n) is not None
+
+    def pending_operations(self, state: str = "") -> list[Operation]:
+        """What lies over the cache, or of that what is of this state: unfinished operations, and done ones that were
+        not read back; oldest first."""
+        sql = "SELECT n FROM operation WHERE live = 1 AND state <> 'rejected' AND ? IN ('', state)"
+        return self._select(f"SELECT * FROM operation WHERE n IN ({sql}) ORDER BY n", state)  # noqa: S608
+
+    def records_changed_since(self, since: float) -> frozenset[str]:
+        """Products whose stock may have changed at the service since then, by what was sent and not known before then
+        to have arrived: movements and logs name them in their lanes, picks in their lines. So do receipts name their
+        deliveries, which stand there as lanes: `delivery/<number>`."""
+        found: set[str] = set()
+        for operation in self._select(_SENT_SINCE, since):
+            lanes = (lane.partition("/") for lane in operation.lanes)
+            found.update(key for topic, _, key in lanes if topic == "product")
+            found.update(lane for lane in operation.lanes if lane.startswith("delivery/"))
+            found.update(products_of_operation(operation))
+        return frozenset(found)
+
+    def pending_counts(self) -> tuple[int, int]:
+        """(waiting, doubtful): not yet confirmed; and those that a person has to see (rejected or undecidable).
+
+        Raises StorageError when the file cannot be read.
+        """
+        with storage_errors(self._db.filename):
+            rows = fetch(self._db, "SELECT state, count(*) FROM operation WHERE live = 1 GROUP BY state")
+        of = {str(state): int(count) for state, count in rows}
+        waiting, doubtful = (QUEUED, SENDING, IN_DOUBT), (NEEDS_PERSON, REFUSED)
+        return sum(of.get(state, 0) for state in waiting), sum(of.get(state, 0) for state in doubtful)
+
+    # For the courier
+
+    def sendable(
+        self, limit: int = 20, principals: Sequence[str] = (STORE_PRINCIPAL,), exclude: Container[str] = ()
+    ) -> list[Operation]:
+        """Operations that may go now with the tokens of these principals, oldest first, without those of `but`.
+
+        What takes goods for an order lets go first what was said of these goods before it: what was brought to a shelf
+        has to be there when it is taken. It waits for nothing that stands still itself. What waits behind those that
+        are found is not looked at: with much to be sent it would be the same hundred rows each time.
+        """
+        found: list[Operation] = []
+        asked = self._clock(), to_text(list(principals)), max(limit, _MAX_CHECKED)
+        with closing(self._db.execute(_READY, asked)) as ready:
+            for n, op_id in ready:
+                ops = [] if op_id in exclude else self._select("SELECT * FROM operation WHERE n = ?", n)
+                found += [op for op in ops if not self._must_wait_for_products(op, principals)]
+                if len(found) >= limit:
+                    break
+        return found
+
+    def _must_wait_for_products(self, op: Operation, principals: Sequence[str]) -> bool:
+        """Whether something about its goods was said before it, and is on its way or may go itself."""
+        lanes = product_lanes(write_of_operation(op)).difference(op.lanes)
+        asked = to_text(sorted(lanes)), op.n, to_text(list(principals))
+        return bool(lanes) and fetch_one(self._db, _EARLIER_FOR_PRODUCTS, *asked) is not None
+
+    def next_due_at(self, checked_at: float | None = None) -> float | None:
+        """When the first queued operation may be tried whose time had not come at that look, or now; None without one.
+
+        Who sleeps until then says when he looked: what became due between the two would be asked for by nobody.
+        """
+        sql = "SELECT min(not_before) FROM operation WHERE live = 1 AND state = 'queued' AND not_before > ?"
+        row = fetch_one(self._db, sql, self._clock() if checked_at is None else checked_at)
+        return None if row is None or row[0] is None else float(row[0])
+
+    def begin_sending(
+        self, op_id: str, frozen: bytes, *, has_key: bool = False, evidence: Json = None, replace_frozen: bool = False
+    ) -> bytes | None:
+        """queued → sending, durable when this returns; the bytes to send, or None when it may not go (any more).
+
+        `frozen` is kept at the first attempt; later ones get these same bytes back, unless it is written `afresh`, for
+        it surely did not arrive. `keyed` says whether they go under
+        a key that the service keeps; it is written down here, where it cannot be lost without the operation, and so is
+        what was read before (`evidence`). State and lanes are looked at inside the transaction, so that a merge and a
+        send cannot both win.
+        """
+        with transaction(self._db):
+            row = fetch_one(self._db, "SELECT frozen FROM ready WHERE op_id = ?", op_id)
+            if row is None:
+                return None
+            content: bytes = frozen if row[0] is None or replace_frozen else row[0]
+            self._apply_event(
+                op_id,
+                SEND,
+                frozen=content,
+                fingerprint=sha256_hex(content),
+                sent=1,
+                keyed=int(has_key),
+                evidence=encode_evidence(evidence),
+            )
+        return content
+
+    def split_operation(self, op_id: str) -> bool:
+        """Makes an operation of each item of a movement that has not been sent, at its place in the lanes.
+
+        Then what becomes of one item is known and told of it alone. False where there is nothing to split, or no room
+        (an older program has left none).
+        """
+        with transaction(self._db):
+            op = self.get(op_id)
+            numbers = free_numbers_before(self._db, op)
+            if op.state != QUEUED or not numbers:
+                return False
+            items = split_movement(write_of_operation(op))
+            ids = [new_id(self._random) for _ in items]
+            self._apply_event(op_id, SPLIT, superseded_by=ids[-1])
+            self._db.execute(_MOVE_DEPENDENCY, (ids[-1], op_id))
+            author = Author(op.store, op.app_user, op.principal, op.terminal)
+            for item_id, number, write in zip(ids, numbers, items, strict=True):
+                intent = Intent(write, op.job_id, op.event_seq, op.occurred_at, op.depends_on)
+                self._insert(item_id, intent, author, op.created_at, number)
+        return True
+
+    def confirm(
+        self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[Mapping[str, Json]] = ()
+    ) -> None:
+        """The service has it. It stays over the cache until it is read back.
+
+        What of it found no room (`left`, or what was found before it was sent) is kept for a person.
+        """
+        with transaction(self._db):
+            before = fetch_one(self._db, "SELECT confirmed_at, evidence, answer FROM operation WHERE op_id = ?", op_id)
+            again = before is not None and before[0] is not None
+            known = str(before[2]) if before and again else ""
+            kept_answer = merge_answers(known, answer) if again else answer
+            self._apply_event(op_id, CONFIRM, answer=kept_answer, why=NO_MESSAGE, evidence=encode_evidence(evidence))
+            if before and not again and (excess or evidence or before[1]):
+                op = self.get(op_id)
+                keep_excess(self._db, op, excess or op.evidence.get(EXCESS, ()), self._random)
+            elif excess:  # said a second time: what was told of it the first time is nobody's hand's matter any more
+                keep_excess(self._db, self.get(op_id), added_excess(known, excess), self._random)
+            if lines := parse_carried_lines(answer):
+                self._query_excess_later(self.get(op_id), lines)
+
+    def _query_excess_later(self, op: Operation, lines: frozenset[int]) -> None:
+        """What of these lines waits for other hosts is asked for when they have had time, unless it will be already."""
+        write = excess_query(op, lines)
+        if write is None:
+            return
+        waiting = self._select(_QUEUED_IN_LANE, write.lanes[0])
+        if any(each.body == write.body for each in waiting):
+            return
+        intent = Intent(write, op.job_id, op.event_seq, op.occurred_at)
+        op_id = new_id(self._random)
+        self._insert(op_id, intent, Author(op.store, op.app_user, op.principal, op.terminal), self._clock())
+        self._db.execute("UPDATE operation SET not_before = ? WHERE op_id = ?", (self._clock() + CARRIED_OVER_S, op_id))
+
+    def refuse(self, op_id: str, reason: StoredMessage, evidence: Json = None) -> None:
+        """The service refused it, for a reason that a person can read; its effect leaves the screens.
+
+        `evidence`: what was read there, where that is why it was not even sent. What was answered before a restore is
+        forgotten: a refused operation with an answer is what of another one found no room.
+        """
+        self._transition(op_id, REFUSE, why=reason, evidence=encode_evidence(evidence), answer="")
+
+    def retry_later(self, op_id: str, reason: StoredMessage, not_before: float, *, was_not_sent: bool = False) -> None:
+        """Back to queued, to be sent again with the same bytes, not before that moment.
+
+        An attempt that never left this host does not count as one.
+        """
+        self._transition(op_id, RETRY, why=reason, not_before=not_before, sent=-int(was_not_sent))
+
+    def resend_line(self, op: Operation, line: Mapping[str, Json]) -> str:
+        """Says a line of an order that the service has forgotten; the op_id of the update."""
+        number = op.body["orders"]["order_number"]
+        body = {"orders": {"order_number": number, "order_lines": [dict(line)]}}
+        write = Write(op.operation, op.lanes, op.path, op.query, body)
+        with transaction(self._db):
+            author = Author(op.store, op.app_user, op.principal, op.terminal)
+            (op_id,) = self.enqueue([Intent(write, op.job_id, op.event_seq, op.occurred_at)], author)
+        return op_id
+
+    def postpone(self, op_id: str, reason: StoredMessage, not_before: float) -> None:
+        """It waits, not to be tried before that moment: what has to be known before it goes is not."""
+        with transaction(self._db):
+            self._db.execute(
+                "UPDATE operation SET not_before = ?, last_error = ? WHERE op_id = ? AND state = 'queued'",
+                (not_before, reason, op_id),
+            )
+
+    def mark_read_back(self, *op_ids: str) -> None:
+        """Their effects are in the cache, or show nowhere in it: done operations leave the overlay, in one commit."""
+        with transaction(self._db):
+            for op_id in op_ids:
+                self._db.execute(
+                    "UPDATE operation SET read_back_at = ?, live = 0 WHERE op_id = ? AND state = 'done' AND live = 1",
+                    (self._clock(), op_id),
+                )
+                if self._db.changes():
+                    self._remove_from_lanes(op_id)
+
+    def interrupted(self) -> list[Operation]:
+        """What a courier that died left in `sending`: to be retried under its key, or doubted."""
+        return self._select("SELECT * FROM operation WHERE live = 1 AND state = 'sending' ORDER BY n")
+
+    def unfinished(self) -> list[Operation]:
+        """All that holds its lanes, oldest first."""
+        return self._select(
+            f"SELECT * FROM operation WHERE live = 1 AND state IN ({_UNFINISHED_STATES}) ORDER BY n"  # noqa: S608
+        )
+
+    def recent(self, limit: int = 100) -> list[Operation]:
+        """The youngest operations, whatever became of them, youngest first."""
+        return self._select("SELECT * FROM operation ORDER BY n DESC LIMIT ?", limit)
+
+    def live_operations(self) -> list[Operation]:
+        """All that somebody still waits for, oldest first: unfinished, refused and not seen, done and not read back."""
+        return self._select("SELECT * FROM operation WHERE live = 1 ORDER BY n")

@@ -1,0 +1,187 @@
+"""What may become of an operation: one table, which is the documentation too."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import apsw
+
+from aisle.errors import StorageError
+from aisle.host.database import fetch, fetch_one, transaction
+from aisle.jobs.job import Json
+from aisle.json_codec import to_text
+from aisle.outbox.operation_record import Operation, RandomBytes, operation_from_row
+
+QUEUED = "queued"
+"""Durable on this host; has not been sent, or may be sent again."""
+SENDING = "sending"
+"""Its bytes may have left. After a crash it is found here."""
+CONFIRMED = "done"
+"""The service confirmed it."""
+REFUSED = "rejected"
+"""The service refused it; nothing was changed there. A person has to see it."""
+IN_DOUBT = "in_doubt"
+"""It was sent and nobody knows yet whether it arrived."""
+NEEDS_PERSON = "needs_person"
+"""The machine cannot find out; a person decides, with the evidence."""
+CLOSED = "closed"
+"""Settled by a person, or replaced by a merged operation."""
+
+STATES = (QUEUED, SENDING, CONFIRMED, REFUSED, IN_DOUBT, NEEDS_PERSON, CLOSED)
+
+SEND = "send"
+MERGE = "merge"
+SPLIT = "split"
+CONFIRM = "confirm"
+REFUSE = "reject"
+LOSE_ANSWER = "doubt"
+RETRY = "retry"
+ASK_PERSON = "ask"
+CLOSE = "close"
+REPLAY_AFTER_RESTORE = "replay"
+FIND_ABSENT = "deny"
+LOSE_BY_RESTORE = "lose"
+
+TRANSITIONS: dict[tuple[str, str], str] = {
+    (QUEUED, SEND): SENDING,
+    (QUEUED, MERGE): CLOSED,  # a newer operation carries its content on
+    (QUEUED, SPLIT): CLOSED,  # each of its items goes as an operation of its own
+    (QUEUED, REFUSE): REFUSED,  # it cannot even be encoded
+    (QUEUED, ASK_PERSON): NEEDS_PERSON,  # tried for too long
+    (QUEUED, CLOSE): CLOSED,  # it waits for the PIN of somebody who will not give it
+    (SENDING, CONFIRM): CONFIRMED,
+    (SENDING, REFUSE): REFUSED,
+    (SENDING, RETRY): QUEUED,  # it surely did not leave, or the service knows its key
+    (SENDING, LOSE_ANSWER): IN_DOUBT,
+    (IN_DOUBT, CONFIRM): CONFIRMED,  # read back and found
+    (IN_DOUBT, RETRY): QUEUED,  # settled and absent, or the service knows its key
+    (IN_DOUBT, ASK_PERSON): NEEDS_PERSON,
+    (IN_DOUBT, CLOSE): CLOSED,  # somebody who stands there knows better
+    (NEEDS_PERSON, CONFIRM): CONFIRMED,  # found late
+    (NEEDS_PERSON, RETRY): QUEUED,  # the person says: send it again
+    (NEEDS_PERSON, CLOSE): CLOSED,
+    (REFUSED, CLOSE): CLOSED,
+    (CONFIRMED, FIND_ABSENT): IN_DOUBT,  # read back, and nothing of it is there
+    (CONFIRMED, LOSE_BY_RESTORE): IN_DOUBT,  # the same of a service that keeps no keys: it is looked for
+    (
+        CONFIRMED,
+        REPLAY_AFTER_RESTORE,
+    ): QUEUED,  # the service was put back from an older copy; what it still has, its key says
+}
+
+UNFINISHED = (QUEUED, SENDING, IN_DOUBT, NEEDS_PERSON)
+"""They hold their lanes: nothing younger in one of them may go."""
+
+
+class IllegalTransition(Exception):
+    """An event that a state does not know: a mistake in the program, never a matter for a person."""
+
+
+def next_state(state: str, event: str) -> str:
+    """The state that follows. Raises IllegalTransition."""
+    try:
+        return TRANSITIONS[state, event]
+    except KeyError:
+        raise IllegalTransition(f"{event} cannot happen to an operation that is {state}") from None
+
+
+_UPDATE = """
+UPDATE operation SET
+  state = :state, live = :live, attempts = attempts + :sent, not_before = :not_before,
+  frozen = coalesce(:frozen, frozen), fingerprint = coalesce(:fingerprint, fingerprint),
+  keyed = coalesce(:keyed, keyed),
+  keyed_since = iif(:keyed = 1, coalesce(keyed_since, first_sent_at, :first_sent_at), keyed_since),
+  first_sent_at = coalesce(first_sent_at, :first_sent_at),
+  last_error = coalesce(:why, last_error), answer = coalesce(:answer, answer),
+  confirmed_at = coalesce(:confirmed_at, confirmed_at),
+  doubted_at = coalesce(:doubted_at, doubted_at), settles_at = coalesce(:settles_at, settles_at),
+  evidence = coalesce(:evidence, evidence),
+  superseded_by = coalesce(:superseded_by, superseded_by), closed_by = coalesce(:closed_by, closed_by)
+WHERE op_id = :op_id
+"""
+
+_UNCHANGED_COLUMNS: dict[str, Any] = {
+    "why": None,
+    "not_before": 0,
+    "frozen": None,
+    "fingerprint": None,
+    "sent": 0,
+    "keyed": None,
+    "answer": None,
+    "superseded_by": None,
+    "closed_by": None,
+    "settles_at": None,
+    "evidence": None,
+}
+"""What may change beside the state; None leaves a value as it is."""
+
+
+_LATER_IN_LANES = """
+SELECT 1 FROM op_lane mine JOIN op_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
+JOIN operation o ON o.n = younger.n
+WHERE mine.n = ? AND o.state IN ('queued', 'sending', 'in_doubt', 'needs_person') LIMIT 1
+"""
+
+
+def is_last_in_lanes(connection: apsw.Connection, number: int) -> bool:
+    """Whether nothing waits behind an operation in its lanes: what is sent in its place comes in its turn then."""
+    return fetch_one(connection, _LATER_IN_LANES, number) is None
+
+
+def encode_evidence(evidence: Json) -> str | None:
+    """The text of what was read, for the table; None leaves what is there."""
+    return None if evidence is None else to_text(evidence)
+
+
+class OperationRows:
+    """One connection to the operations."""
+
+    def __init__(
+        self, connection: apsw.Connection, *, clock: Callable[[], float] = time.time, random: RandomBytes = os.urandom
+    ) -> None:
+        self._db = connection
+        self._clock = clock
+        self._random = random
+
+    def get(self, op_id: str) -> Operation:
+        """One operation. Raises StorageError when there is none of that id."""
+        found = self._select("SELECT * FROM operation WHERE op_id = ?", op_id)
+        if not found:
+            raise StorageError(f"There is no operation {op_id} in {self._db.filename}. See `aisle outbox`.")
+        return found[0]
+
+    def is_keyed(self, op_id: str) -> bool:
+        """Whether it was last sent under its key."""
+        return fetch_one(self._db, "SELECT 1 FROM operation WHERE op_id = ? AND keyed = 1", op_id) is not None
+
+    def _select(self, sql: str, *values: Any) -> list[Operation]:
+        return [operation_from_row(row) for row in fetch(self._db, sql, *values)]
+
+    def _transition(self, op_id: str, event: str, **columns: Any) -> None:
+        with transaction(self._db):
+            self._apply_event(op_id, event, **columns)
+
+    def _apply_event(self, op_id: str, event: str, **columns: Any) -> None:
+        """Moves one operation along the table, inside a transaction; `columns` as in `_UNCHANGED`."""
+        found = fetch_one(self._db, "SELECT state FROM operation WHERE op_id = ?", op_id)
+        state = next_state(found[0] if found else self.get(op_id).state, event)
+        now = self._clock()
+        row = {
+            **_UNCHANGED_COLUMNS,
+            **columns,
+            "op_id": op_id,
+            "state": state,
+            "live": int(state != CLOSED),
+            "first_sent_at": now if state == SENDING else None,
+            "confirmed_at": now if state == CONFIRMED else None,
+            "doubted_at": now if state == IN_DOUBT else None,
+        }
+        self._db.execute(_UPDATE, row)
+        if state == CLOSED:
+            self._remove_from_lanes(op_id)
+
+    def _remove_from_lanes(self, op_id: str) -> None:
+        self._db.execute("DELETE FROM op_lane WHERE n = (SELECT n FROM operation WHERE op_id = ?)", (op_id,))

@@ -1,0 +1,271 @@
+"""The tables of outbox.db: the outbox, the journal and the wishes, in one file so that one transaction holds them all.
+
+Migrations are only ever added. Columns are only ever added at the end: the records in outbox and journal follow them.
+"""
+
+from __future__ import annotations
+
+_INITIAL = """
+CREATE TABLE operation (
+  n INTEGER PRIMARY KEY AUTOINCREMENT,
+  op_id TEXT NOT NULL UNIQUE,
+  store TEXT NOT NULL,
+  principal TEXT NOT NULL,
+  app_user TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  lanes TEXT NOT NULL,
+  merge_key TEXT NOT NULL,
+  path TEXT NOT NULL,
+  query TEXT NOT NULL,
+  body TEXT NOT NULL,
+  frozen BLOB,
+  fingerprint TEXT NOT NULL DEFAULT '',
+  state TEXT NOT NULL,
+  live INTEGER NOT NULL DEFAULT 1,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  not_before REAL NOT NULL DEFAULT 0,
+  first_sent_at REAL,
+  last_error TEXT NOT NULL DEFAULT '',
+  created_at REAL NOT NULL,
+  occurred_at TEXT NOT NULL,
+  depends_on TEXT NOT NULL DEFAULT '',
+  superseded_by TEXT NOT NULL DEFAULT '',
+  job_id TEXT NOT NULL DEFAULT '',
+  event_seq INTEGER NOT NULL DEFAULT 0,
+  answer TEXT NOT NULL DEFAULT '',
+  confirmed_at REAL,
+  read_back_at REAL,
+  closed_by TEXT NOT NULL DEFAULT '',
+  schema_version INTEGER NOT NULL DEFAULT 1
+);
+CREATE INDEX operation_live ON operation (state, n) WHERE live = 1;
+CREATE INDEX operation_merge ON operation (merge_key, n) WHERE state = 'queued' AND merge_key <> '';
+CREATE INDEX operation_depends ON operation (depends_on) WHERE depends_on <> '';
+CREATE TABLE op_lane (
+  lane TEXT NOT NULL,
+  n INTEGER NOT NULL REFERENCES operation (n),
+  PRIMARY KEY (lane, n)
+) WITHOUT ROWID;
+CREATE INDEX op_lane_n ON op_lane (n);
+CREATE VIEW ready AS
+SELECT o.n, o.op_id, o.frozen, o.not_before FROM operation o
+WHERE o.live = 1 AND o.state = 'queued'
+AND NOT EXISTS (
+  SELECT 1 FROM op_lane mine
+  JOIN op_lane elder ON elder.lane = mine.lane AND elder.n < mine.n
+  JOIN operation other ON other.n = elder.n
+  WHERE mine.n = o.n AND other.state IN ('queued', 'sending', 'in_doubt', 'needs_person')
+)
+AND (o.depends_on = '' OR EXISTS (
+  SELECT 1 FROM operation first WHERE first.op_id = o.depends_on AND first.state IN ('done', 'closed')
+));
+
+CREATE TABLE session (
+  session_id TEXT PRIMARY KEY,
+  terminal TEXT NOT NULL,
+  store TEXT NOT NULL,
+  user TEXT NOT NULL,
+  version TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  birth TEXT NOT NULL,
+  started REAL NOT NULL,
+  last_seen REAL NOT NULL,
+  ended REAL
+) WITHOUT ROWID;
+CREATE INDEX session_seen ON session (last_seen);
+CREATE TABLE stay (
+  terminal TEXT PRIMARY KEY,
+  user TEXT NOT NULL,
+  name TEXT NOT NULL,
+  since REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE job (
+  job_id TEXT PRIMARY KEY,
+  store TEXT NOT NULL,
+  user TEXT NOT NULL,
+  name TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  parent TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  opened REAL NOT NULL,
+  opened_seq INTEGER NOT NULL,
+  closed REAL,
+  snapshot TEXT NOT NULL DEFAULT '',
+  snapshot_seq INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX job_open ON job (store, user, opened_seq) WHERE closed IS NULL;
+CREATE TABLE event (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  session_id TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  at REAL NOT NULL,
+  occurred TEXT NOT NULL,
+  raw TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  event TEXT NOT NULL,
+  facts TEXT NOT NULL,
+  step_before TEXT NOT NULL,
+  step_after TEXT NOT NULL,
+  verdict TEXT NOT NULL
+);
+CREATE INDEX event_job ON event (job_id, seq);
+
+CREATE TABLE wish (
+  topic TEXT NOT NULL,
+  key TEXT NOT NULL,
+  at REAL NOT NULL,
+  PRIMARY KEY (topic, key)
+) WITHOUT ROWID;
+"""
+
+_LOGS = """
+CREATE INDEX operation_logs ON operation (created_at) WHERE operation = 'create-store-product-logs';
+"""
+
+_IDEMPOTENCY = """
+ALTER TABLE operation ADD COLUMN keyed INTEGER NOT NULL DEFAULT 0;
+"""
+
+_RECONCILIATION = """
+ALTER TABLE operation ADD COLUMN doubted_at REAL;
+ALTER TABLE operation ADD COLUMN settles_at REAL;
+ALTER TABLE operation ADD COLUMN parts TEXT NOT NULL DEFAULT '';
+ALTER TABLE operation ADD COLUMN evidence TEXT NOT NULL DEFAULT '';
+CREATE INDEX operation_doubt ON operation (not_before) WHERE live = 1 AND state IN ('in_doubt', 'needs_person');
+CREATE TABLE probe (name TEXT PRIMARY KEY, value TEXT NOT NULL, at REAL NOT NULL) WITHOUT ROWID;
+"""
+
+_ORDERS_IN_WORK = """
+ALTER TABLE operation ADD COLUMN terminal TEXT NOT NULL DEFAULT '';
+CREATE TABLE hold (
+  order_number TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  since REAL NOT NULL,
+  PRIMARY KEY (order_number, job_id)
+) WITHOUT ROWID;
+CREATE INDEX hold_job ON hold (job_id);
+"""
+
+_LOCAL_NOTES = """
+CREATE TABLE remark (
+  topic TEXT NOT NULL,
+  key TEXT NOT NULL,
+  text TEXT NOT NULL,
+  user TEXT NOT NULL,
+  at REAL NOT NULL,
+  PRIMARY KEY (topic, key)
+) WITHOUT ROWID;
+CREATE INDEX operation_order ON operation (body ->> '$.orders.order_number', n)
+WHERE operation = 'update-customer-order';
+"""
+
+_REQUESTS = """
+CREATE TABLE ask (
+  ask_id TEXT PRIMARY KEY,
+  store TEXT NOT NULL,
+  user TEXT NOT NULL,
+  terminal TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  body TEXT NOT NULL,
+  confided INTEGER NOT NULL,
+  asked_at REAL NOT NULL,
+  deadline REAL NOT NULL,
+  state TEXT NOT NULL,
+  begun_at REAL,
+  ended_at REAL,
+  answer TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+CREATE INDEX ask_open ON ask (asked_at) WHERE state IN ('asked', 'begun');
+CREATE INDEX operation_day ON operation (created_at, operation, app_user);
+"""
+
+_SETTINGS = """
+CREATE INDEX operation_settings ON operation (body ->> '$[0].product_number', n)
+WHERE operation = 'update-store-products';
+"""
+
+_USER_TOKENS = """
+CREATE TABLE pass (principal TEXT PRIMARY KEY, until REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX operation_own ON operation (principal, n) WHERE live = 1 AND state = 'queued' AND principal <> 'store';
+DROP VIEW ready;
+CREATE VIEW ready AS
+SELECT o.n, o.op_id, o.frozen, o.not_before, o.principal FROM operation o
+WHERE o.live = 1 AND o.state = 'queued'
+AND NOT EXISTS (
+  SELECT 1 FROM op_lane mine
+  JOIN op_lane elder ON elder.lane = mine.lane AND elder.n < mine.n
+  JOIN operation other ON other.n = elder.n
+  WHERE mine.n = o.n AND other.state IN ('queued', 'sending', 'in_doubt', 'needs_person')
+)
+AND (o.depends_on = '' OR EXISTS (
+  SELECT 1 FROM operation first WHERE first.op_id = o.depends_on AND first.state IN ('done', 'closed')
+));
+"""
+
+_WRITE_SEQUENCE = """
+CREATE TABLE turn (turn INTEGER PRIMARY KEY, n INTEGER NOT NULL);
+CREATE TRIGGER operation_added AFTER INSERT ON operation BEGIN INSERT INTO turn (n) VALUES (new.n); END;
+CREATE TRIGGER operation_changed
+AFTER UPDATE OF n, body, state, live, parts, confirmed_at, first_sent_at, doubted_at, evidence ON operation
+BEGIN INSERT INTO turn (n) VALUES (new.n); END;
+CREATE TRIGGER operation_dropped AFTER DELETE ON operation WHEN old.live = 1
+BEGIN INSERT INTO turn (n) VALUES (old.n); END;
+CREATE TRIGGER turn_late AFTER INSERT ON turn WHEN new.turn % 1000 = 0
+BEGIN DELETE FROM turn WHERE turn <= new.turn - 10000; END;
+INSERT INTO turn (n) SELECT ifnull(max(n), 0) FROM operation;
+"""
+"""Which operations were written, in turn: who has read all of them reads again those alone that came after."""
+
+_TERMINALS = """
+CREATE INDEX session_terminal ON session (terminal);
+CREATE INDEX session_open ON session (started) WHERE ended IS NULL;
+"""
+"""Five weeks of sessions stay: nobody looks through all of them for whose a terminal is, or for those that run."""
+
+_ORDERS_IN_WORK_SINCE = """
+CREATE INDEX hold_since ON hold (since);
+"""
+"""A month of them stays: who opens an order looks for those that are older, and nobody through all of them."""
+
+_CLOCK = """
+CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, began REAL NOT NULL);
+"""
+"""By which clock its moments are written: the start of the host that it follows from (see aisle.courier.clock)."""
+
+_RESTORES = """
+ALTER TABLE operation ADD COLUMN replayed_at REAL;
+ALTER TABLE operation ADD COLUMN keyed_since REAL;
+CREATE INDEX operation_confirmed ON operation (confirmed_at) WHERE state = 'done' AND keyed = 1;
+CREATE INDEX operation_unkeyed ON operation (confirmed_at) WHERE state = 'done' AND keyed = 0;
+CREATE TABLE restore (
+  n INTEGER PRIMARY KEY AUTOINCREMENT,
+  noticed_at REAL NOT NULL,
+  how TEXT NOT NULL,
+  again INTEGER NOT NULL,
+  looked_for INTEGER NOT NULL
+);
+"""
+"""What was said again after the service was put back from an earlier copy, and since when it keeps which keys."""
+
+_CONFIRMED_INTERVALS = """
+ALTER TABLE operation ADD COLUMN was_in TEXT NOT NULL DEFAULT '';
+"""
+"""What was read while it was confirmed, before it was begun anew, has it: from when to when, once for each restore."""
+
+OUTBOX_MIGRATIONS = (
+    _INITIAL,
+    _LOGS,
+    _IDEMPOTENCY,
+    _RECONCILIATION,
+    _ORDERS_IN_WORK,
+    _LOCAL_NOTES,
+    _REQUESTS,
+    _SETTINGS,
+    _USER_TOKENS,
+    _WRITE_SEQUENCE,
+    _TERMINALS,
+    _CLOCK,
+    _ORDERS_IN_WORK_SINCE,
+    _RESTORES,
+    _CONFIRMED_INTERVALS,
+)

@@ -1,0 +1,159 @@
+"""What sessions would like to have fresh soon; the courier takes it when it can. A lost wish harms nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import apsw
+
+from aisle.host.database import fetch, fetch_one, transaction
+from aisle.jobs.job import Json, Request
+from aisle.json_codec import from_text, to_text
+from aisle.outbox.operation_record import Author
+from aisle.tuples import NamedTuple
+
+FULL_SYNC = "everything"
+"""The key with which a wish for orders means the whole store, read anew."""
+ORDER_LISTS = "lists"
+"""The key with which it means the list of orders, and every list that could not be read."""
+
+
+def insert_read_request(connection: apsw.Connection, topic: str, key: str, at: float) -> None:
+    """Adds a wish inside the caller's transaction; the same wish twice is one."""
+    connection.execute("INSERT OR IGNORE INTO wish (topic, key, at) VALUES (?, ?, ?)", (topic, key, at))
+
+
+def request_read(connection: apsw.Connection, topic: str, key: str, at: float) -> None:
+    """Adds a wish in a transaction of its own."""
+    with transaction(connection):
+        insert_read_request(connection, topic, key, at)
+
+
+def take_read_requests(connection: apsw.Connection, limit: int = 100) -> list[tuple[str, str]]:
+    """Takes the oldest wishes off the list: (topic, key) each."""
+    if fetch_one(connection, "SELECT 1 FROM wish") is None:
+        return []
+    with transaction(connection):
+        rows = fetch(connection, "SELECT topic, key FROM wish ORDER BY at, topic, key LIMIT ?", limit)
+        connection.executemany("DELETE FROM wish WHERE topic = ? AND key = ?", rows)
+    return [(str(topic), str(key)) for topic, key in rows]
+
+
+REQUESTED, STARTED, ANSWERED, EXPIRED, UNKNOWN = "asked", "begun", "answered", "expired", "unknown"
+
+MAX_DURATION_S = 120.0
+"""Nobody waits longer for the end of what was begun: a request has a shorter limit, so that its courier is gone."""
+_FUTURE_LIMIT_S = 5.0
+"""What was asked so far in the future was asked before the clock was set back."""
+_KEPT_S = 7 * 86400.0
+
+_IS_OVERDUE = "(deadline <= :now OR asked_at > :now + :ahead)"
+
+
+class RequestRow(NamedTuple):
+    """One thing that was asked."""
+
+    request_id: str
+    store: str
+    user: str
+    terminal: str
+    kind: str
+    body: Mapping[str, Any]
+    has_secret: bool
+    """It comes with a secret."""
+
+
+def insert_request(connection: apsw.Connection, request_id: str, request: Request, author: Author, now: float) -> None:
+    """Asks inside the caller's transaction; forgets what is long over."""
+    connection.execute("DELETE FROM ask WHERE asked_at < ?", (now - _KEPT_S,))
+    connection.execute(
+        "INSERT INTO ask (ask_id, store, user, terminal, kind, body, confided, asked_at, deadline, state)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(request_id, author.store, author.app_user, author.terminal, request.kind, to_text(dict(request.body))),
+            *(bool(request.secret), now, now + request.timeout_s, REQUESTED),
+        ),
+    )
+
+
+def request_state(connection: apsw.Connection, request_id: str) -> str:
+    """How it stands; empty where nobody knows it."""
+    row = fetch_one(connection, "SELECT state FROM ask WHERE ask_id = ?", request_id)
+    return str(row[0]) if row else ""
+
+
+def read_answer(connection: apsw.Connection, request_id: str) -> tuple[list[dict[str, Json]], int]:
+    """One row: `state` and `answer`, as the courier wrote it."""
+    row = fetch_one(connection, "SELECT state, answer FROM ask WHERE ask_id = ?", request_id)
+    if row is None:
+        return [], 0
+    return [{"state": str(row[0]), "answer": from_text(Any, row[1]) if row[1] else {}}], 1
+
+
+def expire_overdue(connection: apsw.Connection, now: float) -> bool:
+    """Ends what is past its deadline, and what was begun so long ago that its courier cannot be at it any more."""
+    if fetch_one(connection, "SELECT 1 FROM ask WHERE state IN ('asked', 'begun')") is None:
+        return False
+    said = {"now": now, "ahead": _FUTURE_LIMIT_S, "begun": now - MAX_DURATION_S}
+    late = f"SELECT 1 FROM ask WHERE state = 'asked' AND {_IS_OVERDUE} OR state = 'begun' AND begun_at < :begun"  # noqa: S608
+    if not connection.execute(late, said).fetchall():
+        return False
+    with transaction(connection):
+        connection.execute(
+            f"UPDATE ask SET state = 'expired', ended_at = :now WHERE state = 'asked' AND {_IS_OVERDUE}",  # noqa: S608
+            said,
+        )
+        connection.execute(
+            "UPDATE ask SET state = 'unknown', ended_at = :now WHERE state = 'begun' AND begun_at < :begun", said
+        )
+    return True
+
+
+# For the courier
+
+
+def pending_requests(connection: apsw.Connection, now: float) -> list[RequestRow]:
+    """What may be begun now, oldest first."""
+    rows = connection.execute(
+        "SELECT ask_id, store, user, terminal, kind, body, confided FROM ask"  # noqa: S608 - our own condition
+        f" WHERE state = 'asked' AND NOT {_IS_OVERDUE} ORDER BY asked_at",
+        {"now": now, "ahead": _FUTURE_LIMIT_S},
+    ).fetchall()
+    return [
+        RequestRow(
+            str(name), str(store), str(user), str(terminal), str(kind), from_text(Any, str(body)), bool(confided)
+        )
+        for name, store, user, terminal, kind, body, confided in rows
+    ]
+
+
+def start_request(connection: apsw.Connection, request_id: str, now: float) -> bool:
+    """Makes it durable that it is being done; False where it is too late, or somebody else has begun it."""
+    with transaction(connection):
+        connection.execute(
+            "UPDATE ask SET state = 'begun', begun_at = :now"  # noqa: S608
+            f" WHERE ask_id = :id AND state = 'asked' AND NOT {_IS_OVERDUE}",
+            {"now": now, "ahead": _FUTURE_LIMIT_S, "id": request_id},
+        )
+        return bool(connection.changes())
+
+
+def finish_request(
+    connection: apsw.Connection, request_id: str, state: str, answer: Mapping[str, Json], now: float
+) -> None:
+    """What became of it; also of what was given up as unknown meanwhile."""
+    with transaction(connection):
+        connection.execute(
+            "UPDATE ask SET state = ?, answer = ?, ended_at = ? WHERE ask_id = ? AND state IN ('begun', 'unknown')",
+            (state, to_text(dict(answer)), now, request_id),
+        )
+
+
+def mark_interrupted(connection: apsw.Connection, now: float) -> int:
+    """What a courier left behind in the middle of it: nobody knows whether it was done. How many."""
+    if not fetch(connection, "SELECT 1 FROM ask WHERE state = 'begun'"):
+        return 0
+    with transaction(connection):
+        connection.execute("UPDATE ask SET state = 'unknown', ended_at = ? WHERE state = 'begun'", (now,))
+        return int(connection.changes())

@@ -1,0 +1,93 @@
+"""Codes that came through a keyboard layout which is not the scanner's, and what the scanner has read.
+
+A scanner presses the keys of a keyboard. Where the terminal takes it for one of another country, digits arrive as
+signs (`ç(é` for `952`) or letters change places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+_US_KEYS: Final = "`1234567890-=qwertyuiop[]\\asdfghjkl;'zxcvbnm,./"
+_US_SHIFTED_KEYS: Final = '~!@#$%^&*()_+QWERTYUIOP{}|ASDFGHJKL:"ZXCVBNM<>?'
+"""What the keys of a keyboard of the United States type, row by row, and with Shift."""
+
+_KEYS_BY_LAYOUT: Final = {
+    "fr": (
+        "²&é\"'(-è_çà)=azertyuiop^$*qsdfghjklmùwxcvbn,;:!",
+        "~1234567890°+AZERTYUIOP¨£µQSDFGHJKLM%WXCVBN?./§",
+    ),
+    "be": (
+        "²&é\"'(§è!çà)-azertyuiop^$µqsdfghjklmùwxcvbn,;:=",
+        "³1234567890°_AZERTYUIOP¨*£QSDFGHJKLM%WXCVBN?./+",
+    ),
+    "de": (
+        "^1234567890ß´qwertzuiopü+#asdfghjklöäyxcvbnm,.-",
+        "°!\"§$%&/()=?`QWERTZUIOPÜ*'ASDFGHJKLÖÄYXCVBNM;:_",
+    ),
+    "ch": (
+        "§1234567890'^qwertzuiopü¨$asdfghjklöäyxcvbnm,.-",
+        '°+"*ç%&/()=?`QWERTZUIOPè!£ASDFGHJKLéàYXCVBNM;:_',
+    ),
+    "cz": (
+        ";+ěščřžýáíé=´qwertzuiopú)¨asdfghjklů§yxcvbnm,.-",
+        "°1234567890%ˇQWERTZUIOP/('ASDFGHJKL\"!YXCVBNM?:_",
+    ),
+    "sk": (
+        ";+ľščťžýáíé=´qwertzuiopúäňasdfghjklô§yxcvbnm,.-",
+        '°1234567890%ˇQWERTZUIOP/()ASDFGHJKL"!YXCVBNM?:_',
+    ),
+    "hu": (
+        "0123456789öüóqwertzuiopőúűasdfghjkléáyxcvbnm,.-",
+        "§'\"+!%/=()ÖÜÓQWERTZUIOPŐÚŰASDFGHJKLÉÁYXCVBNM?:_",
+    ),
+}
+"""What the same keys type on other keyboards, plain and with Shift."""
+_US_LAYOUT: Final = "us"
+"""The other way round: a scanner that is set to a keyboard whose digits need Shift, at one of the United States."""
+
+_DIGIT_KEYS: Final = "1234567890"
+_SHIFTED_DIGITS: Final = "!@#$%^&*()"
+
+MIN_SIGNS: Final = 4
+"""Signs in the place of digits, from which on a code rather came through another layout than that it is a word."""
+
+
+@cache
+def character_map(layout: str) -> dict[str, str]:
+    """The character that a scanner has read, by the one that arrived."""
+    if layout == _US_LAYOUT:
+        return dict(zip(_SHIFTED_DIGITS, _DIGIT_KEYS, strict=True))
+    plain, shifted = _KEYS_BY_LAYOUT[layout]
+    return dict(zip(plain + shifted, _US_KEYS + _US_SHIFTED_KEYS, strict=True)) | {" ": " ", "\x1d": "\x1d"}
+
+
+def undo_layouts(text: str) -> Iterator[tuple[str, str]]:
+    """Each layout through which a text may have come, with what the scanner has read then."""
+    for layout in (*_KEYS_BY_LAYOUT, _US_LAYOUT):
+        table = character_map(layout)
+        if all(char in table for char in text):
+            back = "".join(table[char] for char in text)
+            if back != text:
+                yield layout, back
+
+
+def is_garbled(text: str) -> bool:
+    """Whether a text is rather a code through another layout than anything that somebody would type or print."""
+    if len(text) < MIN_SIGNS or any(char.isspace() for char in text):
+        return False
+    letters = sum(char.isascii() and char.isalnum() for char in text)
+    for layout in ("fr", "be", "cz", "sk", _US_LAYOUT):
+        table = character_map(layout)
+        digits = sum(not char.isascii() or not char.isalnum() for char in text if table.get(char, "").isdigit())
+        if digits >= MIN_SIGNS and 3 * letters <= len(text) and all(char in table for char in text):
+            return True
+    return any(_is_hyphen_key(text, at) for at, char in enumerate(text) if char == "ß")
+
+
+def _is_hyphen_key(text: str, at: int) -> bool:
+    """Whether a `ß` stands between two characters of which one is a digit: the key of a hyphen."""
+    around = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
+    return len(around) == 2 and around.isalnum() and any(map(str.isdigit, around))

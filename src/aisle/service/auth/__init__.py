@@ -1,0 +1,1 @@
+"""Tokens, PINs and the stores that a caller may reach."""

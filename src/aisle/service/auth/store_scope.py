@@ -1,0 +1,149 @@
+"""A token's stores, held at the statements: whatever a handler forgets, no statement reaches a store of others.
+
+A transaction of a token for some stores knows which of them it has entered, by the statements that ask store and token
+together. Each further statement on rows of stores has to name such a store in each of its parameters that is one,
+or keep to the token's stores by the token's own id. What does not is not carried out.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import lru_cache
+
+from aisle.service.context import CHAIN, Principal
+from aisle.service.db import Row, Statement, Transaction, tables_of
+from aisle.service.db.schema import MIGRATIONS
+from aisle.service.db.statements import access
+from aisle.service.errors import forbidden
+from aisle.tuples import NamedTuple
+
+log = logging.getLogger("aisle.service")
+
+_CREATE_TABLE = re.compile(r"CREATE TABLE (\w+) \((.*)\)", re.DOTALL)
+_STORE_COLUMN = re.compile(r"^\s*store_number\s", re.MULTILINE)
+_STORE_PARAMETER = re.compile(r"\bstore_number = (?:ANY\()?\$(\d+)")
+_TOKEN_PARAMETER = re.compile(r"\btoken_id = \$(\d+)")
+_INSERT = re.compile(r"INSERT INTO \w+ \(([^)]*)\)\s*VALUES \(([^)]*)\)", re.DOTALL)
+
+# What a token of some stores may read of the chain beside the catalogue: how far its changes have come; and where it
+# keeps the answers to requests that name no store.
+_CHAIN_STATEMENTS = frozenset(
+    {
+        access.RESPONSE_ADD,
+        access.RESPONSE_OF_KEY,
+        access.CHANGES_SINCE,
+        access.COUNTER_VALUE,
+        access.WRITE_AT_CHANGE,
+        access.WRITE_HISTORY_FIRST,
+        access.KNOWN_KEYS,
+    }
+)
+
+
+def store_tables() -> frozenset[str]:
+    """The tables whose rows belong to stores, the stores' own among them."""
+    made = (_CREATE_TABLE.match(statement) for migration in MIGRATIONS for statement in migration)
+    return frozenset(match[1] for match in made if match and _STORE_COLUMN.search(match[2]))
+
+
+_STORE_TABLES = store_tables()
+
+
+class StoreParameters(NamedTuple):
+    """What a statement says of stores: its parameters (from 1) that are a store or stores, and that are a token."""
+
+    stores: tuple[int, ...]
+    tokens: tuple[int, ...]
+    touches_stores: bool
+    """Whether it touches rows of stores at all."""
+
+
+@lru_cache(maxsize=4096)
+def store_parameters(sql: str) -> StoreParameters:
+    """How a statement of the catalogue, or one that was put together of its parts, is bound to stores."""
+    stores = [int(n) for n in _STORE_PARAMETER.findall(sql)]
+    insert = _INSERT.search(sql)
+    if insert:
+        columns, values = ([part.strip() for part in group.split(",")] for group in insert.groups())
+        if "store_number" in columns:
+            stores.append(int(values[columns.index("store_number")].lstrip("$")))
+    tokens = tuple(int(n) for n in _TOKEN_PARAMETER.findall(sql))
+    return StoreParameters(tuple(dict.fromkeys(stores)), tokens, not _STORE_TABLES.isdisjoint(tables_of(sql)))
+
+
+class StoreScopedTransaction:
+    """`Tx` as a token may use it. Raises Refusal (403) for a statement that reaches beyond the token's stores."""
+
+    def __init__(self, tx: Transaction, principal: Principal, authorized_stores: Iterable[str] = ()) -> None:
+        """`entered` are stores that the database has named already when it was asked for them and the token."""
+        self._tx = tx
+        self._principal = principal
+        self._authorized_stores = set(authorized_stores)
+
+    async def all(self, sql: str, *args: object) -> list[Row]:
+        if sql == access.STORES_OF_TOKEN:
+            return await self._authorize(sql, *args)
+        self._check(sql, args)
+        return await self._tx.all(sql, *args)
+
+    async def one(self, sql: str, *args: object) -> Row | None:
+        if sql == access.STORE_OF_TOKEN:
+            rows = await self._authorize(sql, *args)
+            return rows[0] if rows else None
+        self._check(sql, args)
+        return await self._tx.one(sql, *args)
+
+    async def run(self, sql: str, *args: object) -> None:
+        self._check(sql, args)
+        await self._tx.run(sql, *args)
+
+    async def run_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        known = list(rows)
+        for row in known:
+            self._check(sql, row)
+        await self._tx.run_many(sql, known)
+
+    async def prefetch(self, statements: Iterable[Statement]) -> None:
+        await self._tx.prefetch(self._checked(statements))  # which an engine that is near does not even look at
+
+    async def run_batch(self, statements: Iterable[Statement]) -> None:
+        await self._tx.run_batch(list(self._checked(statements)))
+
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        return self._tx.savepoint()
+
+    async def _authorize(self, sql: str, store_numbers: object, token_id: object) -> list[Row]:
+        if token_id != self._principal.token_id:
+            raise forbidden()
+        rows = await self._tx.all(sql, store_numbers, token_id)
+        self._authorized_stores.update(row[0] for row in rows)
+        return rows
+
+    def _checked(self, statements: Iterable[Statement]) -> Iterable[Statement]:
+        return statements if self._principal.all_stores else self._each_checked(statements)
+
+    def _each_checked(self, statements: Iterable[Statement]) -> Iterator[Statement]:
+        for sql, row in statements:
+            self._check(sql, row)
+            yield sql, row
+
+    def _check(self, sql: str, args: Sequence[object]) -> None:
+        if self._principal.all_stores:
+            return
+        stores, tokens, on_stores = store_parameters(sql)
+        if not on_stores:
+            return
+        named = [args[n - 1] for n in stores]
+        good = all(self._is_authorized(value, sql) for value in named)
+        own = all(args[n - 1] == self._principal.token_id for n in tokens)
+        if not (good and own and (named or tokens)):
+            log.error("A statement reached beyond the stores of its token: %s", " ".join(sql.split())[:200])
+            raise forbidden()
+
+    def _is_authorized(self, value: object, sql: str) -> bool:
+        if isinstance(value, list):
+            return self._authorized_stores.issuperset(value)
+        return value in self._authorized_stores or (value == CHAIN and sql in _CHAIN_STATEMENTS)

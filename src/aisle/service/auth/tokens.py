@@ -1,0 +1,303 @@
+"""Tokens: made, listed, revoked, and asked who they speak for (README: Roles).
+
+A token is `aisle_`, 256 random bits and a checksum; only its SHA-256 is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import zlib
+from collections.abc import Iterable
+from typing import get_args
+
+from aisle.errors import UsageError
+from aisle.service.context import Context, Principal, Role, Store
+from aisle.service.db import Database, Row, Statement, Transaction
+from aisle.service.db.statements import access, stores
+from aisle.service.domain.audit import AuditChange, record_command
+from aisle.service.errors import Refusal, forbidden
+from aisle.tuples import NamedTuple
+
+TOKEN_PREFIX = "aisle_"
+ROLES: tuple[Role, ...] = get_args(Role)
+ALL_STORES = "*"
+
+
+class TokenInfo(NamedTuple):
+    """A token as it is listed; times are ISO 8601, the token itself is not known."""
+
+    token_id: str
+    name: str
+    role: str
+    stores: tuple[str, ...]
+    created_on: str
+    expires_on: str | None
+    revoked_on: str | None
+    last_used_on: str | None
+
+    def is_valid(self, now: str) -> bool:
+        """Whether it was neither revoked nor has expired."""
+        return self.revoked_on is None and (self.expires_on is None or now < self.expires_on)
+
+
+class TokenPerson(NamedTuple):
+    """Whose token it is: got through which token, in which store, by whom."""
+
+    parent_token_id: str
+    store_number: str
+    badge: str
+
+
+class NewToken(NamedTuple):
+    """A fresh token; `secret` is shown once and kept nowhere."""
+
+    token_id: str
+    secret: str
+
+
+class Authorization(NamedTuple):
+    """Who asks, whether role and stores allow it, and the store that was asked for, where the token covers it."""
+
+    principal: Principal
+    is_allowed: bool
+    store: Store | None
+    authorized_stores: frozenset[str]
+    """What statements may name: that store, as the database has said it."""
+
+
+def generate_secret() -> str:
+    """A random token that ends in its own checksum."""
+    body = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    return body + _checksum(body)
+
+
+def is_well_formed_secret(secret: str) -> bool:
+    """Whether this can be a token at all: its form and checksum, without looking anything up."""
+    return (
+        secret.startswith(TOKEN_PREFIX)
+        and secret.isascii()
+        and len(secret) > 40
+        and secret[-8:] == _checksum(secret[:-8])
+    )
+
+
+def hash_secret(secret: str) -> str:
+    """What is stored of a token."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _checksum(body: str) -> str:
+    return f"{zlib.crc32(body.encode()):08x}"
+
+
+async def add_token(
+    tx: Transaction,
+    *,
+    name: str,
+    role: Role,
+    store_numbers: Iterable[str] | None,
+    now: str,
+    expires_on: str | None = None,
+    secret: str | None = None,
+    person: TokenPerson | None = None,
+) -> NewToken:
+    """Store a token for the named stores, or for all when `store_numbers` is None. Raises UsageError."""
+    if role not in ROLES:
+        raise UsageError(f"There is no role {role!r}; there are {', '.join(ROLES)}.")
+    named = None if store_numbers is None else sorted(set(store_numbers))
+    if named is not None:
+        known = {row[0] for row in await tx.all(stores.STORE_ORDINALS, named)}
+        unknown = [number for number in named if number not in known]
+        if unknown or not named:
+            raise UsageError(
+                f"No such store: {', '.join(unknown) or 'none was named'}.{await _suggest_stores(tx, unknown)}"
+            )
+    secret = secret or generate_secret()
+    token_id = secrets.token_hex(6)
+    of = person or TokenPerson("", "", "")
+    await tx.run(access.TOKEN_ADD, token_id, hash_secret(secret), name, role, int(named is None), now, expires_on, *of)
+    await tx.run_many(access.TOKEN_STORE_ADD, [(token_id, number) for number in named or ()])
+    return NewToken(token_id, secret)
+
+
+async def add_named_token(
+    tx: Transaction,
+    *,
+    name: str,
+    role: Role,
+    store_numbers: Iterable[str] | None,
+    now: str,
+    expires_on: str | None = None,
+) -> NewToken:
+    """`add_token` under a name that no other token in force has. Raises UsageError."""
+    if not name.strip():
+        raise UsageError("A token has a name: what it is for.")
+    if role == "metrics" and store_numbers is not None:
+        raise UsageError("Figures are of all stores: a token with the role metrics is for all of them (*).")
+    other = await find_valid_token(tx, name, now)
+    if other is not None:
+        raise UsageError(f"Token {other.token_id} in force is called {name!r}; revoke it, or take another name.")
+    return await add_token(tx, name=name, role=role, store_numbers=store_numbers, now=now, expires_on=expires_on)
+
+
+async def find_valid_token(tx: Transaction, name_or_id: str, now: str) -> TokenInfo | None:
+    """The token in force of this name or id; by its id rather than by a name. Of older ones, several may share one."""
+    good = [each for each in await load_tokens(tx, access.TOKENS_WITHOUT_PARENT) if each.is_valid(now)]
+    named = [each for each in good if each.token_id == name_or_id] or [each for each in good if each.name == name_or_id]
+    return named[0] if named else None
+
+
+def token_audit_fields(token: TokenInfo) -> dict[str, object]:
+    """What the audit keeps of a token."""
+    return {"name": token.name, "role": token.role, "stores": token.stores, "expires_on": token.expires_on}
+
+
+async def _suggest_stores(tx: Transaction, unknown: Iterable[str]) -> str:
+    """The stores that may have been meant by numbers that are none, as a question; empty where there are none."""
+    alike = [
+        row[0] for number in unknown for row in await tx.all(access.SIMILAR_STORES, _normalize_store_number(number))
+    ]
+    return f" {' or '.join(alike)}?" if alike else ""
+
+
+async def load_tokens(tx: Transaction, statement: str = access.ALL_TOKENS) -> list[TokenInfo]:
+    """Every token that was ever made, oldest first; by another statement only some of them."""
+    named: dict[str, list[str]] = {}
+    for token_id, number in await tx.all(access.TOKEN_STORES):
+        named.setdefault(token_id, []).append(number)
+    return [
+        TokenInfo(row[0], row[1], row[2], (ALL_STORES,) if row[3] else tuple(named.get(row[0], ())), *row[4:])
+        for row in await tx.all(statement)
+    ]
+
+
+async def mark_revoked(tx: Transaction, token_id: str, now: str) -> bool:
+    """Revoke a token; False when there is none or it was revoked before."""
+    return await tx.one(access.TOKEN_REVOKE, token_id, now) is not None
+
+
+def create_token(
+    database: Database,
+    *,
+    name: str,
+    role: Role,
+    store_numbers: Iterable[str] | None,
+    now: str,
+    expires_on: str | None = None,
+) -> NewToken:
+    """`add_named_token` in a transaction of its own, for the command line."""
+    named = None if store_numbers is None else list(store_numbers)
+
+    async def work(tx: Transaction) -> NewToken:
+        made = await add_named_token(tx, name=name, role=role, store_numbers=named, now=now, expires_on=expires_on)
+        said = {"name": name, "role": role, "stores": named or [ALL_STORES], "expires_on": expires_on}
+        await record_command(tx, AuditChange("token", made.token_id, {}, said), now)
+        return made
+
+    return database.write_now(work)
+
+
+def list_tokens(database: Database) -> list[TokenInfo]:
+    """`all_tokens`, for the command line."""
+    return database.read_now(load_tokens)
+
+
+def revoke_token(database: Database, token_id: str, *, now: str) -> bool:
+    """`end_token`, for the command line."""
+
+    async def work(tx: Transaction) -> bool:
+        found = await find_valid_token(tx, token_id, now)
+        if not await mark_revoked(tx, token_id, now):
+            return False
+        await record_command(tx, AuditChange("token", token_id, token_audit_fields(found) if found else {}, {}), now)
+        return True
+
+    return database.write_now(work)
+
+
+async def authenticate(tx: Transaction, secret: str, now: str) -> Principal:
+    """Who this token speaks for. Raises Refusal (401) in the same words whatever is wrong with it.
+
+    It is looked up each time, so that a token revoked by another process ends at once.
+    """
+    digest = hash_secret(secret)
+    return _check_token(await tx.one(access.TOKEN_BY_HASH, digest), secret, digest, now)
+
+
+def authorization_statement(
+    digest: str, roles: Iterable[Role], *, needs_all_stores: bool, store_number: str | None
+) -> Statement:
+    """What `arrive` asks, of a token's hash."""
+    return access.AUTHORIZATION, (digest, sorted(roles), int(needs_all_stores), store_number)
+
+
+async def authorize(
+    tx: Transaction, secret: str, now: str, *, roles: Iterable[Role], needs_all_stores: bool, store_number: str | None
+) -> Authorization:
+    """Who this token speaks for, and how far it reaches: asked in one statement. Raises Refusal (401) as above.
+
+    `roles` are those that may do what is asked, with `chain` only over all stores; `store_number` is where, if in one.
+    """
+    digest = hash_secret(secret)
+    question, asked = authorization_statement(
+        digest, roles, needs_all_stores=needs_all_stores, store_number=store_number
+    )
+    row = await tx.one(question, *asked)
+    principal = _check_token(row, secret, digest, now)
+    assert row is not None
+    store = None if row[10] is None else Store(row[10], row[11])
+    return Authorization(principal, bool(row[9]), store, frozenset(() if store is None else (store.number,)))
+
+
+def _check_token(row: Row | None, secret: str, digest: str, now: str) -> Principal:
+    stored = row[1] if row else "0" * 64
+    good = hmac.compare_digest(stored, digest) and is_well_formed_secret(secret)
+    if not (row and good and row[6] is None and (row[5] is None or now < row[5])):
+        raise Refusal(401, "The token is missing, wrong, expired or revoked.")
+    return Principal(row[0], row[2], row[3], bool(row[4]), row[7], row[5], row[8])
+
+
+async def authorize_store(tx: Transaction, principal: Principal, store_number: str) -> Store:
+    """The store, when the token covers it. Raises Refusal (403), the same for a store that does not exist."""
+    row = await tx.one(access.STORE_OF_TOKEN, store_number, principal.token_id)
+    if row is None:
+        raise await store_refusal(tx, principal, store_number)
+    return Store(*row)
+
+
+async def store_refusal(tx: Transaction, principal: Principal, store_number: str) -> Refusal:
+    """403 for a store that the token does not cover; names the stores of the token whose numbers are nearly the same.
+
+    That a store does not exist is said to a token of all stores alone: another one hears the same of a store of others.
+    """
+    plain = _normalize_store_number(store_number)
+    if principal.all_stores:
+        what, rows = "There is", await tx.all(access.SIMILAR_STORES, plain)
+    else:
+        what, rows = "This token has", await tx.all(access.SIMILAR_STORES_OF_TOKEN, plain, principal.token_id)
+        if not rows:
+            return forbidden()
+    alike = [row[0] for row in rows]
+    if not alike:
+        return forbidden(f"{what} no store {store_number}.")
+    return forbidden(f"{what} no store {store_number}; {' or '.join(alike)}?", nearest=alike)
+
+
+def _normalize_store_number(store_number: str) -> str:
+    """A store number without what spreadsheets and people leave out: leading zeros, blanks around it, its case."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in store_number.strip()).lstrip("0")
+
+
+async def authorize_stores(tx: Transaction, principal: Principal, store_numbers: Iterable[str]) -> None:
+    """Enter stores that a list has found by the token's own. Raises Refusal (403) when one is not the token's."""
+    named = sorted(set(store_numbers))
+    if len(await tx.all(access.STORES_OF_TOKEN, named, principal.token_id)) != len(named):
+        raise forbidden()
+
+
+def require_role(ctx: Context, *roles: Role) -> None:
+    """Raises Refusal (403) unless the token has one of these roles."""
+    if ctx.principal.role not in roles:
+        raise Refusal(403, f"This needs a token with the role {' or '.join(roles)}.")

@@ -1,0 +1,240 @@
+"""Copies of a SQLite service database, made and put back while services use it (`aisle backup`, `aisle restore`).
+
+Both go through SQLite's own backup: a copy is one moment of the database, and a restore one transaction of it. What is
+put back was looked at first, and what it replaces is kept beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from time import monotonic, sleep, strftime
+
+import apsw
+
+from aisle.errors import StorageError
+from aisle.service.db.schema import MIGRATIONS
+from aisle.service.db.sqlite_connection import open_connection
+from aisle.service.db.sqlite_schema import migrate
+from aisle.tuples import NamedTuple
+
+_BUSY_MS = 5000
+_TIMEOUT_S = 60.0
+_MAX_NAMED = 20
+_SQLITE_HEADER = b"SQLite format 3\0"
+_FILE_ADVICE = "Name a file that 'aisle backup' made."
+
+_BALANCE_KEY = "store_number, product_number, location_code, pool, order_number, line_number"
+_UNBALANCED_LEDGER = f"""
+    SELECT 1 FROM (SELECT {_BALANCE_KEY}, quantity FROM balance UNION ALL SELECT {_BALANCE_KEY}, -quantity FROM leg)
+    GROUP BY {_BALANCE_KEY} HAVING SUM(quantity) <> 0 LIMIT 1"""  # noqa: S608 - constants
+
+
+class BackupInfo(NamedTuple):
+    """What a copy holds: bytes, stores, and rows of the ledger."""
+
+    size: int
+    stores: int
+    legs: int
+
+
+class RestoreInfo(NamedTuple):
+    """What was put back, and the file in which what was there before is kept; None where there was nothing."""
+
+    backup: BackupInfo
+    previous: Path | None
+
+
+def back_up(database_file: Path, file: Path, *, replace: bool = False) -> BackupInfo:
+    """Copy the database as it is at this moment into `file` (0600), and look the copy through.
+
+    The file appears when it is whole. Raises StorageError when there is no database, the file is there already (unless
+    `replace`), cannot be written, or is not sound.
+    """
+    if not database_file.is_file():
+        raise StorageError(f"There is no database at {database_file}.")
+    if file.exists() and not replace:
+        raise StorageError(f"{file} is there already; name another file, or say --replace.")
+    fresh = _temporary_name(file, "part")
+    try:
+        _create(fresh)
+        _copy(database_file, fresh)
+        found = inspect_backup(fresh)
+        os.replace(fresh, file)
+        _sync(file.parent)
+    finally:
+        _remove(fresh)
+    return found
+
+
+def restore(file: Path, database_file: Path, *, allow_loss: bool = False) -> RestoreInfo:
+    """Put a copy back, in one transaction that services which run see as any other; what was there is kept beside.
+
+    Raises StorageError, and has changed nothing, when the copy is not sound or newer than this program, when the
+    database has what the copy does not know (unless `newer` says that this may go), or is busy all the time.
+    """
+    if not file.is_file():
+        raise StorageError(f"There is no file {file}.")
+    _check_is_sqlite(file)
+    fresh = _temporary_name(database_file, "restore")
+    kept = None
+    try:
+        database_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _create(fresh)
+        _copy(file, fresh, is_immutable=not file.with_name(f"{file.name}-wal").exists())
+        found = inspect_backup(fresh, file)
+        _migrate(fresh)
+        if _has_data(database_file):
+            if not allow_loss and (lost := _lost_changes(fresh, database_file)):
+                told = ", ".join(lost)
+                raise StorageError(f"{database_file} has what {file} does not know ({told}). Say --yes if that may go.")
+            kept = database_file.with_name(
+                f"{database_file.name}.before-{strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+            )
+            back_up(database_file, kept)
+        else:
+            _create(database_file)
+        _copy(fresh, database_file)
+    finally:
+        _remove(fresh)
+    return RestoreInfo(found, kept)
+
+
+def inspect_backup(copy: Path, file: Path | None = None) -> BackupInfo:
+    """What a copy holds. Raises StorageError when it is damaged, no service's, or newer than this program.
+
+    `file` is the one that its reader knows, where `copy` was made of it.
+    """
+    file = file or copy
+    connection = open_connection(copy, _BUSY_MS)
+    try:
+        problems = connection.execute("PRAGMA integrity_check(5)").fetchall()
+        if problems != [("ok",)]:
+            raise StorageError(f"{file} is damaged: {problems[0][0]}.")
+        [(version,)] = connection.execute("PRAGMA user_version").fetchall()
+        if not isinstance(version, int) or version > len(MIGRATIONS):
+            raise StorageError(f"{file} has schema {version}, this program knows {len(MIGRATIONS)}: use the newer one.")
+        [(tables,)] = connection.execute(
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('store', 'leg', 'balance', 'counter')"
+        ).fetchall()
+        if version < 1 or tables != 4:
+            advice = f" {_FILE_ADVICE}" if file != copy else ""
+            raise StorageError(f"{file} is no database of the service.{advice}")
+        if connection.execute("PRAGMA foreign_key_check").fetchone():
+            raise StorageError(f"{file} is damaged: rows name others that are not there.")
+        if connection.execute(_UNBALANCED_LEDGER).fetchone():
+            raise StorageError(f"{file} is damaged: its stock is not the sum of its ledger.")
+        [(stores, legs)] = connection.execute("SELECT (SELECT count(*) FROM store), (SELECT count(*) FROM leg)")
+        assert isinstance(stores, int)
+        assert isinstance(legs, int)
+    except apsw.Error as problem:
+        raise StorageError(f"{file} cannot be read: {problem}.") from problem
+    finally:
+        connection.close()
+    return BackupInfo(copy.stat().st_size, stores, legs)
+
+
+def _lost_changes(copy: Path, database_file: Path) -> list[str]:
+    """What the database counted beyond the copy, by store: nothing where the copy is as young, or younger."""
+    old, now = _counters(copy), _counters(database_file)
+    lost = {key: value - old.get(key, 0) for key, value in now.items() if value > old.get(key, 0)}
+    changes = [key for key in lost if key[1] == "change"]
+    return [f"{lost[key]} times {key[1]} in {key[0]}" for key in sorted(changes or lost)][:_MAX_NAMED]
+
+
+def _counters(file: Path) -> dict[tuple[str, str], int]:
+    connection = open_connection(file, _BUSY_MS)
+    try:
+        rows = connection.execute("SELECT store_number, name, value FROM counter").fetchall()
+    finally:
+        connection.close()
+    return {(str(store), str(name)): int(str(value)) for store, name, value in rows}
+
+
+def _has_data(database_file: Path) -> bool:
+    """Whether there is a database at all; one that cannot be read is an error, and stays."""
+    if not database_file.is_file() or not database_file.stat().st_size:
+        return False
+    inspect_backup(database_file)
+    return True
+
+
+def _migrate(file: Path) -> None:
+    connection = open_connection(file, _BUSY_MS)
+    try:
+        migrate(connection)
+    finally:
+        connection.close()
+
+
+def _copy(source: Path, target: Path, *, is_immutable: bool = False) -> None:
+    """Every page of the source, at one moment of it, as one transaction of the target. A `still` one nobody writes."""
+    until = monotonic() + _TIMEOUT_S
+    old = _open_immutable(source) if is_immutable else open_connection(source, _BUSY_MS)
+    new = open_connection(target, _BUSY_MS)
+    try:
+        while True:
+            try:
+                with new.backup("main", old, "main") as backup:
+                    backup.step(-1)
+                return
+            except (apsw.BusyError, apsw.LockedError) as problem:
+                if monotonic() > until:
+                    raise StorageError(f"{target} is busy all the time; try again.") from problem
+                sleep(0.05)
+    except apsw.Error as problem:
+        raise StorageError(f"{source} cannot be copied to {target}: {_describe(problem)}.") from problem
+    finally:
+        new.close()
+        old.close()
+
+
+def _describe(error: apsw.Error) -> str:
+    """What SQLite says of it; where it says nothing, the kind of it has to do."""
+    said = str(error)
+    return said if said and said != "not an error" else f"it is damaged, or no database ({type(error).__name__})"
+
+
+def _check_is_sqlite(file: Path) -> None:
+    """Raises StorageError for what is no SQLite database at all."""
+    try:
+        with file.open("rb") as stream:
+            begins = stream.read(len(_SQLITE_HEADER))
+    except OSError as problem:
+        raise StorageError(f"{file} cannot be read: {problem.strerror}.") from problem
+    if begins != _SQLITE_HEADER:
+        raise StorageError(f"{file} is no database, so nothing was put back. {_FILE_ADVICE}")
+
+
+def _open_immutable(file: Path) -> apsw.Connection:
+    """A file that may lie where nothing can be written."""
+    try:
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(f"{file.absolute().as_uri()}?immutable=1", flags=flags)
+    except apsw.Error as problem:
+        raise StorageError(f"{file} cannot be read: {problem}.") from problem
+
+
+def _temporary_name(file: Path, purpose: str) -> Path:
+    return file.with_name(f".{file.name}.{purpose}-{secrets.token_hex(4)}")
+
+
+def _create(file: Path) -> None:
+    try:
+        os.close(os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    except OSError as problem:
+        raise StorageError(f"{file} cannot be written: {problem.strerror}.") from problem
+
+
+def _remove(file: Path) -> None:
+    for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
+        file.with_name(name).unlink(missing_ok=True)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

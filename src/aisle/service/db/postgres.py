@@ -1,0 +1,414 @@
+"""The engine with a network between: PostgreSQL by asyncpg, any number of workers on any number of hosts.
+
+A writer names the stores that it changes, and holds their locks until it is committed: writers of one store come one
+after the other, those of others do not wait for them. Each statement then sees what the one before it left (READ
+COMMITTED), so the rules need no locks of rows, and ids rise in the order of commits. Readers see one moment
+(REPEATABLE READ) and never wait.
+
+The connections live on an event loop in a thread of their own, for callers come with a loop or without.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+import threading
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, asynccontextmanager
+from time import monotonic
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from aisle.errors import StorageError
+from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseFailed, DatabaseMonitor, DatabaseUnreachable, Work
+from aisle.service.db.postgres_schema import migrate
+from aisle.service.db.postgres_transaction import (
+    REFUSED,
+    SERVER_ERRORS,
+    PostgresTransaction,
+    is_connection_lost,
+    is_retryable,
+    public_error,
+)
+
+T = TypeVar("T")
+_ResultCallback = Callable[[Any], None]
+
+_ATTEMPTS = 5
+_CONNECT_SECONDS = 15
+# Who names more stores than this waits for all, and all wait for him.
+_MAX_STORE_LOCKS = 64
+_BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT s1"
+# What is written together is one statement of each shape, and the server keeps some 200 KB for a large one.
+_WRITER_CACHED_STATEMENTS = 250
+_SETTINGS = {
+    "application_name": "aisle",
+    "client_connection_check_interval": "1000",
+    "idle_in_transaction_session_timeout": "60000",
+    "jit": "off",
+    "max_parallel_workers_per_gather": "0",
+    "synchronous_commit": "on",
+    "tcp_keepalives_idle": "30",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+}
+_GROWING_TABLES = ", ".join(f"'{table}'" for table in GROWING_TABLES)
+_SIZE_STATEMENTS = (
+    "SELECT relname::text, greatest(reltuples, 0)::bigint FROM pg_class"  # noqa: S608 - names of our own
+    f" WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname IN ({_GROWING_TABLES})",
+    "SELECT '*', coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class"
+    " WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace",
+)
+_HAS_CITUS = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')"
+# What a server that is split by store (Citus) needs to change the chain's tables after it looked at those of stores.
+_WRITER_SETTINGS = {"citus.multi_shard_modify_mode": "sequential"}
+
+
+class PostgresDatabase:
+    """A service database on a server, brought to the newest schema when it is opened.
+
+    `dsn` is `postgresql://…` as libpq takes it; what it leaves out comes from the PG… variables and the password file.
+    Raises Unreachable when the server does not answer, StorageError when the database cannot be used, or is newer than
+    this program.
+    """
+
+    def __init__(self, dsn: str, *, readers: int = 4, writers: int = 4, timeout_s: float = 5.0) -> None:
+        self.monitor = DatabaseMonitor()
+        self._dsn = dsn
+        self._timeout_s = timeout_s
+        self._queues: dict[str, _StoreQueue] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+        self._is_sharded = False
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="aisle-postgres", daemon=True)
+        self._thread.start()
+        try:
+            opening = asyncio.run_coroutine_threadsafe(self._open(readers, writers), self._loop)
+            self._readers, self._writers = opening.result()
+        except BaseException as problem:
+            self._end_thread()
+            if isinstance(problem, StorageError) or not isinstance(problem, Exception):
+                raise
+            if is_connection_lost(problem) or isinstance(problem, TimeoutError | asyncpg.TooManyConnectionsError):
+                raise DatabaseUnreachable(f"{redact_dsn(dsn)} cannot be reached: {_describe(problem)}") from problem
+            raise StorageError(f"{redact_dsn(dsn)} cannot be used: {_describe(problem)}") from problem
+
+    @property
+    def size_statements(self) -> tuple[str, ...]:
+        """See Storage; by the server's own statistics, which cost nothing."""
+        return _SIZE_STATEMENTS
+
+    async def read(self, work: Work[T]) -> T:
+        """Run `work` over one consistent state of the database."""
+        return await asyncio.wrap_future(self._submit(self._run_read, work))
+
+    async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
+        """Run `work` alone among all writers of these stores, and store what it did."""
+        return await asyncio.wrap_future(self._submit(lambda job, answer: self._run_write(job, answer, stores), work))
+
+    def read_now(self, work: Work[T]) -> T:
+        """`read` for callers without an event loop."""
+        return self._submit(self._run_read, work).result()
+
+    def write_now(self, work: Work[T]) -> T:
+        """`write` over all stores, for callers without an event loop."""
+        return self._submit(lambda job, answer: self._run_write(job, answer, None), work).result()
+
+    def close(self) -> None:
+        """Finish what runs, close the connections, end the thread."""
+        if self._closed:
+            return
+        self._closed = True
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
+        self._end_thread()
+
+    async def _open(self, readers: int, writers: int) -> tuple[asyncpg.Pool, asyncpg.Pool]:
+        settings = _SETTINGS | {"lock_timeout": str(int(self._timeout_s * 1000))}
+        connection = await asyncpg.connect(self._dsn, server_settings=settings, timeout=_CONNECT_SECONDS)
+        try:
+            await migrate(connection)
+            self._is_sharded = bool(await connection.fetchval(_HAS_CITUS))
+        finally:
+            await connection.close(timeout=self._timeout_s)
+        return await self._pool(readers, settings), await self._pool(
+            writers, settings | _WRITER_SETTINGS, _WRITER_CACHED_STATEMENTS
+        )
+
+    async def _pool(self, size: int, settings: dict[str, str], kept: int = 500) -> asyncpg.Pool:
+        return await asyncpg.create_pool(
+            self._dsn,
+            min_size=0,
+            max_size=size,
+            server_settings=settings,
+            statement_cache_size=kept,
+            max_cached_statement_lifetime=0,
+            timeout=_CONNECT_SECONDS,
+            command_timeout=120,
+            init=_set_codecs,
+            reset=_skip_reset,
+        )
+
+    async def _close(self) -> None:
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+        for pool in (self._readers, self._writers):
+            try:
+                await asyncio.wait_for(pool.close(), self._timeout_s)
+            except TimeoutError:
+                pool.terminate()
+
+    def _end_thread(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _submit(self, run: Any, work: Work[T]) -> Future[T]:
+        """Start `how(work, answer)` on the loop of the connections."""
+        if self._closed:
+            raise StorageError("The database was closed.")
+        answer: Future[T] = Future()
+        self._loop.call_soon_threadsafe(self._start_task, run(work, answer), answer)
+        return answer
+
+    def _start_task(self, job: Coroutine[Any, Any, None], future: Future[Any]) -> None:
+        task = self._loop.create_task(_run_job(job, future))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run_read(self, work: Work[Any], future: Future[Any]) -> None:
+        await self._run_with_retries(self._readers, _BEGIN_READ, work, future, future.set_result)
+
+    async def _run_write(self, work: Work[Any], future: Future[Any], stores: Collection[str] | None) -> None:
+        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; {lock_statement(stores)}; SAVEPOINT s1"
+        began = monotonic()
+        async with self._wait_for_stores(stores):
+            await self._run_with_retries(self._writers, begin, work, future, queued=monotonic() - began)
+
+    @asynccontextmanager
+    async def _wait_for_stores(self, stores: Collection[str] | None) -> AsyncIterator[None]:
+        """Wait in this process for the writers of the same stores, so that a busy store holds one connection."""
+        async with AsyncExitStack() as held:
+            try:
+                async with asyncio.timeout(self._timeout_s):
+                    for store in sorted(set(stores or ())):
+                        queue = self._queues.setdefault(store, _StoreQueue())
+                        queue.length += 1
+                        held.callback(self._leave_queue, store, queue)
+                        await held.enter_async_context(queue.lock)
+            except TimeoutError as problem:
+                raise Busy("Many write to this store; try again.") from problem
+            yield
+
+    def _leave_queue(self, store: str, queue: _StoreQueue) -> None:
+        queue.length -= 1
+        if not queue.length:
+            del self._queues[store]
+
+    async def _run_with_retries(
+        self,
+        pool: asyncpg.Pool,
+        begin: str,
+        work: Work[Any],
+        future: Future[Any],
+        deliver: _ResultCallback | None = None,
+        queued: float = 0.0,
+    ) -> None:
+        """Carry `work` out; again, when the server undid it for reasons of its own. Who only reads is told at once."""
+        begun = False
+        for attempt in range(_ATTEMPTS):
+            try:
+                connection = await self._acquire(pool)
+                try:
+                    begun = begun or future.set_running_or_notify_cancel()
+                    if not begun:
+                        return
+                    await self._begin_transaction(connection, begin, None if deliver else queued)
+                    result = await _run_transaction(connection, work, deliver, is_sharded=self._is_sharded)
+                finally:
+                    await _release(pool, connection)
+            except Exception as problem:
+                if attempt + 1 == _ATTEMPTS or not is_retryable(problem):
+                    self._report_failure(pool, problem)
+                    raise public_error(problem) from problem
+                await asyncio.sleep(random.uniform(0.0, 0.02 * 2**attempt))
+            else:
+                self.monitor.report_success("reads", *(("writes",) if deliver is None else ()))
+                if deliver is None:
+                    future.set_result(result)
+                return
+
+    async def _acquire(self, pool: asyncpg.Pool) -> Any:
+        """A connection of the pool. Raises TimeoutError, and NoAnswer where the server does not answer in time."""
+        began = monotonic()
+        try:
+            return await pool.acquire(timeout=max(self._timeout_s, _CONNECT_SECONDS))
+        except TimeoutError as problem:
+            if pool.get_size() < pool.get_max_size():
+                raise ServerNotAnswering from problem
+            raise
+        finally:
+            self.monitor.report_wait("pool", monotonic() - began)
+
+    async def _begin_transaction(self, connection: Any, begin: str, queued: float | None) -> None:
+        """Begin a transaction. A writer, who was `queued` in this process for so long, waits for its locks here."""
+        began = monotonic()
+        try:
+            await connection.execute(begin)
+        except Exception as problem:
+            await _roll_back_failed(connection, problem)
+            raise
+        except BaseException:
+            connection.terminate()
+            raise
+        finally:
+            if queued is not None:
+                self.monitor.report_wait("lock", queued + monotonic() - began)
+
+    def _report_failure(self, pool: asyncpg.Pool, error: Exception) -> None:
+        """Say what is lost, where the database is at fault and not the statement."""
+        if isinstance(error, (ServerNotAnswering, *REFUSED)) or (
+            is_connection_lost(error) and not isinstance(error, TimeoutError)
+        ):
+            self.monitor.report_failure("reads", error=type(error).__name__)
+        elif isinstance(error, SERVER_ERRORS):
+            self.monitor.report_failure("reads" if pool is self._readers else "writes", error=type(error).__name__)
+
+
+class ServerNotAnswering(TimeoutError):
+    """The server does not answer, though fewer connections are open than may be."""
+
+
+class _StoreQueue:
+    """Those who write to one store: the one whose turn it is, and those behind."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.length = 0
+
+
+async def _run_job(job: Coroutine[Any, Any, None], future: Future[Any]) -> None:
+    try:
+        await job
+    except BaseException as problem:
+        if not future.done():
+            future.set_exception(problem)
+        if not isinstance(problem, Exception):
+            raise
+
+
+async def _run_transaction(
+    connection: Any, work: Work[T], deliver: Callable[[T], None] | None, *, is_sharded: bool
+) -> T:
+    """`work` and its commit. Raises Lost when nobody can say whether it was committed.
+
+    Who only reads is told before the end: nothing that he heard depends on it.
+    """
+    try:
+        result = await work(PostgresTransaction(connection, is_sharded=is_sharded))
+    except Exception as problem:
+        await _roll_back_failed(connection, problem)
+        raise
+    except BaseException:
+        connection.terminate()
+        raise
+    if deliver is not None:
+        deliver(result)
+        await _roll_back(connection)
+        return result
+    try:
+        said = await connection.execute("COMMIT")
+    except Exception as problem:
+        if is_connection_lost(problem):
+            raise DatabaseFailed("The database was lost while the request was being stored.") from problem
+        await _roll_back(connection)
+        raise
+    if said != "COMMIT":
+        raise DatabaseFailed("The database undid the transaction.")
+    return result
+
+
+async def _roll_back_failed(connection: Any, error: Exception) -> None:
+    """End what failed. Raises ConnectionResetError where the connection ended with it."""
+    if connection.is_closed():
+        raise ConnectionResetError("The connection to the database ended.") from error
+    await _roll_back(connection)
+
+
+async def _roll_back(connection: Any) -> None:
+    """End the transaction, or the connection where that cannot be."""
+    if connection.is_closed():
+        return
+    try:
+        await connection.execute("ROLLBACK")
+    except Exception:
+        connection.terminate()
+
+
+async def _release(pool: asyncpg.Pool, connection: Any) -> None:
+    try:
+        await pool.release(connection)
+    except Exception:
+        connection.terminate()
+
+
+async def _skip_reset(connection: Any) -> None:
+    """Nothing has to be tidied between transactions: each one leaves its connection as it was."""
+
+
+async def _set_codecs(connection: Any) -> None:
+    """Sums of whole numbers are whole numbers; PostgreSQL says them as decimals."""
+    await connection.set_type_codec("numeric", schema="pg_catalog", encoder=str, decoder=int, format="text")
+
+
+def lock_statement(stores: Collection[str] | None) -> str:
+    """The statement that holds these stores until the transaction ends; None holds all.
+
+    Always in the same order, so that two never wait for each other. They are the server's own locks of numbers: no rows
+    are written for them, waiting is first come first served, and a connection that ends lets go of them.
+    """
+    whole = _lock_number("")
+    if stores is None or len(stores) > _MAX_STORE_LOCKS:
+        return f"SELECT pg_advisory_xact_lock({whole:d})"
+    numbers = sorted({_lock_number(store) for store in stores})
+    each = "".join(f", pg_advisory_xact_lock({number:d})" for number in numbers)
+    return f"SELECT pg_advisory_xact_lock_shared({whole:d}){each}"
+
+
+def _lock_number(store: str) -> int:
+    digest = hashlib.blake2b(b"aisle/" + store.encode("utf-8", "surrogateescape"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def read_sizes(dsn: str) -> dict[str, int]:
+    """What `sizes` tells, of a database that is left as it is. Raises StorageError."""
+
+    async def work() -> dict[str, int]:
+        connection = await asyncpg.connect(dsn, server_settings=_SETTINGS, timeout=_CONNECT_SECONDS)
+        try:
+            return {
+                name: int(count) for statement in _SIZE_STATEMENTS for name, count in await connection.fetch(statement)
+            }
+        finally:
+            await connection.close(timeout=_CONNECT_SECONDS)
+
+    try:
+        return asyncio.run(work())
+    except Exception as problem:
+        raise StorageError(f"{redact_dsn(dsn)} cannot be looked at: {_describe(problem)}") from problem
+
+
+def redact_dsn(dsn: str) -> str:
+    """The database as it may be shown: without user and password."""
+    parts = urlsplit(dsn)
+    hosts = ",".join(one.rpartition("@")[2] for one in parts.netloc.split(","))
+    return f"postgresql://{hosts}{parts.path}"
+
+
+def _describe(error: BaseException) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text if text.endswith(".") else text + "."

@@ -1,0 +1,40 @@
+"""The keys under which the catalogue keeps a product's codes (`aisle.barcode_keys`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aisle.barcode_keys import guessed_keys, index_keys, lookup_keys, split_codes
+from aisle.service.db.database import Transaction
+from aisle.service.db.statements.products import PRODUCTS_OF_CODES
+
+
+def code_keys_of_product(product: Mapping[str, Any]) -> list[str]:
+    """Every key of the codes that stand for this product: its own, further ones, those of its units."""
+    codes = [product.get("barcode") or "", product.get("purchase_unit_barcode") or ""]
+    codes += split_codes(product.get("barcodes_array") or "")
+    codes += [unit.get("unit_barcode") or "" for unit in product.get("units") or []]
+    return list(dict.fromkeys(key for code in codes for key in index_keys(code)))
+
+
+def code_keys_of_json(text: str) -> list[str]:
+    """The same of a product as the database keeps it; none of a text that earlier programs kept otherwise."""
+    item = json.loads(text)
+    return code_keys_of_product(item) if isinstance(item, dict) else []
+
+
+async def lookup_code_keys(tx: Transaction, code: str) -> list[str]:
+    """The keys of a code that is asked for: those that are certain, or those of a guess where exactly one product has
+    one of them and none has a certain one."""
+    certain, guessed = list(lookup_keys(code)), list(guessed_keys(code))
+    if not guessed or await tx.all(PRODUCTS_OF_CODES, certain):
+        return certain
+    return guessed if len(await tx.all(PRODUCTS_OF_CODES, guessed)) == 1 else certain
+
+
+async def find_products_by_code(tx: Transaction, code: str) -> list[str]:
+    """The numbers of the products that have this code, two at most."""
+    rows = await tx.all(PRODUCTS_OF_CODES, await lookup_code_keys(tx, code)) if code.strip() else []
+    return [row[0] for row in rows]

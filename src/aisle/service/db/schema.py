@@ -1,0 +1,682 @@
+"""The first migration: the tables as they were released first. It is never changed again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+INITIAL_SCHEMA: tuple[str, ...] = (
+    # Chain-wide tables: few rows or the same for every store.
+    """CREATE TABLE store (
+        store_number TEXT PRIMARY KEY,
+        ordinal BIGINT NOT NULL UNIQUE,
+        store_name TEXT NOT NULL,
+        is_warehouse BIGINT NOT NULL,
+        is_active BIGINT NOT NULL,
+        area_id TEXT NOT NULL,
+        secondary_key TEXT NOT NULL,
+        search TEXT NOT NULL,
+        item TEXT NOT NULL,
+        data TEXT NOT NULL
+    )""",
+    """CREATE TABLE product (
+        product_number TEXT PRIMARY KEY,
+        product_name TEXT NOT NULL,
+        barcode TEXT NOT NULL,
+        category_code TEXT NOT NULL,
+        parent_category_code TEXT NOT NULL,
+        is_active BIGINT NOT NULL,
+        is_stock BIGINT NOT NULL,
+        allow_decimal BIGINT NOT NULL,
+        price TEXT NOT NULL,
+        attention_code TEXT NOT NULL,
+        search TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        item TEXT NOT NULL,
+        modified_on TEXT NOT NULL
+    )""",
+    "CREATE INDEX product_search ON product (search, product_number)",
+    """CREATE TABLE product_code (
+        code TEXT NOT NULL,
+        product_number TEXT NOT NULL,
+        PRIMARY KEY (code, product_number),
+        FOREIGN KEY (product_number) REFERENCES product (product_number)
+    )""",
+    "CREATE INDEX product_code_of ON product_code (product_number)",
+    """CREATE TABLE token (
+        token_id TEXT PRIMARY KEY,
+        token_hash TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        role TEXT NOT NULL,
+        all_stores BIGINT NOT NULL,
+        created_on TEXT NOT NULL,
+        expires_on TEXT,
+        revoked_on TEXT,
+        last_used_on TEXT
+    )""",
+    """CREATE TABLE token_store (
+        token_id TEXT NOT NULL,
+        store_number TEXT NOT NULL,
+        PRIMARY KEY (token_id, store_number),
+        FOREIGN KEY (token_id) REFERENCES token (token_id)
+    )""",
+    # Tables of one store each.
+    """CREATE TABLE counter (
+        store_number TEXT NOT NULL,
+        name TEXT NOT NULL,
+        value BIGINT NOT NULL,
+        PRIMARY KEY (store_number, name)
+    )""",
+    """CREATE TABLE change (
+        store_number TEXT NOT NULL,
+        topic TEXT NOT NULL,
+        change_key TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        PRIMARY KEY (store_number, topic, change_key)
+    )""",
+    "CREATE UNIQUE INDEX change_seq ON change (store_number, seq)",
+    """CREATE TABLE store_product (
+        store_number TEXT NOT NULL,
+        product_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        ordinal BIGINT NOT NULL,
+        is_stock BIGINT,
+        is_replenishment BIGINT NOT NULL,
+        price TEXT NOT NULL,
+        attention_codes TEXT NOT NULL,
+        item TEXT NOT NULL,
+        data TEXT NOT NULL,
+        modified_on TEXT NOT NULL,
+        stock_modified_on TEXT,
+        counted_on TEXT,
+        loss_by TEXT,
+        receipt_by TEXT,
+        PRIMARY KEY (store_number, product_number),
+        FOREIGN KEY (store_number) REFERENCES store (store_number),
+        FOREIGN KEY (product_number) REFERENCES product (product_number)
+    )""",
+    "CREATE UNIQUE INDEX store_product_seq ON store_product (store_number, seq)",
+    "CREATE INDEX store_product_chain ON store_product (seq, ordinal, store_number)",
+    "CREATE INDEX store_product_of ON store_product (product_number)",
+    """CREATE TABLE location (
+        store_number TEXT NOT NULL,
+        location_code TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        location_order BIGINT NOT NULL,
+        default_stock_pool BIGINT,
+        tags TEXT NOT NULL,
+        sort_key TEXT NOT NULL,
+        search TEXT NOT NULL,
+        created_on TEXT NOT NULL,
+        PRIMARY KEY (store_number, location_code),
+        FOREIGN KEY (store_number) REFERENCES store (store_number)
+    )""",
+    "CREATE INDEX location_walk ON location (store_number, location_order, sort_key, location_code)",
+    """CREATE TABLE customer_order (
+        store_number TEXT NOT NULL,
+        order_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        is_active BIGINT NOT NULL,
+        is_claimed BIGINT NOT NULL,
+        is_picked BIGINT NOT NULL,
+        is_rejected BIGINT NOT NULL,
+        status_id BIGINT NOT NULL,
+        fulfilment TEXT NOT NULL,
+        reference TEXT NOT NULL,
+        pickup_date TEXT NOT NULL,
+        total_lines BIGINT NOT NULL,
+        total_quantity BIGINT NOT NULL,
+        total_delivered BIGINT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        search TEXT NOT NULL,
+        item TEXT NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (store_number, order_number),
+        FOREIGN KEY (store_number) REFERENCES store (store_number)
+    )""",
+    "CREATE UNIQUE INDEX customer_order_seq ON customer_order (store_number, seq)",
+    "CREATE INDEX customer_order_open ON customer_order (store_number, is_active, seq)",
+    "CREATE INDEX customer_order_reference ON customer_order (store_number, reference)",
+    """CREATE TABLE order_line (
+        store_number TEXT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        seq BIGINT NOT NULL,
+        product_number TEXT NOT NULL,
+        quantity BIGINT NOT NULL,
+        picked BIGINT NOT NULL,
+        moved BIGINT NOT NULL,
+        delivered BIGINT NOT NULL,
+        is_picked BIGINT NOT NULL,
+        is_open BIGINT NOT NULL,
+        from_warehouse BIGINT NOT NULL,
+        stock_pool BIGINT NOT NULL,
+        pools TEXT NOT NULL,
+        preferred_location_code TEXT NOT NULL,
+        reference TEXT NOT NULL,
+        picked_by TEXT,
+        item TEXT NOT NULL,
+        PRIMARY KEY (store_number, order_number, line_number),
+        FOREIGN KEY (store_number, order_number) REFERENCES customer_order (store_number, order_number),
+        FOREIGN KEY (product_number) REFERENCES product (product_number)
+    )""",
+    """CREATE INDEX order_line_wanted ON order_line (store_number, product_number, stock_pool, quantity, picked)
+        WHERE is_open = 1 AND is_picked = 0 AND from_warehouse = 0""",
+    "CREATE INDEX order_line_reference ON order_line (store_number, reference) WHERE reference <> ''",
+    # Stock: what lies where, for whom, and every change that made it so.
+    """CREATE TABLE balance (
+        store_number TEXT NOT NULL,
+        product_number TEXT NOT NULL,
+        location_code TEXT NOT NULL,
+        pool BIGINT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        quantity BIGINT NOT NULL,
+        PRIMARY KEY (store_number, product_number, location_code, pool, order_number, line_number),
+        FOREIGN KEY (store_number, product_number) REFERENCES store_product (store_number, product_number)
+    )""",
+    "CREATE INDEX balance_place ON balance (store_number, location_code, product_number)",
+    "CREATE INDEX balance_held ON balance (store_number, order_number, line_number) WHERE order_number <> ''",
+    """CREATE TABLE leg (
+        store_number TEXT NOT NULL,
+        op_id TEXT NOT NULL,
+        leg BIGINT NOT NULL,
+        kind TEXT NOT NULL,
+        product_number TEXT NOT NULL,
+        location_code TEXT NOT NULL,
+        pool BIGINT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        quantity BIGINT NOT NULL,
+        recorded_on TEXT NOT NULL,
+        occurred_on TEXT NOT NULL,
+        PRIMARY KEY (store_number, op_id, leg)
+    )""",
+    "CREATE INDEX leg_product ON leg (store_number, product_number, occurred_on)",
+    """CREATE TABLE taken (
+        store_number TEXT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        n BIGINT NOT NULL,
+        location_code TEXT NOT NULL,
+        pool BIGINT NOT NULL,
+        held_pool BIGINT NOT NULL,
+        quantity BIGINT NOT NULL,
+        PRIMARY KEY (store_number, order_number, line_number, n)
+    )""",
+    """CREATE TABLE put_back (
+        store_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        product_number TEXT NOT NULL,
+        location_code TEXT NOT NULL,
+        pool BIGINT NOT NULL,
+        quantity BIGINT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        created_on TEXT NOT NULL,
+        PRIMARY KEY (store_number, seq)
+    )""",
+    "CREATE INDEX put_back_product ON put_back (store_number, product_number)",
+    """CREATE TABLE anchor (
+        store_number TEXT NOT NULL,
+        product_number TEXT NOT NULL,
+        location_code TEXT NOT NULL,
+        pool BIGINT NOT NULL,
+        counted_on TEXT NOT NULL,
+        PRIMARY KEY (store_number, product_number, location_code, pool)
+    )""",
+    """CREATE TABLE stock_log (
+        store_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        ordinal BIGINT NOT NULL,
+        op_id TEXT NOT NULL,
+        product_number TEXT NOT NULL,
+        reference TEXT NOT NULL,
+        reason_code BIGINT,
+        review_status BIGINT NOT NULL,
+        created_on TEXT NOT NULL,
+        updated_on TEXT NOT NULL,
+        item TEXT NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (store_number, seq)
+    )""",
+    "CREATE INDEX stock_log_chain ON stock_log (seq, ordinal, store_number)",
+    "CREATE INDEX stock_log_reference ON stock_log (store_number, reference) WHERE reference <> ''",
+    "CREATE INDEX stock_log_product ON stock_log (store_number, product_number, seq)",
+    # Requests that were answered, and people.
+    """CREATE TABLE idempotency (
+        store_number TEXT NOT NULL,
+        principal_id TEXT NOT NULL,
+        request_key TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        status BIGINT NOT NULL,
+        body BYTEA NOT NULL,
+        created_on TEXT NOT NULL,
+        PRIMARY KEY (store_number, principal_id, request_key)
+    )""",
+    "CREATE INDEX idempotency_age ON idempotency (created_on)",
+    """CREATE TABLE person (
+        store_number TEXT NOT NULL,
+        badge TEXT NOT NULL,
+        user_name TEXT NOT NULL,
+        name TEXT NOT NULL,
+        role TEXT NOT NULL,
+        pin_hash TEXT,
+        PRIMARY KEY (store_number, badge),
+        FOREIGN KEY (store_number) REFERENCES store (store_number)
+    )""",
+    "CREATE UNIQUE INDEX person_user ON person (store_number, user_name)",
+)
+
+
+UNDOCUMENTED_ORDER_FIELDS = (
+    "customer_city",
+    "customer_country",
+    "customer_email",
+    "customer_number",
+    "customer_phone",
+    "customer_street",
+    "customer_zipcode",
+    "delivery_city",
+    "delivery_country",
+    "delivery_street",
+    "delivery_zipcode",
+    "file_name",
+)
+UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
+
+
+def _move_fields_sqlite(table: str, names: Sequence[str]) -> str:
+    """Nulls of a patch are left out of what it makes; a row that says none of the names stays as it is."""
+    said = ["json_extract(data, '$." + name + "')" for name in names]
+    members = ", ".join("'" + name + "', " + value for name, value in zip(names, said, strict=True))
+    patch = "json_patch(item, json_object('aisle', json_object(" + members + ")))"
+    return "".join(("UPDATE ", table, " SET item = ", patch, " WHERE coalesce(", ", ".join(said), ") IS NOT NULL"))
+
+
+def _move_fields_postgres(table: str, names: Sequence[str]) -> str:
+    members = ", ".join("'" + name + "', data::jsonb -> '" + name + "'" for name in names)
+    aside = "jsonb_strip_nulls(jsonb_build_object(" + members + "))"
+    told = "jsonb_build_object('aisle', " + aside + ")"
+    return "".join(("UPDATE ", table, " SET item = (item::jsonb || ", told, ")::text WHERE ", aside, " <> '{}'"))
+
+
+POSTGRES_FORMS: dict[str, str] = {
+    "UPDATE store SET cost_center = coalesce(json_extract(data, '$.cost_center'), '')": (
+        "UPDATE store SET cost_center = coalesce(data::json ->> 'cost_center', '')"
+    ),
+    _move_fields_sqlite("customer_order", UNDOCUMENTED_ORDER_FIELDS): _move_fields_postgres(
+        "customer_order", UNDOCUMENTED_ORDER_FIELDS
+    ),
+    _move_fields_sqlite("delivery", UNDOCUMENTED_DELIVERY_FIELDS): _move_fields_postgres(
+        "delivery", UNDOCUMENTED_DELIVERY_FIELDS
+    ),
+    "UPDATE delivery_line SET item = json_set(item, '$.aisle', json(data)) WHERE data <> '{}'": (
+        "UPDATE delivery_line SET item = (item::jsonb || jsonb_build_object('aisle', data::jsonb))::text"
+        " WHERE data <> '{}'"
+    ),
+}
+"""Each statement as SQLite takes it, and as PostgreSQL does."""
+
+
+# Tables whose rows are short and read by their whole key.
+WITHOUT_ROWID_TABLES = frozenset({"counter", "product_code", "balance", "taken", "anchor", "change", "token_store"})
+
+# Keys belonged to tokens (twelve digits and a slash in front of them), so a replaced token made its requests new ones.
+_KEYS_OF_STORES = (
+    "ALTER TABLE idempotency RENAME TO idempotency_of_tokens",
+    """CREATE TABLE idempotency (
+        store_number TEXT NOT NULL,
+        request_key TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        status BIGINT NOT NULL,
+        body BYTEA NOT NULL,
+        created_on TEXT NOT NULL,
+        PRIMARY KEY (store_number, request_key)
+    )""",
+    """INSERT INTO idempotency (store_number, request_key, fingerprint, status, body, created_on)
+        SELECT store_number, request_key, fingerprint, status, body, created_on FROM idempotency_of_tokens
+        WHERE true ORDER BY created_on, principal_id
+        ON CONFLICT (store_number, request_key) DO NOTHING""",
+    "DROP TABLE idempotency_of_tokens",
+    "CREATE INDEX idempotency_age ON idempotency (created_on)",
+    # Where two tokens had used the same key, one of them gives it its name from now on.
+    """UPDATE leg SET op_id = substr(op_id, 14)
+        WHERE op_id LIKE '____________/%' AND NOT EXISTS (
+            SELECT 1 FROM token t JOIN leg twin
+                ON twin.store_number = leg.store_number AND twin.leg = leg.leg
+                AND twin.op_id = t.token_id || '/' || substr(leg.op_id, 14)
+            WHERE t.token_id < substr(leg.op_id, 1, 12))""",
+    "UPDATE stock_log SET op_id = substr(op_id, 14) WHERE op_id LIKE '____________/%'",
+)
+
+# Grows with each change of the order or its lines, for `If-Match`.
+_VERSIONS = ("ALTER TABLE customer_order ADD COLUMN version BIGINT NOT NULL DEFAULT 1",)
+
+# Goods that are announced, what came of them, and goods that a clearance has assigned to be moved.
+_DELIVERIES = (
+    """CREATE TABLE delivery (
+        store_number TEXT NOT NULL,
+        order_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        ordinal BIGINT NOT NULL,
+        order_type BIGINT NOT NULL,
+        status TEXT NOT NULL,
+        supplier_code TEXT NOT NULL,
+        supplier_search TEXT NOT NULL,
+        expected_on TEXT NOT NULL,
+        updated_on TEXT NOT NULL,
+        receipt_seq BIGINT,
+        fingerprint TEXT NOT NULL,
+        item TEXT NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (store_number, order_number),
+        FOREIGN KEY (store_number) REFERENCES store (store_number)
+    )""",
+    "CREATE UNIQUE INDEX delivery_seq ON delivery (store_number, seq)",
+    "CREATE INDEX delivery_chain ON delivery (seq, ordinal, store_number)",
+    "CREATE INDEX delivery_receipt ON delivery (receipt_seq, ordinal, store_number) WHERE receipt_seq IS NOT NULL",
+    """CREATE TABLE delivery_line (
+        store_number TEXT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        seq BIGINT NOT NULL,
+        product_number TEXT NOT NULL,
+        quantity BIGINT NOT NULL,
+        received BIGINT NOT NULL,
+        target_pool BIGINT,
+        customer_order TEXT NOT NULL,
+        customer_line BIGINT NOT NULL,
+        updated_on TEXT NOT NULL,
+        item TEXT NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (store_number, order_number, line_number),
+        FOREIGN KEY (store_number, order_number) REFERENCES delivery (store_number, order_number),
+        FOREIGN KEY (product_number) REFERENCES product (product_number)
+    )""",
+    """CREATE TABLE assignment (
+        store_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        product_number TEXT NOT NULL,
+        location_code TEXT NOT NULL,
+        pool BIGINT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        quantity BIGINT NOT NULL,
+        location_tag TEXT NOT NULL,
+        created_on TEXT NOT NULL,
+        done_on TEXT,
+        PRIMARY KEY (store_number, seq)
+    )""",
+    """CREATE UNIQUE INDEX assignment_open
+        ON assignment (store_number, product_number, location_code, pool, order_number, line_number)
+        WHERE done_on IS NULL""",
+)
+
+# Products that are deleted while history still names them, groups of products, the word that an order's creator gives a
+# line for its state, and the shipments that bring goods for order lines.
+_CONFORMANCE = (
+    "ALTER TABLE product ADD COLUMN deleted_on TEXT",
+    "ALTER TABLE product ADD COLUMN group_code TEXT NOT NULL DEFAULT ''",
+    "UPDATE product SET group_code = category_code",
+    "ALTER TABLE order_line ADD COLUMN fulfilment TEXT NOT NULL DEFAULT ''",
+    """CREATE TABLE shipment_line (
+        store_number TEXT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        shipment_number TEXT NOT NULL,
+        shipment_line BIGINT,
+        PRIMARY KEY (store_number, order_number, line_number)
+    )""",
+    "CREATE INDEX shipment_line_of ON shipment_line (store_number, shipment_number)",
+)
+
+# What an advanced search looks through; '' of products that were not written since.
+_DETAIL = ("ALTER TABLE product ADD COLUMN detail TEXT NOT NULL DEFAULT ''",)
+
+# Where goods that are held for a line lie; '' is somebody's hand. Of goods put down before, nobody knows the origin.
+_ORIGINS = ("ALTER TABLE taken ADD COLUMN held_place TEXT NOT NULL DEFAULT ''",)
+
+# Tokens that people got for their PIN, from which token and as whom; PINs that were wrong; counts that were ordered;
+# lines that are rejected.
+_SIGN_IN = (
+    "ALTER TABLE token ADD COLUMN parent_id TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE token ADD COLUMN person_store TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE token ADD COLUMN person_badge TEXT NOT NULL DEFAULT ''",
+    """CREATE TABLE sign_in_failure (
+        store_number TEXT NOT NULL,
+        who TEXT NOT NULL,
+        failures BIGINT NOT NULL,
+        failed_on TEXT NOT NULL,
+        locked_until TEXT NOT NULL,
+        PRIMARY KEY (store_number, who)
+    )""",
+    """CREATE TABLE recount (
+        store_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        product_number TEXT NOT NULL,
+        location_code TEXT NOT NULL,
+        log_seq BIGINT,
+        note TEXT NOT NULL,
+        state TEXT NOT NULL,
+        ordered_by TEXT NOT NULL,
+        ordered_on TEXT NOT NULL,
+        ended_by TEXT NOT NULL,
+        ended_on TEXT,
+        count_seq BIGINT,
+        PRIMARY KEY (store_number, seq),
+        FOREIGN KEY (product_number) REFERENCES product (product_number)
+    )""",
+    """CREATE UNIQUE INDEX recount_open ON recount (store_number, product_number, location_code)
+        WHERE state = 'open'""",
+    "ALTER TABLE order_line ADD COLUMN is_rejected BIGINT NOT NULL DEFAULT 0",
+)
+
+# Where a store's log begins to be younger than a moment.
+_LOG_AGES = ("CREATE INDEX stock_log_created ON stock_log (store_number, created_on, seq)",)
+
+# Receipts of a kind in the order of the chain's list: any page of it is in one place of the index.
+_KINDS_OF_RECEIPTS = (
+    """CREATE INDEX delivery_receipt_kind ON delivery (order_type, receipt_seq, ordinal, store_number, seq)
+        WHERE receipt_seq IS NOT NULL""",
+)
+
+# Receipts of a kind of one store; every list of receipts is of one kind, the index without kinds has no more use.
+_RECEIPTS_OF_STORES = (
+    """CREATE INDEX delivery_receipt_store ON delivery (store_number, order_type, receipt_seq, ordinal, seq)
+        WHERE receipt_seq IS NOT NULL""",
+    "DROP INDEX delivery_receipt",
+)
+
+# What a chain is asked for again and again: what changed since, what is to be reviewed, and why goods were lost. Of a
+# change of stock it is the day that has an index: a row that has one already is written without touching any.
+_POLL_INDEXES = (
+    "ALTER TABLE store_product ADD COLUMN stock_modified_day TEXT NOT NULL DEFAULT ''",
+    """UPDATE store_product SET stock_modified_day = substr(stock_modified_on, 1, 10)
+        WHERE stock_modified_on IS NOT NULL""",
+    "CREATE INDEX store_product_stocked ON store_product (stock_modified_day, seq, ordinal, store_number)",
+    "CREATE INDEX product_modified ON product (modified_on)",
+    "CREATE INDEX stock_log_updated ON stock_log (updated_on, seq, ordinal, store_number)",
+    """CREATE INDEX stock_log_review ON stock_log (review_status, seq, ordinal, store_number)
+        WHERE review_status <> 0""",
+    """CREATE INDEX stock_log_reason ON stock_log (reason_code, seq, ordinal, store_number)
+        WHERE reason_code IS NOT NULL""",
+    "CREATE INDEX store_product_modified ON store_product (modified_on, seq, ordinal, store_number)",
+    "CREATE INDEX delivery_updated ON delivery (updated_on, seq, ordinal, store_number)",
+    "CREATE INDEX delivery_number ON delivery (order_number, seq, ordinal, store_number)",
+)
+
+# A log goes on for years, and what is asked for are its last months: the chain's, a product's, a store's own. The
+# moment itself comes last: without it PostgreSQL would look at each row for what the index knows of it.
+_LOG_MONTHS = (
+    "CREATE INDEX stock_log_month ON stock_log (substr(created_on, 1, 7), seq, ordinal, store_number, created_on)",
+    """CREATE INDEX stock_log_article
+        ON stock_log (product_number, substr(created_on, 1, 7), seq, ordinal, store_number, created_on)""",
+    "CREATE INDEX stock_log_months ON stock_log (store_number, substr(created_on, 1, 7), seq, ordinal, created_on)",
+    "DROP INDEX stock_log_created",
+)
+
+# What is to come of a group of products, wherever it comes to.
+_GROUPS_OF_DELIVERIES = (
+    "CREATE INDEX product_group ON product (group_code)",
+    "CREATE INDEX delivery_line_product ON delivery_line (product_number, store_number, order_number)",
+)
+
+# How many there are is counted as they come and go, and what changed in a store is found without looking through it.
+_COUNTERS = (
+    """INSERT INTO counter (store_number, name, value)
+        SELECT '*', 'product', count(*) FROM product WHERE deleted_on IS NULL""",
+    """INSERT INTO counter (store_number, name, value)
+        SELECT c.store_number, 'location_gone', c.value - count(l.location_code)
+        FROM counter c LEFT JOIN location l ON l.store_number = c.store_number
+        WHERE c.name = 'location' GROUP BY c.store_number, c.value""",
+    "CREATE INDEX product_known ON product (product_number) WHERE deleted_on IS NULL",
+    "CREATE INDEX store_area ON store (area_id, store_number)",
+    "CREATE INDEX store_warehouse ON store (is_warehouse, store_number)",
+    "CREATE INDEX store_product_stocked_here ON store_product (store_number, stock_modified_day, seq)",
+    "CREATE INDEX store_product_modified_here ON store_product (store_number, modified_on, seq)",
+)
+
+# Texts that are searched, in words as `aisle.words` keeps them: they had their punctuation, and letters that no accent
+# makes. The function is the program's own (`text.refolded`); PostgreSQL has it done for it.
+REFOLD_SEARCH_TEXTS = (
+    "UPDATE product SET search = refolded(search)",
+    "UPDATE product SET detail = refolded(detail)",
+    "UPDATE store SET search = refolded(search)",
+    "UPDATE location SET search = refolded(search)",
+    "UPDATE customer_order SET search = refolded(search)",
+    "UPDATE delivery SET supplier_search = refolded(supplier_search)",
+)
+
+# What stands anywhere in a product's texts; each engine has this index in its own way (`storage/grams.py`).
+PRODUCT_SEARCH_INDEX = "CREATE INDEX product_gram ON product (search)"
+
+# Measures of products, as words of their own: `200g` and `200 g` are one (`text.measured`, by each engine in its way).
+ADD_MEASURES = "UPDATE product SET search = measured(search, product_name), detail = measured(detail, product_name)"
+
+# The keys of all barcodes, as the program makes them now (`product_codes.keys_of`); PostgreSQL has it done for it.
+REBUILD_PRODUCT_CODES = (
+    "INSERT INTO product_code (code, product_number) SELECT k.value, p.product_number"
+    " FROM product p, json_each(code_keys(p.item)) k WHERE p.deleted_on IS NULL ON CONFLICT DO NOTHING"
+)
+_CODES = ("DELETE FROM product_code", REBUILD_PRODUCT_CODES)
+
+# What the log has named a reason last, and a store's entries of a reason without those of others.
+_REASONS = (
+    "CREATE INDEX stock_log_reasons ON stock_log (store_number, reason_code, seq) WHERE reason_code IS NOT NULL",
+)
+
+# What belongs to a category, in the order of lists, without looking through the catalogue.
+_CATEGORIES = (
+    "CREATE INDEX product_category ON product (category_code, product_number)",
+    "CREATE INDEX product_parent_category ON product (parent_category_code, product_number)",
+)
+
+# What documented fields need that had no way in: the cost center of a store, and the carrier that stands at a place.
+_FIELDS = (
+    "ALTER TABLE store ADD COLUMN cost_center TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE location ADD COLUMN carrier_code TEXT NOT NULL DEFAULT ''",
+    *POSTGRES_FORMS,
+)
+
+# Which write made which changes: by it a host finds out that the database was put back from an earlier copy, however
+# far it has gone on since (`op_id`: the write, and a word of its own for each time it was carried out). And what of
+# picks that are said again after that has found no room on its line yet.
+_HISTORY = (
+    """CREATE TABLE write_history (
+        store_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        op_id TEXT NOT NULL,
+        written_on TEXT NOT NULL,
+        PRIMARY KEY (store_number, seq)
+    )""",
+    "CREATE INDEX write_history_age ON write_history (written_on)",
+    """CREATE TABLE carried_pick (
+        store_number TEXT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        quantity BIGINT NOT NULL,
+        PRIMARY KEY (store_number, order_number, line_number)
+    )""",
+)
+
+# Who changed what, from what to what; of a store or of the chain.
+_AUDIT = (
+    """CREATE TABLE audit (
+        store_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        recorded_on TEXT NOT NULL,
+        token_id TEXT NOT NULL,
+        token_name TEXT NOT NULL,
+        app_user TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        item_key TEXT NOT NULL,
+        said_before TEXT NOT NULL,
+        said_after TEXT NOT NULL,
+        PRIMARY KEY (store_number, seq)
+    )""",
+    "CREATE INDEX audit_age ON audit (recorded_on)",
+)
+
+# When a key changed last and an order was finished, so that what is old can be forgotten. Of what is there already
+# nobody knows it: it counts as of the store's last write.
+_AGES = (
+    "ALTER TABLE change ADD COLUMN changed_on TEXT NOT NULL DEFAULT ''",
+    """UPDATE change SET changed_on = COALESCE((
+        SELECT h.written_on FROM write_history h WHERE h.store_number = change.store_number
+        ORDER BY h.seq DESC LIMIT 1), '')""",
+    "ALTER TABLE customer_order ADD COLUMN finished_on TEXT NOT NULL DEFAULT ''",
+    """UPDATE customer_order SET finished_on = COALESCE((
+        SELECT h.written_on FROM write_history h WHERE h.store_number = customer_order.store_number
+        ORDER BY h.seq DESC LIMIT 1), '') WHERE is_active = 0""",
+    "CREATE INDEX customer_order_finished ON customer_order (store_number, finished_on) WHERE finished_on <> ''",
+    "CREATE INDEX delivery_received ON delivery (store_number, updated_on) WHERE status = 'received'",
+)
+
+# When something was said last that would be undone by what another host says again after a restore, and said before.
+_SAID = (
+    """CREATE TABLE said_last (
+        store_number TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        item_key TEXT NOT NULL,
+        said_on TEXT NOT NULL,
+        PRIMARY KEY (store_number, subject, item_key)
+    )""",
+    "CREATE INDEX said_last_age ON said_last (said_on)",
+)
+
+# Orders that are rejected are over, too: of those that are there already nobody knows since when.
+_REJECTED = (
+    """UPDATE customer_order SET finished_on = COALESCE((
+        SELECT h.written_on FROM write_history h WHERE h.store_number = customer_order.store_number
+        ORDER BY h.seq DESC LIMIT 1), '') WHERE fulfilment = 'rejected' AND finished_on = ''""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    INITIAL_SCHEMA,
+    _KEYS_OF_STORES,
+    _VERSIONS,
+    _DELIVERIES,
+    _CONFORMANCE,
+    _DETAIL,
+    _ORIGINS,
+    _SIGN_IN,
+    _LOG_AGES,
+    _KINDS_OF_RECEIPTS,
+    _RECEIPTS_OF_STORES,
+    _POLL_INDEXES,
+    _LOG_MONTHS,
+    _GROUPS_OF_DELIVERIES,
+    _COUNTERS,
+    (PRODUCT_SEARCH_INDEX,),
+    REFOLD_SEARCH_TEXTS,
+    (ADD_MEASURES,),
+    _REASONS,
+    _CATEGORIES,
+    _FIELDS,
+    _HISTORY,
+    _CODES,
+    _AUDIT,
+    _AGES,
+    _SAID,
+    _REJECTED,
+)

@@ -1,0 +1,272 @@
+"""One SQLite connection seen as `Tx`, and the driver that runs a coroutine without an event loop."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, TypeVar, cast
+
+import apsw
+
+from aisle.errors import StorageError
+from aisle.service.db.database import (
+    Busy,
+    ConstraintViolated,
+    Row,
+    Statement,
+    cache_key,
+    database_failure,
+    group_by_statement,
+    tables_of,
+)
+from aisle.service.db.text_search import INDEX_WAITING_PRODUCTS, PRODUCT_INSERT, match_expression, narrow_by_index
+
+T = TypeVar("T")
+
+# What is asked of these alone is asked again and again, by each request, and they are hardly ever written to.
+_STABLE_TABLES = frozenset({"store", "token", "token_store"})
+
+_PRAGMAS = (
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA mmap_size = 0",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA cache_size = -4000",
+    "PRAGMA journal_size_limit = 67108864",
+)
+
+
+def open_connection(path: Path, busy_ms: int, *, read_only: bool = False) -> apsw.Connection:
+    """A connection with every safety on. Raises StorageError when the file is not a database that can be used, and Busy
+    when another process holds it for longer than that."""
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=400)
+    except apsw.Error as problem:
+        raise StorageError(f"{path} cannot be opened as a database: {problem}.") from problem
+    try:
+        connection.set_busy_timeout(busy_ms)
+        mode = _enable_wal(connection, busy_ms)
+        for pragma in _PRAGMAS:
+            connection.execute(pragma).fetchall()
+        connection.create_scalar_function(
+            "words_of", lambda *said: match_expression(str(said[0])), 1, deterministic=True
+        )
+        if read_only:
+            connection.execute("PRAGMA query_only = ON").fetchall()
+    except apsw.BusyError as problem:
+        connection.close()
+        raise busy_error(path, busy_ms) from problem
+    except apsw.Error as problem:
+        connection.close()
+        raise StorageError(f"{path} cannot be opened as a database: {problem}.") from problem
+    if mode != [("wal",)]:
+        connection.close()
+        raise StorageError(f"{path} lies on a file system that several processes cannot share.")
+    return connection
+
+
+DISK_ERRORS = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.CantOpenError)
+"""Failures of the file or its disk, and not of a statement."""
+
+
+def public_error(error: BaseException) -> BaseException:
+    """The failure as callers know it, whatever the engine calls it."""
+    if isinstance(error, apsw.BusyError):
+        return Busy("Another writer holds the database; try again.")
+    return database_failure(error) if isinstance(error, (*DISK_ERRORS, apsw.ReadOnlyError)) else error
+
+
+def busy_error(path: Path, busy_ms: int) -> Busy:
+    """Another process has not come to an end with the file in so many milliseconds."""
+    seconds = f"{busy_ms / 1000:.0f} seconds"
+    return Busy(f"{path} has been held by another process for {seconds}; start again when it is done.")
+
+
+def _enable_wal(connection: apsw.Connection, busy_ms: int) -> list[tuple[apsw.SQLiteValue, ...]]:
+    """The mode the file is in then. SQLite asks nobody's patience for this one statement, so that is done here."""
+    until = monotonic() + busy_ms / 1000
+    while True:
+        try:
+            return connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except apsw.BusyError:
+            if monotonic() > until:
+                raise
+            sleep(0.005)
+
+
+def index_waiting_products(connection: apsw.Connection) -> None:
+    """Searches find by words what was written to the catalogue and waits for it."""
+    for statement in INDEX_WAITING_PRODUCTS:
+        connection.execute(statement)
+
+
+@lru_cache(maxsize=2000)
+def _to_sqlite(sql: str, single_values: tuple[int, ...] = ()) -> str:
+    """The catalogue's common SQL as SQLite takes it: numbered parameters, and lists as JSON, but for those of one."""
+    for number in single_values:
+        sql = sql.replace(f"= ANY(${number})", f"= ${number}")
+    text = re.sub(r"= ANY\(\$(\d+)\)", r"IN (SELECT value FROM json_each(?\1))", sql)
+    return re.sub(r"\$(\d+)", r"?\1", text)
+
+
+def _to_sqlite_statement(sql: str, args: Sequence[object]) -> tuple[str, Sequence[apsw.SQLiteValue]]:
+    """A statement as SQLite takes it, and its parameters. A list of one is a value like others."""
+    alone: tuple[int, ...] = ()
+    if list in map(type, args):
+        alone = tuple([n for n, arg in enumerate(args, 1) if isinstance(arg, list) and len(arg) == 1])
+        args = tuple([(arg[0] if len(arg) == 1 else _json_list(arg)) if isinstance(arg, list) else arg for arg in args])
+    return narrow_by_index(_to_sqlite(sql, alone), args), cast("Sequence[apsw.SQLiteValue]", args)
+
+
+def _json_list(values: list[object]) -> str:
+    """A list as JSON. Most are of a few codes, for which a whole encoder takes longer than their statement does."""
+    texts = [value for value in values if type(value) is str]
+    return f"[{','.join(map(encode_basestring_ascii, texts))}]" if len(texts) == len(values) else json.dumps(values)
+
+
+@lru_cache(maxsize=2000)
+def _reads_stable_tables(sql: str) -> bool:
+    """Whether a statement asks of nothing but what is seldom written."""
+    return _is_select(sql) and tables_of(sql) <= _STABLE_TABLES
+
+
+@lru_cache(maxsize=2000)
+def _writes_stable_tables(sql: str) -> bool:
+    return not (_is_select(sql) or tables_of(sql).isdisjoint(_STABLE_TABLES))
+
+
+def _is_select(sql: str) -> bool:
+    return sql.lstrip().startswith("SELECT")
+
+
+def run_sync(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits to its end. Raises RuntimeError when it does wait for something."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return cast("T", done.value)
+    work.close()
+    raise RuntimeError("Work inside a transaction waited for something outside of it.")
+
+
+class MustRollBack(BaseException):
+    """What a part wrote has to be undone by itself, and nothing marks where it began. The whole has to be undone."""
+
+
+class SqliteTransaction:
+    """`Tx` over one connection; used by one thread."""
+
+    is_optimistic = False
+    """Whether parts are not marked, since they will hardly fail once they have written: for each page that is written
+    to behind a mark SQLite puts down what stood there, which takes as long as the rest of a small write."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self._depth = 0
+        self._cached_rows: dict[tuple[object, ...], list[Row]] = {}
+        """Answers of this transaction that hold as long as nothing is written to what they are about."""
+
+    async def all(self, sql: str, *args: object) -> list[Row]:
+        return self._execute(sql, args)
+
+    async def one(self, sql: str, *args: object) -> Row | None:
+        # The whole answer is fetched: a statement that writes and returns has to run to its end.
+        rows = self._query_cached(sql, args) if _reads_stable_tables(sql) else self._execute(sql, args)
+        return rows[0] if rows else None
+
+    async def run(self, sql: str, *args: object) -> None:
+        self._execute(sql, args)
+
+    async def run_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        self._invalidate_cache(sql)
+        try:
+            self.connection.executemany(_to_sqlite(sql), cast("Iterable[Sequence[apsw.SQLiteValue]]", rows))
+            if PRODUCT_INSERT in sql:
+                index_waiting_products(self.connection)
+        except apsw.ConstraintError as problem:
+            raise ConstraintViolated(str(problem)) from problem
+
+    async def prefetch(self, statements: Iterable[Statement]) -> None:
+        """Nothing is far from here."""
+
+    async def run_batch(self, statements: Iterable[Statement]) -> None:
+        for sql, rows in group_by_statement(statements).items():
+            await self.run_many(sql, rows)
+
+    def _query_cached(self, sql: str, args: Sequence[object]) -> list[Row]:
+        """Its rows, which many requests that are carried out in one transaction ask for."""
+        asked = cache_key(sql, args)
+        if (known := self._cached_rows.get(asked)) is None:
+            known = self._cached_rows[asked] = self._execute(sql, args)
+        return known
+
+    def _invalidate_cache(self, sql: str) -> None:
+        """What a statement writes to is not as it was."""
+        if self._cached_rows and _writes_stable_tables(sql):
+            self._cached_rows.clear()
+
+    def _execute(self, sql: str, args: Sequence[object]) -> list[Row]:
+        self._invalidate_cache(sql)
+        try:
+            return self._query(*_to_sqlite_statement(sql, args))
+        except apsw.ConstraintError as problem:
+            raise ConstraintViolated(str(problem)) from problem
+
+    def _query(self, text: str, args: Sequence[apsw.SQLiteValue]) -> list[Row]:
+        return self.connection.execute(text, args).fetchall()
+
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        """Raises Entangled, in a hopeful transaction, where the part fails and has written something."""
+        return _OptimisticSavepoint(self.connection) if self.is_optimistic else self._set_savepoint()
+
+    @asynccontextmanager
+    async def _set_savepoint(self) -> AsyncIterator[None]:
+        self._depth += 1
+        name = f"s{self._depth}"
+        self.connection.execute(f"SAVEPOINT {name}")
+        try:
+            yield
+        except BaseException:
+            self._cached_rows.clear()
+            self._end_savepoint(f"ROLLBACK TO {name}", f"RELEASE {name}")
+            raise
+        else:
+            self._end_savepoint(f"RELEASE {name}")
+
+    def _end_savepoint(self, *statements: str) -> None:
+        self._depth -= 1
+        if self.connection.in_transaction:
+            for statement in statements:
+                self.connection.execute(statement)
+
+    def begin(self, statement: str) -> None:
+        """Start a transaction."""
+        self._depth = 0
+        self._cached_rows.clear()
+        self.connection.execute(statement)
+
+    def end(self, statement: str) -> None:
+        """End the transaction, unless SQLite has ended it already."""
+        if self.connection.in_transaction:
+            self.connection.execute(statement)
+
+
+class _OptimisticSavepoint:
+    """A part without a savepoint, which can only be left as it is where it failed before it wrote anything."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    async def __aenter__(self) -> None:
+        self._changes_before = self._connection.total_changes()
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        written = self._connection.in_transaction and self._connection.total_changes() != self._changes_before
+        if error is not None and written:
+            raise MustRollBack from error

@@ -1,0 +1,138 @@
+"""Statements on counters, changes, tokens, stored answers and people."""
+
+COUNTER_NEXT = """
+    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
+    ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
+    RETURNING value"""
+# Two at once, in one way to the database and back.
+COUNTERS_NEXT = """
+    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3), ($1, $4, $5)
+    ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
+    RETURNING name, value"""
+COUNTER_ADD = """
+    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
+    ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value"""
+COUNTER_SET = """
+    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
+    ON CONFLICT (store_number, name) DO UPDATE SET value = excluded.value"""
+COUNTER_VALUE = "SELECT value FROM counter WHERE store_number = $1 AND name = $2"
+
+CHANGE_SET = """
+    INSERT INTO change (store_number, topic, change_key, seq, changed_on) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (store_number, topic, change_key) DO UPDATE SET seq = excluded.seq, changed_on = excluded.changed_on"""
+CHANGES_SINCE = """
+    SELECT seq, topic, change_key FROM change WHERE store_number = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
+
+WRITE_HISTORY_ADD = "INSERT INTO write_history (store_number, seq, op_id, written_on) VALUES ($1, $2, $3, $4)"
+WRITE_AT_CHANGE = """
+    SELECT op_id FROM write_history WHERE store_number = $1 AND seq >= $2 ORDER BY seq LIMIT 1"""
+WRITE_HISTORY_FIRST = "SELECT seq FROM write_history WHERE store_number = $1 ORDER BY seq LIMIT 1"
+# The last write of each store stays: with it a host that was away for long still finds what it knows.
+OLD_WRITE_HISTORY_DELETE = """
+    DELETE FROM write_history WHERE written_on < $1 AND seq < (
+        SELECT c.value FROM counter c WHERE c.store_number = write_history.store_number AND c.name = 'change')"""
+
+SAID_SET = """
+    INSERT INTO said_last (store_number, subject, item_key, said_on) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (store_number, subject, item_key) DO UPDATE
+    SET said_on = CASE WHEN excluded.said_on > said_last.said_on THEN excluded.said_on ELSE said_last.said_on END"""
+SAID_LATER = """
+    SELECT item_key, said_on FROM said_last
+    WHERE store_number = $1 AND subject = $2 AND item_key = ANY($3) AND said_on > $4"""
+SAID_FORGET = "DELETE FROM said_last WHERE said_on < $1"
+
+TOKEN_BY_HASH = """
+    SELECT token_id, token_hash, name, role, all_stores, expires_on, revoked_on, last_used_on, parent_id
+    FROM token WHERE token_hash = $1"""
+TOKEN_ADD = """
+    INSERT INTO token (token_id, token_hash, name, role, all_stores, created_on, expires_on, parent_id, person_store,
+        person_badge)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
+TOKEN_STORE_ADD = "INSERT INTO token_store (token_id, store_number) VALUES ($1, $2)"
+TOKEN_USED_SET = "UPDATE token SET last_used_on = $2 WHERE token_id = $1"
+# With a token go those that people got through it.
+TOKEN_REVOKE = """
+    UPDATE token SET revoked_on = $2 WHERE (token_id = $1 OR parent_id = $1) AND revoked_on IS NULL
+    RETURNING token_id"""
+TOKENS_OF_PERSON_REVOKE = """
+    UPDATE token SET revoked_on = $3
+    WHERE person_store = $1 AND person_badge = $2 AND parent_id <> '' AND revoked_on IS NULL"""
+EXPIRED_TOKEN_STORES_DELETE = """
+    DELETE FROM token_store
+    WHERE token_id IN (SELECT t.token_id FROM token t WHERE t.parent_id <> '' AND t.expires_on < $1)"""
+EXPIRED_TOKENS_DELETE = "DELETE FROM token WHERE parent_id <> '' AND expires_on < $1"
+ALL_TOKENS = """
+    SELECT token_id, name, role, all_stores, created_on, expires_on, revoked_on, last_used_on
+    FROM token ORDER BY created_on, token_id"""
+TOKENS_WITHOUT_PARENT = ALL_TOKENS.replace("ORDER BY", "WHERE parent_id = '' ORDER BY")
+TOKEN_STORES = "SELECT token_id, store_number FROM token_store ORDER BY token_id, store_number"
+
+# The store and the token's right to it are one question, asked of the token first: a store of others and one that is
+# not there are told apart neither by the answer nor by the work that it takes.
+STORE_OF_TOKEN = """
+    SELECT s.store_number, s.ordinal
+    FROM token t
+    LEFT JOIN token_store ts ON ts.token_id = t.token_id AND ts.store_number = $1
+    JOIN store s ON s.store_number = CASE WHEN t.all_stores = 1 THEN $1 ELSE ts.store_number END
+    WHERE t.token_id = $2"""
+STORES_OF_TOKEN = """
+    SELECT s.store_number, s.ordinal
+    FROM token t
+    JOIN store s ON s.store_number = ANY($1)
+    LEFT JOIN token_store ts ON ts.token_id = t.token_id AND ts.store_number = s.store_number
+    WHERE t.token_id = $2 AND (t.all_stores = 1 OR ts.store_number IS NOT NULL)"""
+# Stores whose numbers differ from one that is none by leading zeros or case alone: among a token's own, which looks at
+# no other store, and for a token of all stores among all.
+SIMILAR_STORES_OF_TOKEN = """
+    SELECT ts.store_number FROM token_store ts
+    WHERE ts.token_id = $2 AND ltrim(lower(ts.store_number), '0') = $1
+    ORDER BY ts.store_number LIMIT 3"""
+SIMILAR_STORES = """
+    SELECT s.store_number FROM store s
+    WHERE ltrim(lower(s.store_number), '0') = $1
+    ORDER BY s.store_number LIMIT 3"""
+# Both together, and whether its role is one of these and, where the chain is concerned, its stores are all: what every
+# request asks before anything else, on one way to the database and back.
+AUTHORIZATION = """
+    SELECT t.token_id, t.token_hash, t.name, t.role, t.all_stores, t.expires_on, t.revoked_on, t.last_used_on,
+        t.parent_id, CASE WHEN t.role = ANY($2) AND (t.all_stores = 1 OR $3 = 0) THEN 1 ELSE 0 END,
+        s.store_number, s.ordinal
+    FROM token t
+    LEFT JOIN token_store ts ON ts.token_id = t.token_id AND ts.store_number = $4
+    LEFT JOIN store s ON s.store_number = CASE WHEN t.all_stores = 1 THEN $4 ELSE ts.store_number END
+    WHERE t.token_hash = $1"""
+
+RESPONSE_OF_KEY = """
+    SELECT fingerprint, status, body FROM idempotency WHERE store_number = $1 AND request_key = $2"""
+# What was refused under a key was not carried out. The ledger remembers keys whose answers are forgotten.
+KNOWN_KEYS = """
+    SELECT i.request_key FROM idempotency i WHERE i.store_number = $1 AND i.request_key = ANY($2) AND i.status < 400
+    UNION SELECT l.op_id FROM leg l WHERE l.store_number = $1 AND l.op_id = ANY($2)"""
+RESPONSE_ADD = """
+    INSERT INTO idempotency (store_number, request_key, fingerprint, status, body, created_on)
+    VALUES ($1, $2, $3, $4, $5, $6)"""
+REFUSAL_DELETE = "DELETE FROM idempotency WHERE store_number = $1 AND request_key = $2 AND status >= 400"
+OLD_RESPONSES_DELETE = "DELETE FROM idempotency WHERE created_on < $1"
+
+PERSON_SET = """
+    INSERT INTO person (store_number, badge, user_name, name, role) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (store_number, badge) DO UPDATE
+    SET user_name = excluded.user_name, name = excluded.name, role = excluded.role"""
+PEOPLE = """
+    SELECT badge, user_name, name, role, CASE WHEN pin_hash IS NULL THEN 0 ELSE 1 END
+    FROM person WHERE store_number = $1 ORDER BY user_name"""
+PERSON_PIN_SET = "UPDATE person SET pin_hash = $3 WHERE store_number = $1 AND badge = $2"
+PERSON_DELETE = "DELETE FROM person WHERE store_number = $1 AND badge = $2"
+PERSON_BY_BADGE = "SELECT badge, user_name, name, role, pin_hash FROM person WHERE store_number = $1 AND badge = $2"
+PERSON_BY_USER = "SELECT badge, user_name, name, role, pin_hash FROM person WHERE store_number = $1 AND user_name = $2"
+PERSON_NAME = "SELECT name FROM person WHERE store_number = $1 AND user_name = $2"
+
+SIGN_IN_FAILURES = "SELECT failures, locked_until FROM sign_in_failure WHERE store_number = $1 AND who = $2"
+SIGN_IN_FAILURES_SET = """
+    INSERT INTO sign_in_failure (store_number, who, failures, failed_on, locked_until) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (store_number, who) DO UPDATE
+    SET failures = excluded.failures, failed_on = excluded.failed_on, locked_until = excluded.locked_until"""
+SIGN_IN_FAILURES_DELETE = "DELETE FROM sign_in_failure WHERE store_number = $1 AND who = $2"
+OLD_SIGN_IN_FAILURES_DELETE = "DELETE FROM sign_in_failure WHERE failed_on < $1 AND locked_until < $2"
+
+HAS_DATA = "SELECT EXISTS (SELECT 1 FROM store) OR EXISTS (SELECT 1 FROM product)"

@@ -1,0 +1,68 @@
+"""Statements on the store product log."""
+
+from __future__ import annotations
+
+LOG_ADD = """
+    INSERT INTO stock_log (store_number, seq, ordinal, op_id, product_number, reference, reason_code, review_status,
+        created_on, updated_on, item, data)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"""
+LOG_ITEM = "SELECT item FROM stock_log WHERE store_number = $1 AND seq = $2"
+LOG_ENTRY = """
+    SELECT seq, ordinal, review_status, updated_on, item, data FROM stock_log WHERE store_number = $1 AND seq = $2"""
+LOG_FIRST = "SELECT seq FROM stock_log WHERE store_number = $1 ORDER BY seq LIMIT 1"
+LOG_REVIEW_STATES = "SELECT seq, review_status, created_on FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
+LOG_REVIEW_STATE_SET = "UPDATE stock_log SET review_status = $3, updated_on = $4 WHERE store_number = $1 AND seq = $2"
+# What a reason was called last. A log whose entries never say it is not read through for it.
+LOG_LAST_REASON = """
+    SELECT latest.item FROM (
+        SELECT g.item, g.seq FROM stock_log g WHERE g.store_number = $1 AND g.reason_code = $2
+        ORDER BY g.seq DESC LIMIT 50
+    ) latest
+    WHERE latest.item LIKE '%"reason_code_description":%' ORDER BY latest.seq DESC LIMIT 1"""
+# Inside a store, whose entries are numbered as they come, none that is older is looked at.
+LOG_FIRST_SINCE = """
+    SELECT seq FROM stock_log WHERE store_number = $1 AND substr(created_on, 1, 7) >= $2
+    ORDER BY substr(created_on, 1, 7), seq LIMIT 1"""
+LOG_LIST = "SELECT g.seq, g.ordinal, g.review_status, g.updated_on, g.item FROM stock_log g"
+# Over the chain: a page of keys first, which indexes hold in its order, then the rows of it. No order is promised.
+LOG_KEYS = "SELECT g.store_number, g.seq, g.ordinal FROM stock_log g"
+LOG_PAGE = """
+    SELECT g.seq, g.ordinal, g.review_status, g.updated_on, g.item
+    FROM page JOIN stock_log g ON g.store_number = page.store_number AND g.seq = page.seq"""
+LOG_COUNT = "SELECT count(*) FROM stock_log g"
+LOG_SORT_STORE = "ORDER BY g.seq"
+LOG_SORT_CHAIN = "ORDER BY seq, ordinal"
+# What the indexes have beside the months.
+LOG_MONTH_FILTERS = frozenset({"token", "from_id", "to_id", "article_number"})
+LOG_FILTERS = {
+    "store": "g.store_number = $?",
+    "token": "g.store_number IN (SELECT ts.store_number FROM token_store ts WHERE ts.token_id = $?)",
+    "after": "(g.seq, g.ordinal) > ($?, $?)",
+    "from_id": "(g.seq, g.ordinal) >= ($?, $?)",
+    "to_id": "(g.seq, g.ordinal) <= ($?, $?)",
+    "beyond": "g.seq > $?",
+    "until": "g.seq <= $?",
+    "article_number": "g.product_number = $?",
+    "since": "g.created_on >= $?",
+    "months": "substr(g.created_on, 1, 7) = ANY($?)",
+    "month": "substr(g.created_on, 1, 7) = $?",
+    # The index has no others; that it may be used has to be said.
+    "reviewed": "g.review_status = $? AND g.review_status <> 0",
+    "review_status": "g.review_status = $? AND g.review_status <> 0",
+    "nothing_to_review": "g.review_status = $?",
+    "reason_code": "g.reason_code = $?",
+    "reference": "g.reference = $? AND g.reference <> ''",
+    "modified_from": "g.updated_on >= $?",
+    "modified_before": "g.updated_on < $?",
+}
+
+
+AUDIT_ADD = """
+    INSERT INTO audit (store_number, seq, recorded_on, token_id, token_name, app_user, subject, item_key, said_before,
+        said_after)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
+AUDIT_LIST = """
+    SELECT seq, recorded_on, token_id, token_name, app_user, subject, item_key, said_before, said_after
+    FROM audit
+    WHERE store_number = $1 AND seq > $2 AND recorded_on >= $3 AND ($4 = '' OR subject = $4)
+    ORDER BY seq LIMIT $5"""

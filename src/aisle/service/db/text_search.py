@@ -1,0 +1,175 @@
+"""Keys for searching and sorting text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from aisle.search_text import find_measures, index_text
+
+_DIGITS = re.compile(r"\d+")
+
+
+def sort_key(text: str) -> str:
+    """Text as it is sorted: without case and accents. What is stored of it stays in that order."""
+    if text.isascii():
+        return text.casefold()
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def search_key(parts: Iterable[object]) -> str:
+    """What a search looks through: the words of the parts, kept apart so that no match runs over two of them."""
+    return refold_search_key("\n".join(str(part) for part in parts if part))
+
+
+def refold_search_key(text: str) -> str:
+    """The same of a text that has its parts on lines, in whatever way it was folded before."""
+    return "\n".join(words for line in text.split("\n") if (words := index_text(line)))
+
+
+def add_measures(text: str, name: str) -> str:
+    """What a search looks through, where it was kept without the measures in the name: with them."""
+    return " ".join([text, *(each for each in find_measures(name) if each not in text.split())]) if text else text
+
+
+def natural_sort_key(code: str) -> str:
+    """A key that sorts `A2` before `A10`."""
+    return _DIGITS.sub(lambda digits: f"{len(digits[0].lstrip('0')):03d}{digits[0].lstrip('0')}", sort_key(code))
+
+
+_PIECE_LENGTH = 6
+# Statements have their shape from who asks; those that were asked for longest ago are put together anew.
+_CACHED_STATEMENTS = 1000
+# What is shorter is in so many products that looking through all of them is quicker; but for a digit beside a letter
+# (`5g`), which hardly any has.
+_MIN_SEARCH_LENGTH = 3
+# More words narrow no further.
+_MAX_PIECES = 12
+_MAX_PATTERNS = 4
+
+# All pieces of a text, cut into parts first: to find the place of a character costs what lies before it.
+INDEX_WAITING_PRODUCTS = (
+    """INSERT INTO product_sought (product_number) SELECT product_number FROM product_waiting WHERE true
+        ON CONFLICT DO NOTHING""",
+    """REPLACE INTO product_gram (rowid, pieces) SELECT s.id, (
+        WITH RECURSIVE part (begins, said) AS (
+            SELECT 1, substr(p.search, 1, 517)
+            UNION ALL SELECT begins + 512, substr(p.search, begins + 512, 517) FROM part
+            WHERE begins + 512 <= length(p.search)
+        ), piece (said, starts) AS (
+            SELECT said, 1 FROM part UNION ALL SELECT said, starts + 1 FROM piece WHERE starts < min(512, length(said))
+        )
+        SELECT group_concat(hex(substr(said, starts, 6)), ' ') FROM piece)
+        FROM product_waiting w CROSS JOIN product_sought s ON s.product_number = w.product_number
+        CROSS JOIN product p ON p.product_number = w.product_number""",
+    "DELETE FROM product_waiting",
+)
+"""Keep the words of products that wait for it."""
+PRODUCT_INSERT = "INSERT INTO product ("
+"""Whatever makes them wait has this in it."""
+# Products have numbers of their own here, since SQLite promises no row its number. One that was written waits,
+# and a search looks at it anyway; the words of many are kept together, for FTS5 begins anew with each statement.
+SQLITE_PRODUCT_INDEX = ";".join(
+    (
+        "CREATE TABLE product_sought (id INTEGER PRIMARY KEY, product_number TEXT NOT NULL UNIQUE)",
+        "CREATE TABLE product_waiting (product_number TEXT PRIMARY KEY) WITHOUT ROWID",
+        """CREATE VIRTUAL TABLE product_gram USING fts5 (
+            pieces, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')""",
+        """CREATE TRIGGER product_gram_new AFTER INSERT ON product BEGIN
+            INSERT INTO product_waiting (product_number) VALUES (new.product_number) ON CONFLICT DO NOTHING;
+        END""",
+        """CREATE TRIGGER product_gram_set AFTER UPDATE OF search ON product WHEN new.search <> old.search BEGIN
+            INSERT INTO product_waiting (product_number) VALUES (new.product_number) ON CONFLICT DO NOTHING;
+        END""",
+        "INSERT INTO product_waiting (product_number) SELECT product_number FROM product",
+        *INDEX_WAITING_PRODUCTS,
+    )
+)
+
+# All words anew, when all texts are: of an index that is emptied first no row has to be taken out by itself.
+SQLITE_REFOLD_PRODUCTS = ";".join(
+    (
+        "UPDATE product SET search = refolded(search), detail = refolded(detail)",
+        "INSERT INTO product_gram (product_gram) VALUES ('delete-all')",
+        "INSERT INTO product_waiting (product_number) SELECT product_number FROM product WHERE true"
+        " ON CONFLICT DO NOTHING",
+        *INDEX_WAITING_PRODUCTS,
+    )
+)
+
+# Where the extension cannot be had the service works without; where it is, it may be in any schema.
+POSTGRES_PRODUCT_INDEX = """DO $gram$ BEGIN
+        CREATE EXTENSION IF NOT EXISTS pg_trgm;
+        EXECUTE format('CREATE INDEX product_gram ON product USING gin (search %I.gin_trgm_ops)',
+            (SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+             WHERE e.extname = 'pg_trgm'));
+    EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported OR undefined_object THEN
+        RAISE NOTICE 'searches look through all products: pg_trgm cannot be had';
+    END $gram$"""
+
+_FROM_PRODUCT = "FROM product p"
+_LIKE_PATTERN = r"p\.search LIKE \?(\d+) ESCAPE '\\'"
+_ALTERNATIVE = r"\(p\.search LIKE [^()]+\)"
+_SEARCH_CONDITION = re.compile(rf"\({_ALTERNATIVE}(?: OR {_ALTERNATIVE})*\)")
+_NARROWED_CONDITION = """p.product_number IN (
+    {ways} UNION ALL SELECT w.product_number FROM product_waiting w) AND """
+_INDEX_QUERY = """SELECT s.product_number FROM product_gram g CROSS JOIN product_sought s ON s.id = g.rowid
+    WHERE g.product_gram MATCH {words}"""
+
+
+@lru_cache(maxsize=_CACHED_STATEMENTS)
+def _search_parameters(text: str) -> tuple[tuple[int, ...], ...]:
+    """The parameters of each way in which a statement that looks through the catalogue searches; none where not."""
+    found = _SEARCH_CONDITION.search(text) if _FROM_PRODUCT in text else None
+    return (
+        tuple(tuple(map(int, re.findall(_LIKE_PATTERN, way))) for way in re.findall(_ALTERNATIVE, found[0]))
+        if found
+        else ()
+    )
+
+
+@lru_cache(maxsize=_CACHED_STATEMENTS)
+def _narrow_statement(text: str, alternatives: tuple[tuple[int, ...], ...]) -> str:
+    """The statement with its search narrowed by the words of these parameters."""
+    words = (" || ' ' || ".join(f"words_of(?{place})" for place in way) for way in alternatives)
+    joined = " UNION ALL ".join(_INDEX_QUERY.format(words=word) for word in words)
+    return _SEARCH_CONDITION.sub(lambda found: "(" + _NARROWED_CONDITION.format(ways=joined) + found[0] + ")", text)
+
+
+def narrow_by_index(text: str, args: Sequence[object]) -> str:
+    """The statement, narrowed by words where it looks through the catalogue for texts that are long enough."""
+    if not (searched := _search_parameters(text)):
+        return text
+    ways = tuple(
+        tuple(place for place in way if _is_selective(text_of_pattern(str(args[place - 1]))))[:_MAX_PATTERNS]
+        for way in searched
+    )
+    return _narrow_statement(text, ways) if all(ways) else text
+
+
+def _is_selective(text: str) -> bool:
+    return len(text) >= _MIN_SEARCH_LENGTH or (len(text) == 2 and text[0].isdigit() != text[1].isdigit())
+
+
+def text_of_pattern(pattern: str) -> str:
+    """What the LIKE pattern of a search is to be found anywhere."""
+    return re.sub(r"\\(.)", r"\1", pattern[1:-1], flags=re.DOTALL)
+
+
+def match_expression(pattern: str) -> str:
+    """The words of which each text that fits has all."""
+    text = text_of_pattern(pattern)
+    if len(text) < _PIECE_LENGTH:
+        return f'"{_hex_of_piece(text)}" *'
+    last = len(text) - _PIECE_LENGTH
+    starts = range(0, last + 1, last // _MAX_PIECES + 1)
+    return " ".join(
+        dict.fromkeys(f'"{_hex_of_piece(text[start : start + _PIECE_LENGTH])}"' for start in (*starts, last))
+    )
+
+
+def _hex_of_piece(piece: str) -> str:
+    return piece.encode("utf-8", "surrogatepass").hex()

@@ -1,0 +1,1 @@
+"""The demo store: made-up products, stock, orders and three weeks of work."""

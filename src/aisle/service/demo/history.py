@@ -1,0 +1,362 @@
+"""What people did in the demo store before it is opened: three weeks of counts, losses and movements. Pure and seeded.
+
+Each deed is a request of the interface at its own moment, so that the service's rules make the books of it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterator, Mapping
+from datetime import date, timedelta
+from types import MappingProxyType
+from typing import Any
+
+from aisle.barcode_keys import check_digit
+from aisle.service.demo.products import Body
+from aisle.tuples import NamedTuple
+
+HISTORY_DAYS = 21
+"""So many days of history."""
+OPENING_DAY = HISTORY_DAYS + 1
+"""The day on which the stock was counted in, so long ago."""
+
+LOGS, MOVEMENT, REVIEW = "create-store-product-logs", "create-movement", "review-logs"
+
+STAFF = ("U1", "U2", "U3", "U4", "U5")
+SUPERVISOR = "U6"
+
+_DAY_S = 86400
+_DETAILED_DAYS = 7
+"""Days of which everything is told; before, a week has one day of counts and movements, and losses on some."""
+_REASONS = ((1, "Damaged"), (2, "Expired"), (3, "Theft"), (4, "Own use"), (5, "Found"))
+_FOUND_REASON = 5
+_REASON_WEIGHTS = (5, 6, 2, 1, 1)
+_COUNT_DIFFERENCES = {(2, 0): -3, (1, 1): 2}
+"""How far counts of the last days were off the books, by day and entry: a supervisor has to look at few."""
+
+
+class DemoRequest(NamedTuple):
+    """One request of a person: `days` ago at this `minute` of the day (UTC); of today, so many minutes ago.
+
+    A review is of what the movement before it took.
+    """
+
+    days: int
+    minute: int
+    user: str
+    operation: str
+    body: Any = None
+    query: Mapping[str, Any] = MappingProxyType({})
+
+    def sent_at(self, now: float) -> float:
+        """When it was done, in seconds since 1970."""
+        if not self.days:
+            return now - self.minute * 60
+        return now - now % _DAY_S - self.days * _DAY_S + self.minute * 60
+
+
+class DemoStock:
+    """What lies where of some products, as the deeds change it: (product, place) → quantity."""
+
+    def __init__(self, counts: list[Body], products: Collection[str]) -> None:
+        self.quantities: dict[tuple[str, str], int] = {}
+        self.shelf_locations: dict[str, str] = {}
+        self.backroom_locations: dict[str, str] = {}
+        for entry in counts:
+            product, place = entry["product_number"], entry["location_code"]
+            if product in products:
+                is_home = "stock_pool_1" in entry
+                (self.shelf_locations if is_home else self.backroom_locations)[product] = place
+                self.quantities[(product, place)] = int(entry["stock_pool_1" if is_home else "stock_pool_2"])
+
+    def products_on_shelf(self, minimum: int) -> list[str]:
+        """The products with so much on the shelf or more."""
+        return [
+            product for product, place in self.shelf_locations.items() if self.quantities[(product, place)] >= minimum
+        ]
+
+    def products_in_backroom(self, minimum: int, maximum: int) -> list[str]:
+        """The products of which so much lies in the backroom."""
+        return [
+            product
+            for product, place in self.backroom_locations.items()
+            if minimum <= self.quantities[(product, place)] <= maximum
+        ]
+
+    def change(self, product: str, location: str, quantity: int) -> None:
+        """Goods come or go."""
+        self.quantities[(product, location)] += quantity
+
+
+def daily_requests(rng: random.Random, stock: DemoStock, expensive: Collection[str]) -> Iterator[DemoRequest]:
+    """The days up to yesterday, the oldest first, and what was done today; `dear` are products of a high price."""
+    for day in range(HISTORY_DAYS, 0, -1):
+        if day <= _DETAILED_DAYS or not day % 7:
+            yield _daily_count(rng, stock, day)
+            yield _refill_request(rng, stock, day)
+        if day in (1, 5):
+            yield from _overage_requests(stock, day, is_reviewed=day > 1)
+        if day <= _DETAILED_DAYS or not day % 2:
+            yield _loss_request(rng, stock, day)
+    yield _loss_request(rng, stock, 0)
+    first = next(product for product in stock.products_on_shelf(4) if product in expensive)
+    second = rng.choice(stock.products_on_shelf(4))
+    yield _count_request(0, 32, SUPERVISOR, [_count_entry(stock, second, 0)])
+    yield _count_request(0, 25, "U3", [_count_entry(stock, first, -2), _count_entry(stock, second, 0)])
+
+
+def _daily_count(rng: random.Random, stock: DemoStock, day: int) -> DemoRequest:
+    entries = []
+    for index, product in enumerate(rng.sample(stock.products_on_shelf(4), 3)):
+        off = _COUNT_DIFFERENCES.get((day, index), 0)
+        if day > _DETAILED_DAYS and not index:
+            off = rng.choice((-2, -1, 1))
+        entries.append(_count_entry(stock, product, off))
+    return _count_request(day, 8 * 60 + rng.randrange(60), rng.choice(STAFF), entries)
+
+
+def _count_entry(stock: DemoStock, product: str, difference: int) -> Body:
+    """A shelf as somebody found it: the books say something else where it is `off`."""
+    place = stock.shelf_locations[product]
+    stock.change(product, place, difference)
+    return {"product_number": product, "location_code": place, "stock_pool_1": stock.quantities[(product, place)]}
+
+
+def _count_request(day: int, minute: int, user: str, entries: list[Body]) -> DemoRequest:
+    return DemoRequest(day, minute, user, LOGS, {"storeproductlog": entries}, {"is_counted_quantity": True})
+
+
+def _loss_request(rng: random.Random, stock: DemoStock, day: int) -> DemoRequest:
+    entries = []
+    for product in rng.sample(stock.products_on_shelf(10), 2 if day <= _DETAILED_DAYS else 3):
+        [(code, words)] = rng.choices(_REASONS, _REASON_WEIGHTS)
+        quantity = 1 if code == _FOUND_REASON else -rng.choice((1, 1, 2, 3))
+        place = stock.shelf_locations[product]
+        stock.change(product, place, quantity)
+        why = {"reason_code": code, "loss_comment": words}
+        entries.append({"product_number": product, "location_code": place, "quantity": quantity, **why})
+    minute, user = (18 * 60 + rng.randrange(60), rng.choice(STAFF)) if day else (40, STAFF[0])
+    return DemoRequest(day, minute, user, LOGS, {"storeproductlog": entries})
+
+
+def _refill_request(rng: random.Random, stock: DemoStock, day: int) -> DemoRequest:
+    """Shelves are filled up from the backroom."""
+    items = []
+    for product in rng.sample(stock.products_in_backroom(6, 99), 2):
+        quantity, source, target = rng.randint(2, 6), stock.backroom_locations[product], stock.shelf_locations[product]
+        stock.change(product, source, -quantity)
+        stock.change(product, target, quantity)
+        items.append(_movement_item(product, quantity, source, target))
+    return DemoRequest(day, 10 * 60 + rng.randrange(60), rng.choice(STAFF), MOVEMENT, items)
+
+
+def _movement_item(product: str, quantity: int, source: str, target: str) -> Body:
+    ends = {"location_code": source, "stock_pool": 2}, {"location_code": target, "stock_pool": 1}
+    return {"product_number": product, "quantity": quantity, "from_location": ends[0], "to_location": ends[1]}
+
+
+def _overage_requests(stock: DemoStock, day: int, *, is_reviewed: bool) -> Iterator[DemoRequest]:
+    """More is brought from the backroom than the books have there; once a supervisor has looked at it, and counted."""
+    product = stock.products_in_backroom(6, 12)[0]
+    place, home = stock.backroom_locations[product], stock.shelf_locations[product]
+    quantity = stock.quantities[(product, place)] + 2
+    stock.change(product, place, -quantity)
+    stock.change(product, home, quantity)
+    yield DemoRequest(
+        day, 840, "U2", MOVEMENT, [_movement_item(product, quantity, place, home) | {"allow_overage": True}]
+    )
+    if is_reviewed:
+        yield DemoRequest(day, 930, SUPERVISOR, REVIEW)
+        stock.change(product, place, 2)
+        entry = {"product_number": product, "location_code": place, "stock_pool_2": 0}
+        yield _count_request(day, 935, SUPERVISOR, [entry])
+
+
+DELIVERIES, CREATE_ORDERS, UPDATE_ORDER = (
+    "create-store-deliveries",
+    "create-customer-orders-one-store",
+    "update-customer-order",
+)
+_DEPOT = "Millbrook Depot"
+_CUSTOMERS = ("Ada Moss", "Emil Cole", "Hana Knox", "Kit Gray", "Lena Pike")
+
+
+def container_code(serial: int) -> str:
+    """What is scanned of a container: the SSCC after its application identifier 00."""
+    stem = f"3952000{serial:010d}"
+    return f"00{stem}{check_digit(stem)}"
+
+
+class _DeliveryBuilder:
+    """Makes deliveries of products that nobody else is given."""
+
+    def __init__(self, rng: random.Random, products: list[Body], stock: DemoStock, today: date) -> None:
+        self._rng = rng
+        self._today = today
+        self._products = {body["product_number"]: body for body in products}
+        self._unused = stock.products_on_shelf(4)
+        rng.shuffle(self._unused)
+        self._serial = 0
+
+    def build_delivery(self, number: str, supplier: str, day: int, lines: int, containers: int = 1) -> Body:
+        """A delivery that is expected in `day` days, its lines in its containers by turns."""
+        named = [container_code(self._serial + n) for n in range(1, containers + 1)]
+        self._serial += containers
+        goods = [self._unused.pop() for _ in range(lines)]
+        return {
+            "order_number": number,
+            "no_of_containers": containers,
+            "supplier_code": f"S{len(supplier):02d}",
+            "supplier_name": supplier,
+            "datetime_expected": f"{(self._today + timedelta(days=day)).isoformat()}T18:00:00",
+            "order_lines": [self.build_line(n, product, named[n % containers]) for n, product in enumerate(goods)],
+        }
+
+    def build_line(self, index: int, product: str, container: str) -> Body:
+        """A line, by the case where the product has one."""
+        body = self._products[product]
+        each = int(body.get("purchase_unit_quantity", 6))
+        return {
+            "line_number": index + 1,
+            "product_number": product,
+            "barcode": body["barcode"],
+            "description": body["product_name"],
+            "quantity": each * self._rng.choice((1, 1, 2)),
+            "container_barcode": container,
+        }
+
+
+def delivery_requests(
+    rng: random.Random, products: list[Body], stock: DemoStock, orders: list[Body], today: date
+) -> Iterator[DemoRequest]:
+    """Three that came whole, and five that are open: for today, of one product in several boxes, late, begun, and with
+    goods for an order."""
+    announcing = _DeliveryBuilder(rng, products, stock, today)
+    came = [announcing.build_delivery(f"{6980 + day}", _DEPOT, -day, 4) for day in (16, 9, 3)]
+    yield DemoRequest(18, 360, "", DELIVERIES, {"orders": came})
+    for day, body in zip((16, 9, 3), came, strict=True):
+        yield _receipt_request(body, [line["quantity"] for line in body["order_lines"]], stock, day, "U5")
+    opened = [
+        announcing.build_delivery("7001", _DEPOT, 0, 8, 2),
+        announcing.build_delivery("7002", "Weir Valley Wholesale", 0, 4, 2),
+        announcing.build_delivery("7003", "Northern Cash & Carry", -2, 5),
+        announcing.build_delivery("7004", "Three Bridges Trading", -1, 6),
+        announcing.build_delivery("7005", _DEPOT, 1, 4),
+    ]
+    _, several, _, begun, later = opened
+    again, boxes = several["order_lines"][0], [line["container_barcode"] for line in several["order_lines"]]
+    several["order_lines"] += [
+        announcing.build_line(4 + n, again["product_number"], box) for n, box in enumerate(boxes[:2])
+    ]
+    later["order_lines"].append(_line_for_order(announcing, orders[30], later["order_lines"][0]["container_barcode"]))
+    yield DemoRequest(3, 365, "", DELIVERIES, {"orders": opened})
+    first, second, third, *_ = (line["quantity"] for line in begun["order_lines"])
+    yield _receipt_request(begun, [first, second // 2, third + 1], stock, 1, "U2")
+
+
+def _line_for_order(builder: _DeliveryBuilder, order: Body, container: str) -> Body:
+    """A line with goods that a customer waits for."""
+    wanted = order["order_lines"][0]
+    line = builder.build_line(4, wanted["product_number"], container)
+    named = {"customer_order_number": order["order_number"], "customer_order_line_number": wanted["line_number"]}
+    return line | named | {"quantity": wanted["quantity"]}
+
+
+def _receipt_request(delivery: Body, quantities: list[int], stock: DemoStock, day: int, user: str) -> DemoRequest:
+    """Goods of the first lines come in, each to its shelf."""
+    entries = []
+    for line, quantity in zip(delivery["order_lines"], quantities, strict=False):
+        product = line["product_number"]
+        stock.change(product, stock.shelf_locations[product], quantity)
+        said = {"product_number": product, "quantity": quantity, "reference": delivery["order_number"]}
+        entries.append(said | {"location_code": stock.shelf_locations[product]})
+    return DemoRequest(day, 460, user, LOGS, {"storeproductlog": entries}, {"is_from_receipt": True})
+
+
+# Orders
+
+
+def finished_order_requests(
+    rng: random.Random, products: list[Body], stock: DemoStock, today: date
+) -> Iterator[DemoRequest]:
+    """Orders of last week: three handed over, one that waits to be, and one that was rejected."""
+    known = {body["product_number"]: body for body in products}
+    bodies = []
+    for index, (name, pickup) in enumerate(zip(_CUSTOMERS, (-4, -3, -2, 0, 0), strict=True)):
+        goods = rng.sample(stock.products_on_shelf(14), 2)
+        for product in goods:
+            stock.change(product, stock.shelf_locations[product], -1)
+        bodies.append(_order(index, name, [known[product] for product in goods], today + timedelta(days=pickup)))
+    yield DemoRequest(6, 400, "", CREATE_ORDERS, {"orders": bodies})
+    for index, user in enumerate(("U1", "U3", "U5", "U2")):
+        body, day = bodies[index], 5 - index
+        lines = [_line_update(line, 1, is_picked=True) for line in body["order_lines"]]
+        yield DemoRequest(day, 620, user, UPDATE_ORDER, {"orders": _order_update(body, order_lines=lines)})
+        yield DemoRequest(
+            day,
+            640,
+            user,
+            MOVEMENT,
+            [_put_down_item(body, line, f"PU-{index + 1:02d}") for line in body["order_lines"]],
+        )
+        if index < 3:
+            yield DemoRequest(day - 1, 1000, user, UPDATE_ORDER, {"orders": _order_update(body, is_active=False)})
+    why = {"rejection_reason_code": "24", "rejection_reason_code_description": "Customer has cancelled"}
+    yield DemoRequest(1, 700, SUPERVISOR, UPDATE_ORDER, {"orders": _order_update(bodies[4], is_rejected=True, **why)})
+
+
+def started_order_requests(orders: list[Body]) -> Iterator[DemoRequest]:
+    """Some of the open orders are under way; on the first nobody has worked since yesterday, one is short."""
+    times = ((1, 980), (0, 52), (0, 18), (0, 15), (0, 34))
+    begun = [order for index, order in enumerate(orders) if index % 8 == 3]
+    for order, (day, minute), user in zip(begun, times, ("U4", "U2", "U5", "U1", "U3"), strict=True):
+        first, *others = order["order_lines"]
+        lines = [_line_update(first, first["quantity"], is_picked=True)]
+        for line in [line for line in others if line["quantity"] >= 2][:1]:
+            lines.append(_line_update(line, line["quantity"] // 2, is_picked=False))
+        if user == "U2":
+            why = {"rejection_reason_code": "24", "rejection_reason_code_description": "Not enough"}
+            lines[-1] |= {"is_picked": True, **(why if len(lines) > 1 else {})}
+        claimed = {"is_claimed": True} if user in ("U4", "U5") else {}
+        yield DemoRequest(
+            day, minute, user, UPDATE_ORDER, {"orders": _order_update(order, order_lines=lines, **claimed)}
+        )
+
+
+def _order(index: int, name: str, goods: list[Body], pickup: date) -> Body:
+    return {
+        "order_number": f"{4081 + index}",
+        "reference": f"W{57000 + index * 37}",
+        "order_type_code": "CC",
+        "order_type_description": "Click and collect",
+        "customer_name": name,
+        "order_lines": [
+            {
+                "line_number": position,
+                "product_number": body["product_number"],
+                "barcode": body["barcode"],
+                "description": body["product_name"],
+                "quantity": 1,
+                "price": body["price"],
+                "stock_pool": 1,
+                "pickup_date": pickup.isoformat(),
+            }
+            for position, body in enumerate(goods, 1)
+        ],
+    }
+
+
+def _order_update(order: Body, **said: object) -> Body:
+    return {"order_number": order["order_number"], **said}
+
+
+def _line_update(line: Body, quantity: float, *, is_picked: bool) -> Body:
+    said = {"line_number": line["line_number"], "product_number": line["product_number"], "picked_quantity": quantity}
+    return {**said, "is_picked": True} if is_picked else said
+
+
+def _put_down_item(order: Body, line: Body, location: str) -> Body:
+    """Goods in hand are put down where the customer gets them."""
+    of = {"customer_order_number": order["order_number"], "customer_order_line_number": line["line_number"]}
+    ends = {"from_location": of, "to_location": {**of, "location_code": location}}
+    return {"product_number": line["product_number"], "quantity": line["quantity"], **ends}

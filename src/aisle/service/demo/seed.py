@@ -1,0 +1,116 @@
+"""The demo store, put into a new database through the same coroutines that answer requests, each at its own moment."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from aisle.service.auth.tokens import add_token, authorize_store, mark_revoked
+from aisle.service.context import Context, OperationCall, Principal
+from aisle.service.db import Transaction
+from aisle.service.db.statements import access
+from aisle.service.demo.history import (
+    CREATE_ORDERS,
+    DELIVERIES,
+    LOGS,
+    MOVEMENT,
+    OPENING_DAY,
+    REVIEW,
+    UPDATE_ORDER,
+    DemoRequest,
+)
+from aisle.service.demo.store import DemoStore, demo_bodies
+from aisle.service.domain.timestamps import format_timestamp
+from aisle.service.handlers.deliveries import create_store_deliveries
+from aisle.service.handlers.extensions import write_locations
+from aisle.service.handlers.logs import create_store_product_logs, review_logs
+from aisle.service.handlers.movements import create_movement
+from aisle.service.handlers.order_create import create_orders_in_store
+from aisle.service.handlers.order_update import update_customer_order
+from aisle.service.handlers.people import write_people
+from aisle.service.handlers.products import create_or_update_products
+from aisle.service.handlers.registry import RunOperation
+from aisle.service.handlers.store_products import create_store_products
+from aisle.service.handlers.stores import create_stores
+
+_HANDLERS: dict[str, RunOperation] = {
+    LOGS: create_store_product_logs,
+    MOVEMENT: create_movement,
+    REVIEW: review_logs,
+    DELIVERIES: create_store_deliveries,
+    CREATE_ORDERS: create_orders_in_store,
+    UPDATE_ORDER: update_customer_order,
+}
+
+
+async def has_data(tx: Transaction) -> bool:
+    """Whether the database has a store, or products that somebody has loaded before there was one."""
+    row = await tx.one(access.HAS_DATA)
+    return bool(row and row[0])
+
+
+async def seed_demo(tx: Transaction, now: float) -> bool:
+    """Fill a database that nobody has filled yet; False when somebody has. All or nothing, as one transaction."""
+    if await has_data(tx):
+        return False
+    # This token is shown to nobody and ends at once: it only stands for the program itself.
+    token = await add_token(tx, name="demo", role="admin", store_numbers=None, now=format_timestamp(now))
+    opening = DemoRequest(OPENING_DAY, 360, "", "").sent_at(now)
+    maker = _RequestRunner(tx, Principal(token.token_id, "demo", "admin", True), opening)
+    demo = demo_bodies(datetime.fromtimestamp(now, UTC).date())
+    await maker.run(create_stores, {"stores": demo.stores})
+    await maker.run(create_or_update_products, {"products": demo.products})
+    await maker.run(write_locations, {"locations": demo.locations})
+    await maker.run(write_people, {"people": demo.people}, demo.store_number)
+    await _seed_stock(maker, demo)
+    await _seed_history(maker, demo, now)
+    await mark_revoked(tx, token.token_id, format_timestamp(now))
+    return True
+
+
+async def _seed_stock(runner: _RequestRunner, demo: DemoStore) -> None:
+    """Every store ranges what is counted in it; the shop itself ranges the whole catalogue."""
+    for store, counts in demo.counts.items():
+        ranged = dict.fromkeys(entry["product_number"] for entry in counts)
+        items = demo.store_products if store == demo.store_number else [{"product_number": number} for number in ranged]
+        await runner.run(create_store_products, {"store_products": items}, store)
+        await runner.run(create_store_product_logs, {"storeproductlog": counts}, store, is_counted_quantity=True)
+
+
+async def _seed_history(runner: _RequestRunner, demo: DemoStore, now: float) -> None:
+    """What people did since, as it happened: ids rise with time."""
+    moved = b""
+    for deed in sorted(demo.requests, key=lambda each: each.sent_at(now)):
+        runner.now_seconds, runner.user = deed.sent_at(now), deed.user or None
+        body = _review_body(moved) if deed.operation == REVIEW else deed.body
+        answer = await runner.run(_HANDLERS[deed.operation], body, demo.store_number, **deed.query)
+        moved = answer if deed.operation == MOVEMENT else moved
+
+
+def _review_body(movement_result: bytes) -> dict[str, Any]:
+    taken, *_ = json.loads(movement_result)["data"].split(",")
+    return {"reviews": [{"id": int(taken)}]}
+
+
+class _RequestRunner:
+    """Runs operations one after the other in one transaction, each at the moment `seconds`, for `user`."""
+
+    def __init__(self, tx: Transaction, principal: Principal, seconds: float) -> None:
+        self.now_seconds = seconds
+        self.user: str | None = None
+        self._tx = tx
+        self._principal = principal
+        self._count = 0
+
+    async def run(self, operation: RunOperation, body: Any, store_number: str | None = None, **query: Any) -> bytes:
+        """One operation, as if it had been requested."""
+        store = await authorize_store(self._tx, self._principal, store_number) if store_number else None
+        now = format_timestamp(self.now_seconds)
+        self._count += 1
+        op_id = f"demo/{self._count}"
+        ctx = Context(self._tx, self._principal, now, self.now_seconds, op_id, now, app_user=self.user, store=store)
+        path = {"store_number": store_number} if store_number else {}
+        answer = await operation(ctx, OperationCall(path, query, body))
+        await ctx.write_deferred()
+        return answer

@@ -1,0 +1,82 @@
+"""The audit: who changed a price, setting, order, location, person, PIN or token, when, from what to what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from aisle.service.context import CHAIN, Context
+from aisle.service.db import Transaction
+from aisle.service.db.statements import access
+from aisle.service.db.statements import logs as sql
+from aisle.service.domain.json_text import to_json
+from aisle.tuples import NamedTuple
+
+Subject = Literal["product", "store product", "store", "location", "order", "person", "token"]
+COMMAND_TOKEN_NAME = "command line"
+"""The token's name of what was changed on the machine that holds the database."""
+
+_AUDIT_COUNTER = "audit"
+_NO_CHANGE = ("{}", "{}")
+_MAX_VALUE_LENGTH = 500
+"""Characters of a value that are kept."""
+
+
+class AuditChange(NamedTuple):
+    """What became of one thing: its fields before and after. One that was not there before has none."""
+
+    subject: Subject
+    key: str
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+    @property
+    def changed_fields(self) -> tuple[str, str]:
+        """The fields that differ, as they were and as they are; both empty where nothing does."""
+        names = [name for name in {**self.before, **self.after} if self.before.get(name) != self.after.get(name)]
+        return _fields_json(self.before, names), _fields_json(self.after, names)
+
+
+async def record_changes(ctx: Context, store_number: str, changes: Iterable[AuditChange]) -> None:
+    """Keep what has changed in a store, or in the chain, with the end of the operation."""
+    found = [(change, change.changed_fields) for change in changes]
+    rows = [(change, values) for change, values in found if values != _NO_CHANGE]
+    if not rows:
+        return
+    first = await ctx.next_numbers(store_number, _AUDIT_COUNTER, len(rows))
+    who = (ctx.principal.token_id, ctx.principal.name, ctx.app_user or "")
+    ctx.defer(
+        sql.AUDIT_ADD,
+        [
+            (store_number, first + n, ctx.now, *who, change.subject, change.key, *values)
+            for n, (change, values) in enumerate(rows)
+        ],
+    )
+
+
+async def record_command(tx: Transaction, change: AuditChange, now: str) -> None:
+    """The same of one change of the chain that a command makes in the database itself."""
+    row = await tx.one(access.COUNTER_NEXT, CHAIN, _AUDIT_COUNTER, 1)
+    assert row is not None
+    await tx.run(
+        sql.AUDIT_ADD,
+        CHAIN,
+        row[0],
+        now,
+        "",
+        COMMAND_TOKEN_NAME,
+        "",
+        change.subject,
+        change.key,
+        *change.changed_fields,
+    )
+
+
+def _fields_json(fields: Mapping[str, Any], names: Iterable[str]) -> str:
+    return to_json({name: _shorten(fields[name]) for name in names if name in fields})
+
+
+def _shorten(value: Any) -> Any:
+    """A value that is long is kept as the beginning of its text."""
+    text = value if isinstance(value, str) else to_json(value)
+    return value if len(text) <= _MAX_VALUE_LENGTH else text[:_MAX_VALUE_LENGTH] + "…"

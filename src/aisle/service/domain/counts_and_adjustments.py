@@ -1,0 +1,131 @@
+"""Counts: what somebody saw becomes what the books say, and the difference is recorded (README: Count)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from aisle.service.db.statements import products
+from aisle.service.db.statements import stock as sql
+from aisle.service.domain.ledger import Ledger, StockKey
+from aisle.service.domain.order_line import OrderLine
+from aisle.service.domain.picking import adjust_origin
+from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
+from aisle.service.errors import conflict
+from aisle.tuples import NamedTuple
+
+
+class CountDifference(NamedTuple):
+    """What the books said of one pool when it was counted, and what the count added to it."""
+
+    pool: int
+    expected: int
+    difference: int
+
+
+async def count_free(
+    ledger: Ledger, product: Product, location: Location | None, counted: Mapping[int, int]
+) -> list[CountDifference]:
+    """Set the free stock of pools at a place, or of the whole store where no place is given.
+
+    At a place what is held there was counted along, so free becomes counted − held; without one, the stock at no place
+    becomes counted − everything else of the pool. Both may fall below none.
+    """
+    then = await _stock_at_count(ledger, product.number)
+    code = location.code if location else NO_LOCATION
+    found = []
+    for pool, quantity in counted.items():
+        expected = sum(
+            have for (at, of), have in then.items() if of == pool and (location is None or at == location.code)
+        )
+        await ledger.post("count", product.number, StockKey(code, pool), quantity - expected)
+        ledger.record_count(product.number, code, pool)
+        found.append(CountDifference(pool, expected, quantity - expected))
+    await ledger.ctx.tx.run(products.STORE_PRODUCT_COUNTED_SET, ledger.store, product.number, ledger.occurred_on)
+    return found
+
+
+async def count_held(
+    ledger: Ledger, line: OrderLine, location: Location | None, counted: Mapping[int, int]
+) -> list[CountDifference]:
+    """Set what is held for a line at a place, or in hand; `picked_quantity` follows.
+
+    Raises Refusal (409) when the line would hold more than was ordered.
+    """
+    code = location.code if location else NO_LOCATION
+    held = await ledger.held_for_line(line)
+    found = []
+    for pool, quantity in counted.items():
+        spot = StockKey(code, pool, *line.key)
+        expected = held.get(spot, 0)
+        difference = quantity - expected
+        await ledger.post("count", line.product_number, spot, difference)
+        await adjust_origin(ledger, line, spot, difference)
+        line.picked_quantity += difference
+        found.append(CountDifference(pool, expected, difference))
+    if line.picked_quantity > line.quantity:
+        raise conflict(
+            f"Line {line.line_number} is for {format_quantity(line.quantity)};"
+            f" {format_quantity(line.picked_quantity)} cannot be held for it.",
+            line=line.as_json(),
+        )
+    line.is_picked = line.is_fully_picked
+    return found
+
+
+async def _stock_at_count(ledger: Ledger, product: str) -> dict[tuple[str, int], int]:
+    """The product's stock by place and pool at the moment of the count, whatever was recorded since."""
+    book: dict[tuple[str, int], int] = {}
+    for spot, quantity in (await ledger.balances(product)).items():
+        key = (spot.location, spot.pool)
+        book[key] = book.get(key, 0) + quantity
+    if ledger.occurred_on < ledger.ctx.now:
+        rows = await ledger.ctx.tx.all(sql.LEGS_AFTER, ledger.store, product, ledger.occurred_on)
+        for place, pool, quantity in rows:
+            book[(place, pool)] = book.get((place, pool), 0) - quantity
+    return book
+
+
+AdjustmentKind = Literal["receipt", "change"]
+
+
+async def adjust_free(
+    ledger: Ledger, kind: AdjustmentKind, product: str, location: Location | None, pool: int, quantity: int
+) -> None:
+    """Add to the free stock at a place or none; it may fall below none, for a loss is a fact."""
+    await ledger.post(kind, product, StockKey(location.code if location else NO_LOCATION, pool), quantity)
+
+
+async def adjust_held(
+    ledger: Ledger,
+    kind: AdjustmentKind,
+    line: OrderLine,
+    location: Location | None,
+    pool: int,
+    quantity: int,
+    field: str,
+) -> int:
+    """Add to what is held for a line, and to its `picked_quantity`; how much of it the line could not take.
+
+    What is received beyond what the line wants stays free. For a line picked in the warehouse the receipt brings the
+    goods that were picked there. Raises Refusal (409) when other goods are too many, or more leave than are held.
+    """
+    spots = await ledger.held_for_line(line)
+    held = sum(spots.values())
+    spot = StockKey(location.code if location else NO_LOCATION, pool, *line.key)
+    here = spots.get(spot, 0)
+    room = line.quantity - (held if line.from_warehouse else line.picked_quantity)
+    part = min(quantity, max(0, room)) if kind == "receipt" else quantity
+    if part > room:
+        raise conflict(f"The line can take {format_quantity(max(0, room))} more.", field, line=line.as_json())
+    if here + part < 0:
+        raise conflict(f"The line holds {format_quantity(here)} there.", field, line=line.as_json())
+    await ledger.post(kind, line.product_number, spot, part)
+    if part:
+        await adjust_origin(ledger, line, spot, part)
+    arrived = line.from_warehouse and part > 0
+    line.picked_quantity = max(line.picked_quantity, held + part) if arrived else line.picked_quantity + part
+    line.is_picked = line.is_fully_picked
+    await adjust_free(ledger, kind, line.product_number, location, pool, quantity - part)
+    return quantity - part

@@ -1,0 +1,73 @@
+"""Rows as JSON text, written directly: pieces that were encoded when they were stored, and numbers beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from json.encoder import encode_basestring as quoted
+from typing import Any
+
+from aisle.service.domain.quantities import format_quantity
+from aisle.service.errors import to_json_bytes
+
+__all__ = [
+    "drop_none",
+    "join_members",
+    "json_boolean",
+    "object_members",
+    "parse_json_object",
+    "pool_members",
+    "quoted",
+    "shipment_members",
+    "text_member",
+    "to_json",
+]
+
+
+def to_json(value: Any) -> str:
+    """A value as it is stored: compact JSON text."""
+    return to_json_bytes(value).decode()
+
+
+def object_members(object_json: str) -> str:
+    """The members of a stored object, without its braces, to be put between others."""
+    return object_json[1:-1]
+
+
+def join_members(parts: Iterable[str]) -> str:
+    """An object of these groups of members; empty groups are left out."""
+    return "{" + ",".join(part for part in parts if part) + "}"
+
+
+def text_member(name: str, value: str | None) -> str:
+    """A text member, or nothing for None."""
+    return "" if value is None else f'"{name}":{quoted(value)}'
+
+
+def json_boolean(value: object) -> str:
+    """A JSON boolean."""
+    return "true" if value else "false"
+
+
+def pool_members(prefix: str, pools: Mapping[int, int]) -> str:
+    """One member for each pool, named by the prefix and the pool's number."""
+    return ",".join(f'"{prefix}{pool}":{format_quantity(pools[pool])}' for pool in sorted(pools))
+
+
+def shipment_members(shipment: str | None, line: int | None) -> tuple[str, str]:
+    """The shipment that brought goods for an order line, and its line, as stock lists call them."""
+    return (
+        text_member("customer_order_shipment_number", shipment),
+        "" if line is None else f'"customer_order_shipment_line_number":{line}',
+    )
+
+
+def drop_none(value: Mapping[str, Any]) -> dict[str, Any]:
+    """What was really said: None counts as not given."""
+    return {name: item for name, item in value.items() if item is not None}
+
+
+def parse_json_object(object_json: str) -> dict[str, Any]:
+    """A stored object."""
+    value: dict[str, Any] = json.loads(object_json)
+    return value

@@ -1,0 +1,331 @@
+"""Where the goods came from that are held for order lines (README: Pick lowers), while an operation works on it.
+
+Read once for a line and reckoned on from there, as the ledger's stock is, and written with it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Literal
+
+from aisle.service.context import Context
+from aisle.service.db import Statement
+from aisle.service.db.statements import products
+from aisle.service.db.statements import stock as assignments
+from aisle.service.db.statements import stock as sql
+from aisle.service.domain.quantities import QUANTITY_LIMIT, THOUSANDTHS_PER_UNIT
+from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue
+from aisle.service.errors import conflict
+from aisle.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from aisle.service.domain.order_line import OrderLine
+
+
+_LineKey = tuple[str, int]
+
+
+class SourceQuantity(NamedTuple):
+    """So much from there."""
+
+    location: str
+    pool: int
+    quantity: int
+
+
+class HeldGoods(NamedTuple):
+    """Goods held for a line: where they came from, and where and in which pool they are held; no place is the hand."""
+
+    seq: int
+    location: str
+    pool: int
+    held_location: str
+    held_pool: int
+    quantity: int
+
+    @property
+    def origin(self) -> SourceQuantity:
+        """So much came from there."""
+        return SourceQuantity(self.location, self.pool, self.quantity)
+
+
+class HeldGoodsOrigins:
+    """What is known of this in one operation in one store; `n` of a line rises in the order of taking."""
+
+    def __init__(self, ctx: Context, store: str) -> None:
+        self._ctx = ctx
+        self._store = store
+        self._held: dict[_LineKey, dict[int, HeldGoods]] = {}
+        self._stored: dict[_LineKey, dict[int, HeldGoods]] = {}
+        self._changed_lines: dict[_LineKey, None] = {}
+        """Lines of which something is to be written."""
+
+    async def held_for_line(self, line: OrderLine) -> list[HeldGoods]:
+        """All that is held for a line, the first taken first."""
+        if line.key not in self._held:
+            rows = await self._ctx.tx.all(sql.ORIGINS_OF_LINE, self._store, *line.key)
+            self._stored[line.key] = {row[0]: HeldGoods(*row) for row in rows}
+            self._held[line.key] = dict(self._stored[line.key])
+        return list(self._held[line.key].values())
+
+    async def add(self, line: OrderLine, origin: SourceQuantity, location: str, pool: int) -> None:
+        """So much more is held for a line, there, and came from there."""
+        await self.held_for_line(line)
+        # Behind those that are stored too: a row of theirs that goes is not one that is changed.
+        n = max((*self._held[line.key], *self._stored[line.key]), default=0) + 1
+        self._held[line.key][n] = HeldGoods(n, origin.location, origin.pool, location, pool, origin.quantity)
+        self._changed_lines[line.key] = None
+
+    async def reduce(self, line: OrderLine, held: HeldGoods, quantity: int) -> None:
+        """So much of one of them is not held any more."""
+        await self.held_for_line(line)
+        self._changed_lines[line.key] = None
+        if quantity == held.quantity:
+            del self._held[line.key][held.seq]
+        else:
+            self._held[line.key][held.seq] = held._replace(quantity=held.quantity - quantity)
+
+    async def delete_lines(self, order: str, lines: Iterable[int]) -> None:
+        """Nothing is held for these lines of an order any more."""
+        for line in lines:
+            self._held[(order, line)], self._stored[(order, line)] = {}, {}
+            self._changed_lines.pop((order, line), None)
+            await self._ctx.tx.run(sql.ORIGINS_OF_LINE_DELETE, self._store, order, line)
+
+    async def delete_order(self, order: str) -> None:
+        """Nor for any of its lines."""
+        for key in [key for key in self._held if key[0] == order]:
+            self._held[key], self._stored[key] = {}, {}
+            self._changed_lines.pop(key, None)
+        await self._ctx.tx.run(sql.ORIGINS_OF_ORDER_DELETE, self._store, order)
+
+    def pending_statements(self) -> list[Statement]:
+        """What is to be written, and counts as written from now on."""
+        statements: list[Statement] = []
+        for key in self._changed_lines:
+            rows, stored = self._held[key], self._stored[key]
+            statements += [(sql.ORIGIN_DELETE, (self._store, *key, n)) for n in stored if n not in rows]
+            for n, row in rows.items():
+                if n not in stored:
+                    statements.append((sql.ORIGIN_ADD, (self._store, *key, *row)))
+                elif row != stored[n]:
+                    statements.append((sql.ORIGIN_SET, (self._store, *key, n, row.quantity)))
+            self._stored[key] = dict(rows)
+        self._changed_lines.clear()
+        return statements
+
+
+LegKind = Literal["pick", "unpick", "move", "count", "change", "receipt", "finish", "release", "absorbed"]
+
+
+class StockKey(NamedTuple):
+    """Where stock stands: at a place or none, in a pool, for an order line or free."""
+
+    location: str
+    pool: int
+    order: str = ""
+    line: int = 0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether these goods belong to no order line."""
+        return not self.order
+
+
+_NO_OWNER = ("", 0)
+"""The owner of what belongs to no order line."""
+StockQuantities = dict[StockKey, int]
+
+
+class Ledger:
+    """Writes the legs of one operation in one store."""
+
+    def __init__(self, catalogue: StoreCatalogue) -> None:
+        self.catalogue = catalogue
+        self.ctx = catalogue.ctx
+        self.store = catalogue.store.number
+        self.occurred_on = catalogue.ctx.occurred_on
+        self.has_negative_balance = False
+        self.origins = HeldGoodsOrigins(catalogue.ctx, self.store)
+        self.orders_to_save: dict[str, None] = {}
+        """Orders with lines whose goods have changed, for `refresh_orders`."""
+        self._stock: dict[tuple[str, str, int], StockQuantities] = {}
+        """What was read, by product and order line or none, as this operation has left it; no spot of a line is 0."""
+        self._stored_quantities: dict[tuple[str, StockKey], int | None] = {}
+        """What the database has at the spots that this operation has changed; None for no row."""
+        self._legs: list[tuple[object, ...]] = []
+        self._last_counts: dict[str, dict[tuple[str, int], str]] = {}
+        """When each place and pool of a product was counted last."""
+        self._last_counts_unread: set[str] = set()
+        """Products whose free stock was read, and of which that is not known yet."""
+        self._new_counts: dict[tuple[str, str, int], str] = {}
+        self._changed_products: dict[str, None] = {}
+        self._late_changes: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self._absorbed: defaultdict[tuple[str, str, int], int] = defaultdict(int)
+        """Sums of the absorbed legs by product, place and pool, for the log."""
+
+    async def load_free_stock(self, product_numbers: Iterable[str]) -> None:
+        """Read the free stock of many products at once; what is asked for later costs nothing."""
+        wanted = sorted({number for number in product_numbers if number and (number, *_NO_OWNER) not in self._stock})
+        if not wanted:
+            return
+        self._stock |= {(number, *_NO_OWNER): {} for number in wanted}
+        self._last_counts_unread.update(wanted)
+        for product, place, pool, quantity in await self.ctx.tx.all(sql.FREE_OF_PRODUCTS, self.store, wanted):
+            self._stock[(product, *_NO_OWNER)][StockKey(place, pool)] = quantity
+
+    async def free_stock(self, product: str) -> Mapping[StockKey, int]:
+        """What this store has of the product and holds for nobody, by spot."""
+        return dict(await self._load_stock(product, _NO_OWNER))
+
+    async def held_for_line(self, line: OrderLine) -> Mapping[StockKey, int]:
+        """What is held for an order line, by spot."""
+        return dict(await self._load_stock(line.product_number, line.key))
+
+    async def held_for_order(self, order: str, lines: Iterable[OrderLine]) -> list[tuple[str, StockKey, int]]:
+        """What is held for an order of these lines: product, spot and quantity, by line, place and pool."""
+        owned = {(line.product_number, *line.key) for line in lines}
+        if not owned <= self._stock.keys():
+            await self.write_pending()
+            self._stock |= {key: {} for key in owned}
+            for line, product, place, pool, quantity in await self.ctx.tx.all(sql.HELD_FOR_ORDER, self.store, order):
+                key = (product, order, line)
+                self._stock.setdefault(key, {})[StockKey(place, pool, order, line)] = quantity
+        found = [(key[0], spot, quantity) for key in owned for spot, quantity in self._stock[key].items()]
+        return sorted(found, key=lambda one: (one[1].line, one[1].location, one[1].pool))
+
+    async def balances(self, product: str) -> Mapping[StockKey, int]:
+        """Everything this store has of the product, by spot."""
+        await self.write_pending()
+        known: defaultdict[tuple[str, str, int], StockQuantities] = defaultdict(dict, {(product, *_NO_OWNER): {}})
+        for row in await self.ctx.tx.all(sql.BALANCES, self.store, product):
+            spot = StockKey(*row[:4])
+            known[(product, spot.order, spot.line)][spot] = row[4]
+        self._stock |= known
+        return {spot: quantity for stock in known.values() for spot, quantity in stock.items()}
+
+    async def post(self, kind: LegKind, product: str, stock_key: StockKey, quantity: int) -> None:
+        """Add `quantity` thousandths (less than none takes away) to a spot. Notes when the spot falls below none."""
+        if quantity == 0:
+            return
+        await self._post_leg(kind, product, stock_key, quantity)
+        if self.occurred_on >= self.ctx.now:
+            return
+        self._late_changes[(product, stock_key.pool)] += quantity
+        if stock_key.location and await self._counted_since(product, stock_key.location, stock_key.pool):
+            await self._absorb(product, stock_key.location, stock_key.pool, quantity)
+            self._late_changes[(product, stock_key.pool)] -= quantity
+
+    async def transfer(self, kind: LegKind, product: str, source: StockKey, target: StockKey, quantity: int) -> None:
+        """Take from one spot what is added to another."""
+        await self.post(kind, product, source, -quantity)
+        await self.post(kind, product, target, quantity)
+
+    def record_count(self, product: str, location: str, pool: int) -> None:
+        """Free stock was counted there when the entry happened: what comes late from before is absorbed from now on."""
+        spot = (product, location, pool)
+        self._new_counts[spot] = max(self._new_counts.get(spot, ""), self.occurred_on)
+        if product in self._last_counts:
+            self._set_last_count(*spot, self.occurred_on)
+
+    async def close_entry(self) -> None:
+        """Close an entry of the operation: what a count of the whole store has seen already is absorbed."""
+        for (product, pool), quantity in list(self._late_changes.items()):
+            if quantity and await self._counted_since(product, NO_LOCATION, pool):
+                await self._absorb(product, NO_LOCATION, pool, quantity)
+        self._late_changes.clear()
+
+    async def finish(self) -> None:
+        """Close the operation: what it did is written with the last of it, and on each product that stock changed."""
+        await self.close_entry()
+        self.ctx.defer_all(self._pending_statements())
+        rows = [(self.store, product, self.ctx.now) for product in self._changed_products]
+        self.ctx.defer(products.STORE_PRODUCT_STOCK_CHANGED_SET, rows)
+        for product in self._changed_products:
+            self.ctx.mark_changed(self.store, "product", product)
+        self._changed_products.clear()
+
+    async def write_pending(self) -> None:
+        """Store what was done so far. Whoever sums legs or balances in the database asks for it first."""
+        if statements := self._pending_statements():
+            await self.ctx.tx.run_batch(statements)
+
+    def pop_negative_flag(self) -> bool:
+        """Whether a balance fell below none since this was asked last."""
+        flag, self.has_negative_balance = self.has_negative_balance, False
+        return flag
+
+    def pop_absorbed(self) -> dict[tuple[str, str, int], int]:
+        """Return what was absorbed since the last call, by product, place and pool, in thousandths."""
+        absorbed = {spot: quantity for spot, quantity in self._absorbed.items() if quantity}
+        self._absorbed.clear()
+        return absorbed
+
+    def _pending_statements(self) -> list[Statement]:
+        """What is to be written, and counts as written from now on. Of balances, an empty free one stays."""
+        statements: list[Statement] = [(sql.LEG_ADD, leg) for leg in self._legs]
+        for (product, spot), was in self._stored_quantities.items():
+            now = self._stock[(product, spot.order, spot.line)].get(spot)
+            if now is None and was is not None:
+                statements.append((sql.BALANCE_DELETE, (self.store, product, *spot, was)))
+                if spot.location:
+                    over = (self.store, product, *spot, self.ctx.now)
+                    statements.append((assignments.ASSIGNMENT_DONE_SET, over))
+            elif now is not None and now != was:
+                statements.append((sql.BALANCE_ADD, (self.store, product, *spot, now - (was or 0))))
+        statements += [(sql.LAST_COUNT_SET, (self.store, *spot, when)) for spot, when in self._new_counts.items()]
+        self._legs, self._new_counts, self._stored_quantities = [], {}, {}
+        return statements + self.origins.pending_statements()
+
+    async def _load_stock(self, product: str, owner: tuple[str, int]) -> StockQuantities:
+        key = (product, *owner)
+        if key in self._stock:
+            return self._stock[key]
+        if owner == _NO_OWNER:
+            await self.load_free_stock([product])
+        else:
+            rows = await self.ctx.tx.all(sql.HELD_FOR_LINE, self.store, *owner)
+            self._stock[key] = {StockKey(place, pool, *owner): quantity for place, pool, quantity in rows}
+        return self._stock[key]
+
+    async def _post_leg(self, kind: LegKind, product: str, stock_key: StockKey, quantity: int) -> None:
+        stock = await self._load_stock(product, (stock_key.order, stock_key.line))
+        self.ctx.leg_count += 1
+        leg = (self.store, self.ctx.op_id, self.ctx.leg_count, kind, product, *stock_key, quantity, self.ctx.now)
+        self._legs.append((*leg, self.occurred_on))
+        self._stored_quantities.setdefault((product, stock_key), stock.get(stock_key))
+        before = stock.get(stock_key, 0)
+        balance = stock[stock_key] = before + quantity
+        if abs(balance) > max(QUANTITY_LIMIT * THOUSANDTHS_PER_UNIT, abs(before)):
+            raise conflict(f"There would be more than {QUANTITY_LIMIT:,} of product {product} in one place.")
+        if balance == 0 and not stock_key.is_free:
+            del stock[stock_key]
+        if balance < 0 and quantity < 0:
+            self.has_negative_balance = True
+        self._changed_products[product] = None
+
+    async def _absorb(self, product: str, location: str, pool: int, quantity: int) -> None:
+        """Undo a change of free stock that a later count has seen already."""
+        await self._post_leg("absorbed", product, StockKey(location, pool), -quantity)
+        self._absorbed[(product, location, pool)] -= quantity
+
+    async def _counted_since(self, product: str, location: str, pool: int) -> bool:
+        if product not in self._last_counts:
+            await self._load_last_counts(product)
+        return self._last_counts[product].get((location, pool), "") > self.occurred_on
+
+    async def _load_last_counts(self, product: str) -> None:
+        """Those of this product, and of all whose free stock was read: they will be asked for, too."""
+        wanted = sorted((self._last_counts_unread | {product}) - self._last_counts.keys())
+        self._last_counts_unread.clear()
+        self._last_counts |= {number: {} for number in wanted}
+        for row in await self.ctx.tx.all(sql.LAST_COUNTS_OF_PRODUCTS, self.store, wanted):
+            self._set_last_count(*row)
+        for spot, counted_on in self._new_counts.items():
+            if spot[0] in wanted:
+                self._set_last_count(*spot, counted_on)
+
+    def _set_last_count(self, product: str, location: str, pool: int, counted_on: str) -> None:
+        anchors = self._last_counts[product]
+        anchors[(location, pool)] = max(anchors.get((location, pool), ""), counted_on)

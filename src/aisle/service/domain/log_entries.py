@@ -1,0 +1,191 @@
+"""What an entry of the log tells bookkeepers: prices and accounts as they were when it happened (README: The log)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aisle.service.db.statements import logs as sql
+from aisle.service.domain.json_text import join_members, object_members, parse_json_object, quoted, text_member, to_json
+from aisle.service.domain.ledger import Ledger
+from aisle.service.domain.order_line import OrderLine
+from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.recounts import FreeCount
+from aisle.service.domain.states import NOTHING_TO_REVIEW, TO_REVIEW
+from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
+from aisle.tuples import NamedTuple
+
+_BOOKKEEPING_FIELDS = ("purchase_price", "purchase_unit_quantity")
+
+
+def bookkeeping_members(product: Product, quantity: int | None, existing_members: Mapping[str, Any]) -> Iterator[str]:
+    """The members of an entry of this product; `said` are members that the entry has anyway."""
+    if product.price:
+        yield f'"price":{product.price}'
+    if product.own_price:
+        yield f'"store_products_price":{product.own_price}'
+    for name in _BOOKKEEPING_FIELDS:
+        value = None if name in existing_members else product.catalogue_value(name)
+        if value is not None:
+            yield f'"{name}":{to_json(value)}'
+    yield text_member("cost_center", product.cost_center or None)
+    if quantity:
+        # The account of the product is debited with what comes, and credited with what goes.
+        side = "debit" if quantity > 0 else "credit"
+        yield text_member(f"general_ledger_{side}", product.catalogue_value("general_ledger"))
+
+
+def location_tag_member(location: Location) -> str:
+    """The tags of a place, as a member."""
+    return text_member("location_tag", ",".join(json.loads(location.tags)) or None)
+
+
+IN_HAND_SOURCE = "in_hand"
+"""Source of the entry, at no place, for goods that a pick takes into the hand or that leave it."""
+FINISH_SOURCE = "finish"
+"""Source of the entries for held goods that leave the store with a finished order."""
+LATE_SOURCE = "late"
+"""Source of the entry that undoes a late message at a place that was counted since."""
+
+
+class LogEntry(NamedTuple):
+    """One log entry; quantities in thousandths. `extra` holds further documented fields as they go out."""
+
+    product: Product
+    source: str
+    quantity: int | None = None
+    location: Location | None = None
+    pool: int | None = None
+    line: OrderLine | None = None
+    reference: str | None = None
+    reason_code: int | None = None
+    reason: str | None = None
+    app_user: str | None = None
+    needs_review: bool = False
+    extra: dict[str, Any] | None = None
+    data: dict[str, Any] | None = None
+
+
+class LogWriter:
+    """The log of one operation in one store. A reason that an entry only names by its code is called what it was called
+    last."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.ctx = ledger.ctx
+        self.store = ledger.catalogue.store
+        self.free_counts: list[FreeCount] = []
+        """The free counts among the entries, for `close_recounts`."""
+        self._entries: list[tuple[LogEntry, str]] = []
+        """With the moment of each."""
+        self._added_positions: list[int] = []
+        """Positions of the entries that a caller added; those for absorbed legs are not among them."""
+
+    def record_count(self, product: Product, location: Location | None) -> None:
+        """The entry that comes next is a free count."""
+        code = location.code if location else NO_LOCATION
+        self.free_counts.append(FreeCount(len(self._added_positions), product.number, code, self.ledger.occurred_on))
+
+    def add(self, entry: LogEntry) -> None:
+        """Take an entry down, with the time at which the ledger says that it happened."""
+        self._added_positions.append(len(self._entries))
+        self._entries.append((entry, self.ledger.occurred_on))
+
+    def add_fields(self, entry_index: int, extra: dict[str, Any]) -> None:
+        """Further documented fields of the entry that was added as this one."""
+        at = self._added_positions[entry_index]
+        entry, when = self._entries[at]
+        self._entries[at] = entry._replace(extra={**(entry.extra or {}), **extra}), when
+
+    async def close_entry(self) -> None:
+        """Close an entry of the operation in the ledger, and add an entry for each place where late messages were
+        absorbed."""
+        await self.ledger.close_entry()
+        book = self.ledger.catalogue
+        for (number_, code, pool), quantity in self.ledger.pop_absorbed().items():
+            product = await book.get_product(number_, "product_number")
+            place = await book.find_location(code) if code else None
+            self._entries.append((LogEntry(product, LATE_SOURCE, quantity, place, pool), self.ledger.occurred_on))
+
+    async def save_all(self) -> list[int]:
+        """Number the entries, which are stored when the operation ends. Return the ids of those that were added."""
+        await self.close_entry()
+        if not self._entries:
+            return []
+        reasons = await self._resolve_reasons()
+        seq = await self.ctx.next_numbers(self.store.number, "log", len(self._entries))
+        rows = [
+            self._row(seq + n, entry, reason, moved_on)
+            for n, ((entry, moved_on), reason) in enumerate(zip(self._entries, reasons, strict=True))
+        ]
+        self.ctx.defer(sql.LOG_ADD, rows)
+        ids = [self.store.wire_id(seq + n) for n in self._added_positions]
+        self._entries.clear()
+        self._added_positions.clear()
+        return ids
+
+    async def _resolve_reasons(self) -> list[str | None]:
+        """What each entry calls its reason: as it says, else as the entry before it that named this code."""
+        called: dict[int, str | None] = {}
+        found = []
+        for entry, _ in self._entries:
+            reason, code = entry.reason, entry.reason_code
+            if code is not None:
+                if not reason and code not in called:
+                    row = await self.ctx.tx.one(sql.LOG_LAST_REASON, self.store.number, code)
+                    called[code] = parse_json_object(row[0])["reason_code_description"] if row else None
+                reason = called[code] = reason or called[code]
+            found.append(reason or None)
+        return found
+
+    def _row(self, seq: int, entry: LogEntry, reason: str | None, moved_on: str) -> tuple[object, ...]:
+        """A row of `stock_log`, in the order of `LOG_ADD`."""
+        return (
+            self.store.number,
+            seq,
+            self.store.ordinal,
+            self.ctx.op_id,
+            entry.product.number,
+            entry.reference or "",
+            entry.reason_code,
+            TO_REVIEW if entry.needs_review else NOTHING_TO_REVIEW,
+            self.ctx.now,
+            self.ctx.now,
+            self._entry_json(entry, reason, moved_on),
+            to_json(entry.data) if entry.data else "{}",
+        )
+
+    def _reference_id_member(self, entry: LogEntry) -> str:
+        """The id of the order line, where the reference is its order."""
+        line = entry.line
+        return f'"reference_id":{self.store.wire_id(line.seq)}' if line and entry.reference == line.order_number else ""
+
+    def _entry_json(self, entry: LogEntry, reason: str | None, moved_on: str) -> str:
+        """The entry as JSON text, as it goes out."""
+        line, place, extra = entry.line, entry.location, entry.extra or {}
+        return join_members(
+            (
+                f'"product_number":{quoted(entry.product.number)},"store_number":{quoted(self.store.number)}',
+                text_member("app_user_name", entry.app_user or self.ctx.app_user),
+                text_member("barcode", entry.product.barcode or None),
+                f'"created_on":"{self.ctx.now}"',
+                f'"customer_order_number":{quoted(line.order_number)},"customer_order_line_number":{line.line_number}'
+                if line
+                else "",
+                f'"location":{self.store.wire_id(place.seq)},{text_member("location_code", place.code)}'
+                if place
+                else "",
+                location_tag_member(place) if place else "",
+                f'"moved_on":"{moved_on}"',
+                "" if entry.quantity is None else f'"quantity":{format_quantity(entry.quantity)}',
+                "" if entry.reason_code is None else f'"reason_code":{entry.reason_code}',
+                text_member("reason_code_description", reason),
+                text_member("reference", entry.reference),
+                self._reference_id_member(entry) if "reference_id" not in extra else "",
+                *bookkeeping_members(entry.product, entry.quantity, extra),
+                text_member("source", entry.source),
+                "" if entry.pool is None else f'"stock_pool":"{entry.pool}"',
+                object_members(to_json(extra)) if extra else "",
+            )
+        )

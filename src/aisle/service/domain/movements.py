@@ -1,0 +1,174 @@
+"""Movements between places, pools and order lines (README: Movement, Move to an order line)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aisle.service.db.statements import stock
+from aisle.service.db.statements import stock as sql
+from aisle.service.domain.ledger import Ledger, SourceQuantity, StockKey
+from aisle.service.domain.order_line import OrderLine
+from aisle.service.domain.orders import save_changed_line
+from aisle.service.domain.picking import record_origin, remove_held
+from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
+from aisle.service.errors import conflict, unprocessable
+from aisle.tuples import NamedTuple
+
+
+class MovementEnd(NamedTuple):
+    """One end of a movement: a place or none, a pool or whichever, an order line or free."""
+
+    location: Location | None
+    pool: int | None
+    line: OrderLine | None
+
+    @property
+    def location_code(self) -> str:
+        return self.location.code if self.location else NO_LOCATION
+
+    def stock_key(self, pool: int) -> StockKey:
+        """The balance that goods of this pool have here."""
+        return StockKey(self.location_code, pool, *self.line.key) if self.line else StockKey(self.location_code, pool)
+
+
+class MovedQuantities(NamedTuple):
+    """How much of a movement left the hand of an order's picker and how much the named source, in thousandths."""
+
+    from_hand: int
+    from_source: int
+
+
+async def move_goods(
+    ledger: Ledger,
+    product: Product,
+    source: MovementEnd,
+    target: MovementEnd,
+    quantity: int,
+    *,
+    allow_overage: bool,
+    field: str,
+) -> MovedQuantities:
+    """Move goods; how much of them left the hand. Raises Refusal: 409 too little, 422 when nothing would move."""
+    if _is_same_end(source, target):
+        raise unprocessable("From and to are the same.", field)
+    same_line = source.line is not None and target.line is not None and source.line.key == target.line.key
+    from_hand = 0
+    if target.line and target.location and source.line is None:
+        for one in await remove_held(ledger, target.line, quantity):
+            hand = StockKey(NO_LOCATION, one.held_pool, *target.line.key)
+            to = target.stock_key(target.pool or one.held_pool)
+            await ledger.transfer("move", product.number, hand, to, one.quantity)
+            await record_origin(ledger, target.line, one.origin, to)
+            from_hand += one.quantity
+    rest = quantity - from_hand
+    if target.line and not same_line and target.line.picked_quantity + rest > target.line.quantity:
+        raise conflict(
+            f"Line {target.line.line_number} is for {format_quantity(target.line.quantity)} and has"
+            f" {format_quantity(target.line.picked_quantity)}; {format_quantity(rest)} more are too many.",
+            field,
+            line=target.line.as_json(),
+        )
+    for taking in await _plan_sources(ledger, product, source, target, rest, allow_overage, field):
+        await _transfer_goods(ledger, product, source, target, taking)
+    if not same_line:
+        _change_picked(source.line, -rest)
+        _change_picked(target.line, rest)
+    for line in {end.line.key: end.line for end in (source, target) if end.line}.values():
+        await save_changed_line(ledger, line)
+    if source.line is None and target.line is None and source.location is None and target.location:
+        await _remove_put_backs(ledger, product.number, quantity)
+    return MovedQuantities(from_hand, rest)
+
+
+async def _plan_sources(
+    ledger: Ledger,
+    product: Product,
+    source: MovementEnd,
+    target: MovementEnd,
+    quantity: int,
+    allow_overage: bool,
+    field: str,
+) -> list[SourceQuantity]:
+    """From which pools `quantity` leaves the source: the named one, or its default and then upwards."""
+    if quantity == 0:
+        return []
+    balances = await (ledger.held_for_line(source.line) if source.line else ledger.free_stock(product.number))
+    have = _quantities_by_pool(balances, source)
+    pools = [source.pool] if source.pool else _pools_default_first(source, target, have)
+    plan = []
+    for pool in pools:
+        part = min(quantity, max(0, have.get(pool, 0)))
+        if part:
+            plan.append(SourceQuantity(source.location_code, pool, part))
+            quantity -= part
+    if quantity and (source.line is not None or not allow_overage or not pools):
+        there = sum(max(0, have.get(pool, 0)) for pool in pools)
+        raise conflict(f"Only {format_quantity(there)} of {product.number} can be moved from there.", field)
+    if quantity:
+        plan.append(SourceQuantity(source.location_code, pools[0], quantity))
+    return plan
+
+
+def _quantities_by_pool(balances: Mapping[StockKey, int], source: MovementEnd) -> dict[int, int]:
+    return {spot.pool: have for spot, have in balances.items() if spot == source.stock_key(spot.pool)}
+
+
+def _pools_default_first(source: MovementEnd, target: MovementEnd, quantities: Mapping[int, int]) -> list[int]:
+    first = source.location.pool if source.location else 1
+    # Goods that are in the wanted pool already do not move by changing pools in one place.
+    stays = target.pool if source.stock_key(1) == target.stock_key(1) else None
+    return [pool for pool in dict.fromkeys((first, *sorted(quantities))) if pool != stays]
+
+
+async def _transfer_goods(
+    ledger: Ledger, product: Product, source: MovementEnd, target: MovementEnd, planned: SourceQuantity
+) -> None:
+    pool = target.pool or planned.pool
+    origins = await _origins_of_source(ledger, source, planned)
+    await ledger.transfer(
+        "move", product.number, source.stock_key(planned.pool), target.stock_key(pool), planned.quantity
+    )
+    if source.line and source.location and target.line is None:
+        spot = (product.number, source.location.code, planned.pool, *source.line.key, planned.quantity)
+        await ledger.ctx.tx.run(stock.ASSIGNMENT_MOVED_SET, ledger.store, *spot, ledger.ctx.now)
+    if target.line:
+        for origin in origins:
+            await record_origin(ledger, target.line, origin, target.stock_key(pool))
+
+
+async def _origins_of_source(ledger: Ledger, source: MovementEnd, planned: SourceQuantity) -> list[SourceQuantity]:
+    """Where goods came from that leave the source: it is the source itself unless they are held for a line there."""
+    if source.line is None:
+        return [planned]
+    known = [
+        one.origin
+        for one in await remove_held(ledger, source.line, planned.quantity, planned.pool, source.location_code)
+    ]
+    rest = planned.quantity - sum(origin.quantity for origin in known)
+    return [SourceQuantity(NO_LOCATION, planned.pool, rest), *known] if rest else known
+
+
+def _change_picked(line: OrderLine | None, quantity: int) -> None:
+    if line is None or quantity == 0:
+        return
+    line.picked_quantity += quantity
+    line.is_picked = line.is_fully_picked
+
+
+def _is_same_end(source: MovementEnd, target: MovementEnd) -> bool:
+    keys = [end.line.key if end.line else None for end in (source, target)]
+    pool_stays = target.pool is None or source.pool == target.pool
+    return source.location_code == target.location_code and keys[0] == keys[1] and pool_stays
+
+
+async def _remove_put_backs(ledger: Ledger, product: str, quantity: int) -> None:
+    """Goods that a rejected order left in somebody's hand have found a place: strike them off the list."""
+    for seq, listed in await ledger.ctx.tx.all(sql.PUT_BACKS_OF_PRODUCT, ledger.store, product):
+        if quantity <= 0:
+            break
+        if listed <= quantity:
+            await ledger.ctx.tx.run(sql.PUT_BACK_DELETE, ledger.store, seq)
+        else:
+            await ledger.ctx.tx.run(sql.PUT_BACK_SET, ledger.store, seq, listed - quantity)
+        quantity -= listed

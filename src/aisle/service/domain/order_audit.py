@@ -1,0 +1,43 @@
+"""What the audit says of an order: what somebody decides about it, and not the work on it, which the log tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from aisle.service.context import Context
+from aisle.service.domain import audit
+from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
+from aisle.service.domain.orders import CLAIM_FIELDS, Order
+from aisle.service.domain.quantities import to_json_number
+
+_CLAIM = "claimed_by"
+_OF_PICKERS = frozenset({"staff"})
+
+
+def settings_of(order: Order, lines: Iterable[OrderLine]) -> dict[str, Any]:
+    """An order and some of its lines as they are now."""
+    said: dict[str, Any] = {"is_active": order.is_active, "is_rejected": order.is_rejected}
+    said |= {name: order.item[name] for name in (*REASON_FIELDS, _CLAIM) if name in order.item}
+    for line in lines:
+        said |= {f"line {line.line_number} {name}": value for name, value in _of_line(line).items()}
+    return said
+
+
+def _of_line(line: OrderLine) -> dict[str, Any]:
+    said: dict[str, Any] = {"quantity": to_json_number(line.quantity), "is_rejected": line.is_rejected}
+    said |= {name: value for name, value in line.item.items() if line.is_rejected or name not in REASON_FIELDS}
+    return said | {
+        "is_picked_from_warehouse": line.from_warehouse,
+        "preferred_location_code": line.preferred_location_code,
+        "stock_pool": line.stock_pool,
+    }
+
+
+async def note_order(ctx: Context, order: Order, before: dict[str, Any], lines: Iterable[OrderLine]) -> None:
+    """Keep what has changed since. That somebody takes a free order to pick it, or lets it go, is work."""
+    after = settings_of(order, lines)
+    mine = {before.get(_CLAIM, ""), after.get(_CLAIM, "")} <= {"", ctx.app_user or ctx.principal.name}
+    if ctx.principal.role in _OF_PICKERS and mine:
+        before, after = ({name: said[name] for name in said if name not in CLAIM_FIELDS} for said in (before, after))
+    await audit.record_changes(ctx, ctx.current_store.number, [audit.AuditChange("order", order.number, before, after)])

@@ -1,0 +1,173 @@
+"""An order line while an operation works on it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from aisle.service.context import Context
+from aisle.service.db import Row
+from aisle.service.db.statements import orders as sql
+from aisle.service.domain.json_text import to_json
+from aisle.service.domain.quantities import to_json_number
+from aisle.service.domain.states import check_transition, line_state
+from aisle.service.errors import conflict, unprocessable
+
+REASON_FIELDS = ("rejection_reason_code", "rejection_reason_code_description")
+"""Fields of a line that say why it was closed short; they go when it is no longer so."""
+
+
+@dataclass(slots=True)
+class OrderLine:
+    """A row of `order_line`; quantities in thousandths. `item` holds the fields that only come and go."""
+
+    order_number: str
+    line_number: int
+    seq: int
+    product_number: str
+    quantity: int
+    picked_quantity: int
+    moved_quantity: int
+    delivered_quantity: int
+    is_picked: bool
+    from_warehouse: bool
+    stock_pool: int
+    further_pools: list[int]
+    preferred_location_code: str
+    picked_by: str | None
+    item: dict[str, Any]
+    is_rejected: bool = False
+    stored_state: str = ""
+    """Its state as it is stored; '' of one that is not."""
+    stored_row: tuple[object, ...] = ()
+    """What can change of it, as it is stored."""
+
+    @classmethod
+    def from_row(cls, order_number: str, row: Row) -> OrderLine:
+        """From `LINES_OF_ORDER` or `LINE_GET`."""
+        number, seq, product, quantity, picked, moved, delivered, closed, warehouse, pool, pools, place, by, *rest = row
+        item, rejected = rest
+        found = cls(
+            order_number,
+            number,
+            seq,
+            product,
+            quantity,
+            picked,
+            moved,
+            delivered,
+            bool(closed),
+            bool(warehouse),
+            pool,
+            json.loads(pools),
+            place,
+            by,
+            json.loads(item),
+            bool(rejected),
+        )
+        found.stored_state = found.state
+        found.stored_row = found._row()
+        return found
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """How balances name this line."""
+        return (self.order_number, self.line_number)
+
+    @property
+    def is_fully_picked(self) -> bool:
+        """Whether all that was ordered is picked."""
+        return self.picked_quantity >= self.quantity
+
+    @property
+    def state(self) -> str:
+        """Which state it is in while its order is open."""
+        return line_state(
+            is_rejected=self.is_rejected,
+            is_picked=self.is_picked,
+            is_fully_picked=self.is_fully_picked,
+            picked=self.picked_quantity,
+        )
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it counts as picked, though less was found than was ordered."""
+        return self.is_picked and not self.is_fully_picked
+
+    def picking_pools(self, named: int | None = None) -> list[int]:
+        """The pools a pick may take from, in order: the named one alone, or the line's own and its further ones."""
+        if named is not None:
+            return [named]
+        return list(dict.fromkeys([self.stock_pool, *self.further_pools]))
+
+    def as_json(self) -> dict[str, Any]:
+        """The line as a refusal shows it, under the names of the interface."""
+        return {
+            "order_number": self.order_number,
+            "line_number": self.line_number,
+            "product_number": self.product_number,
+            "quantity": to_json_number(self.quantity),
+            "picked_quantity": to_json_number(self.picked_quantity),
+            "moved_quantity": to_json_number(self.moved_quantity),
+            "is_picked": self.is_picked,
+            **({"is_rejected": True} if self.is_rejected else {}),
+        }
+
+    async def save(self, ctx: Context, store_number: str, *, deferred: bool = False) -> None:
+        """Store what has changed of it; when it is the `last` word on it, with the operation's end.
+
+        Raises Refusal (409) for a way between states that is none.
+        """
+        if self.stored_state:
+            check_transition("line", f"Line {self.line_number}", self.stored_state, self.state, line=self.as_json())
+        self.stored_state = self.state
+        if not self.is_short and not self.is_rejected:
+            self.item = {name: value for name, value in self.item.items() if name not in REASON_FIELDS}
+        row = self._row()
+        if row != self.stored_row:
+            self.stored_row = row
+            if deferred:
+                ctx.defer(sql.LINE_SET, [(store_number, *self.key, *row)])
+            else:
+                await ctx.tx.run(sql.LINE_SET, store_number, *self.key, *row)
+
+    def _row(self) -> tuple[object, ...]:
+        """What can change of it, in the order of `LINE_SET`."""
+        return (
+            self.quantity,
+            self.picked_quantity,
+            self.moved_quantity,
+            self.delivered_quantity,
+            int(self.is_picked),
+            int(self.from_warehouse),
+            self.stock_pool,
+            self.preferred_location_code,
+            self.picked_by,
+            to_json(self.item),
+            int(self.is_rejected),
+        )
+
+
+def check_ordered_quantity(quantity: int, field: str) -> None:
+    """Raise Refusal (422) when a line orders nothing or less: such a line can be neither picked nor seen as open."""
+    if quantity <= 0:
+        raise unprocessable("An order line needs a quantity above 0: leave the line out, or reject it.", field)
+
+
+async def load_open_line(ctx: Context, store_number: str, order: str, line: int, product: str, field: str) -> OrderLine:
+    """A line that goods may be moved or counted for. Raises Refusal: 422 unknown or other product, 409 closed order."""
+    head = await ctx.tx.one(sql.ORDER_GET, store_number, order)
+    row = await ctx.tx.one(sql.LINE_GET, store_number, order, line) if head else None
+    if head is None or row is None:
+        raise unprocessable(f"There is no line {line} in order {order}.", field)
+    found = OrderLine.from_row(order, row)
+    if found.product_number != product:
+        raise unprocessable(
+            f"Line {line} of order {order} is for product {found.product_number}, not {product}.", field
+        )
+    if not head[1] or head[4]:
+        raise conflict(f"Order {order} is {'rejected' if head[4] else 'finished'}.", field, line=found.as_json())
+    if found.is_rejected:
+        raise conflict(f"Line {line} of order {order} is rejected.", field, line=found.as_json())
+    return found

@@ -1,0 +1,99 @@
+"""When a store orders and is delivered next, from its ordering schema (README: Stores and products)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from aisle.service.domain.timestamps import TimeZone, format_timestamp
+from aisle.tuples import NamedTuple
+
+DAYS_AHEAD = 14
+SCHEDULE_FIELDS = ("ordering_schema", "store_next_ordering_datetime", "store_next_delivery_datetime")
+_SUNDAY = 7
+_MAX_OFFSET_DAYS = 60
+_MAX_WEEK = 53
+
+
+def upcoming_dates(
+    schema: Iterable[Mapping[str, Any]], category: str, now: float, zone: TimeZone = None
+) -> dict[str, Any]:
+    """The moments of the next two weeks as a stock entry has them; {} where the schema has none.
+
+    Rows for the product's category stand instead of those for all. A row whose day or time is none says nothing.
+    """
+    rows = list(schema)
+    own = [row for row in rows if row.get("category_code") and row["category_code"] == category]
+    found = [
+        pair for row in own or rows if own or not row.get("category_code") for pair in _dates_of_row(row, now, zone)
+    ]
+    ordering = sorted({order for order, _ in found if order > now})
+    delivery = sorted({brought for _, brought in found if brought > now})
+    shown: dict[str, Any] = {}
+    for name, moments in (("ordering", ordering), ("delivery", delivery)):
+        if moments:
+            shown[f"next_{name}_datetime"] = format_timestamp(moments[0])
+            shown[f"{name}_datetimes"] = [format_timestamp(one) for one in moments]
+    return shown
+
+
+def upcoming_dates_of_store(
+    store: Mapping[str, Any], category: str, now: float, zone: TimeZone = None
+) -> dict[str, Any]:
+    """The same for a store as it was said: without a schema, the next moments that it names itself."""
+    named: dict[str, Any] = {}
+    for name in ("ordering", "delivery"):
+        text = store.get(f"store_next_{name}_datetime")
+        if text:
+            named |= {f"next_{name}_datetime": text, f"{name}_datetimes": [text]}
+    return named | upcoming_dates(store.get("ordering_schema") or (), category, now, zone)
+
+
+def is_schedule_row(row: Mapping[str, Any]) -> bool:
+    """Whether a row of an ordering schema says when: a day 0 to 7, a time, offsets up to 60 days, ISO weeks."""
+    return _parse_row(row) is not None
+
+
+class _ScheduleRow(NamedTuple):
+    day: int
+    time_of_day: time
+    ordering_offset: float
+    delivery_offset: float
+    weeks: frozenset[int]
+
+
+def _parse_row(row: Mapping[str, Any]) -> _ScheduleRow | None:
+    try:
+        at, weeks = time.fromisoformat(row["time"]), _parse_weeks(row.get("week_numbers") or "")
+        before, after = float(row.get("ordering_offset") or 0), float(row["delivery_offset"])
+        good = row["day"] in range(_SUNDAY + 1) and 0 <= before <= _MAX_OFFSET_DAYS and 0 <= after <= _MAX_OFFSET_DAYS
+        return _ScheduleRow(int(row["day"]) % _SUNDAY, at, before, after, weeks) if good else None
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _dates_of_row(row: Mapping[str, Any], now: float, zone: TimeZone) -> Iterable[tuple[float, float]]:
+    """When is ordered, and when that is delivered; from so long ago that what comes now was ordered then."""
+    said = _parse_row(row)
+    if said is None:  # stored before rows were checked
+        return
+    day, at, before, after, weeks = said
+    today = datetime.fromtimestamp(now, UTC).astimezone(at.tzinfo or zone).date()
+    for offset in range(-int(after) - 1, DAYS_AHEAD + int(before) + 1):
+        one = today + timedelta(days=offset)
+        if one.isoweekday() % _SUNDAY == day and (not weeks or one.isocalendar().week in weeks):
+            base = datetime.combine(one, at if at.tzinfo else at.replace(tzinfo=zone))
+            yield (base - timedelta(days=before)).timestamp(), (base + timedelta(days=after)).timestamp()
+
+
+def _parse_weeks(text: str) -> frozenset[int]:
+    """`1,3,10-12` as numbers; none means every week. Raises ValueError."""
+    weeks: set[int] = set()
+    for part in filter(None, (part.strip() for part in text.replace(";", ",").split(","))):
+        first, _, last = part.partition("-")
+        numbers = range(int(first), int(last or first) + 1)
+        if not (numbers and numbers[0] >= 1 and numbers[-1] <= _MAX_WEEK):
+            raise ValueError(f"{part} are no weeks of a year")
+        weeks |= set(numbers)
+    return frozenset(weeks)

@@ -1,0 +1,346 @@
+"""An order while an operation works on it: its flags, the state that follows from them, and how goods leave it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aisle.service.context import Context
+from aisle.service.db.schema import UNDOCUMENTED_ORDER_FIELDS
+from aisle.service.db.statements import access
+from aisle.service.db.statements import orders as sql
+from aisle.service.db.statements import stock as stock_sql
+from aisle.service.db.text_search import search_key
+from aisle.service.domain.json_text import drop_none, to_json
+from aisle.service.domain.ledger import Ledger, StockKey
+from aisle.service.domain.log_entries import FINISH_SOURCE, LogEntry, LogWriter
+from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
+from aisle.service.domain.states import CLOSED_STATES, STATUS_IDS, check_transition, order_fulfilment
+from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
+from aisle.service.domain.timestamps import TimeZone, day_of_stored_time, parse_timestamp
+
+_AS_BEFORE = "="
+"""When it was finished or rejected does not change."""
+
+
+@dataclass(slots=True)
+class Order:
+    """A row of `customer_order` with its lines."""
+
+    number: str
+    is_active: bool
+    is_claimed: bool
+    is_picked: bool
+    is_rejected: bool
+    status_id: int
+    fulfilment: str
+    item: dict[str, Any]
+    version: int
+    lines: list[OrderLine]
+    _lines_by_number: dict[int, OrderLine] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._lines_by_number = {line.line_number: line for line in self.lines}
+
+    @classmethod
+    async def load(cls, ctx: Context, store_number: str, number: str) -> Order | None:
+        """The order, or None when the store has none of this number."""
+        row = await ctx.tx.one(sql.ORDER_GET, store_number, number)
+        if row is None:
+            return None
+        lines = [
+            OrderLine.from_row(number, line) for line in await ctx.tx.all(sql.LINES_OF_ORDER, store_number, number)
+        ]
+        active, claimed, picked, rejected = (bool(flag) for flag in row[1:5])
+        return cls(number, active, claimed, picked, rejected, row[5], row[6], json.loads(row[8]), row[9], lines)
+
+    def find_line(self, line_number: int) -> OrderLine | None:
+        """The line of this number, or None."""
+        return self._lines_by_number.get(line_number)
+
+    def as_json(self) -> dict[str, Any]:
+        """The order as a refusal shows it, under the names of the interface."""
+        return {
+            "order_number": self.number,
+            "version": self.version,
+            "is_active": self.is_active,
+            "is_picked": self.is_picked,
+            "is_rejected": self.is_rejected,
+            "lines": [line.as_json() for line in self.lines],
+        }
+
+    def derive_state(self) -> None:
+        """Bring `is_picked` and the state in line with the lines. Raises Refusal (409) for a way back that is none."""
+        if self.lines:
+            self.is_picked = all(line.is_picked for line in self.lines)
+        state = order_fulfilment(
+            is_active=self.is_active,
+            is_rejected=self.is_rejected,
+            is_picked=self.is_picked,
+            any_picked=any(line.picked_quantity for line in self.lines),
+        )
+        check_transition("order", f"Order {self.number}", self.fulfilment, state)
+        if state != self.fulfilment:
+            self.status_id = STATUS_IDS[state]
+            self.fulfilment = state
+
+    async def save(self, ctx: Context, store_number: str, *, deferred: bool = False) -> None:
+        """Derive the state, store the head (lines store themselves; `last` as with them) and tell followers."""
+        was = self.fulfilment
+        was_open = was not in CLOSED_STATES
+        self.derive_state()
+        is_open = self.fulfilment not in CLOSED_STATES
+        if is_open != was_open:
+            await ctx.tx.run(sql.LINES_OPEN_SET, store_number, self.number, int(is_open))
+        pickup = earliest_pickup_date(self.lines, ctx.time_zone(store_number))
+        self.item = {name: value for name, value in self.item.items() if name != "pickup_date"}
+        if pickup:
+            self.item["pickup_date"] = pickup
+        row = (
+            store_number,
+            self.number,
+            int(self.is_active),
+            int(self.is_claimed),
+            int(self.is_picked),
+            int(self.is_rejected),
+            self.status_id,
+            self.fulfilment,
+            to_json(self.item),
+            pickup,
+            sum(line.quantity for line in self.lines),
+            sum(line.delivered_quantity for line in self.lines),
+            "" if is_open else _AS_BEFORE if was == self.fulfilment else ctx.now,
+        )
+        if deferred:
+            ctx.defer(sql.ORDER_SET, [row])
+        else:
+            await ctx.tx.run(sql.ORDER_SET, *row)
+        ctx.mark_changed(store_number, "order", self.number)
+
+
+def earliest_pickup_date(lines: list[OrderLine], zone: TimeZone) -> str:
+    """The earliest pickup date of the lines, a day of the store, or ''."""
+    said = [line.item["pickup_date"] for line in lines if line.item.get("pickup_date")]
+    return min((day_of_stored_time(text, zone) for text in said), default="")
+
+
+async def save_changed_line(ledger: Ledger, line: OrderLine) -> None:
+    """After the goods of one line changed: store it; its order's state follows at the end (`refresh_orders`)."""
+    line.moved_quantity = sum(
+        quantity for spot, quantity in (await ledger.held_for_line(line)).items() if spot.location
+    )
+    await line.save(ledger.ctx, ledger.store)
+    ledger.orders_to_save[line.order_number] = None
+
+
+async def save_changed_orders(ledger: Ledger) -> None:
+    """Store the state of each order whose lines were refreshed: once, however many of them there are."""
+    for number in ledger.orders_to_save:
+        order = await Order.load(ledger.ctx, ledger.store, number)
+        assert order is not None
+        await order.save(ledger.ctx, ledger.store)
+    ledger.orders_to_save.clear()
+
+
+async def finish_order(logs: LogWriter, order: Order) -> None:
+    """Hand the goods over: what is held leaves the store, with an entry of the log; quantities stay as history."""
+    ledger = logs.ledger
+    lines = {line.line_number: line for line in order.lines}
+    held = await ledger.held_for_order(order.number, order.lines)
+    await ledger.catalogue.load((line.product_number for line in order.lines), (spot.location for _, spot, _ in held))
+    for product, spot, quantity in held:
+        await ledger.post("finish", product, spot, -quantity)
+        lines[spot.line].delivered_quantity += quantity
+        await _log_finish(logs, lines[spot.line], spot, quantity)
+    for line in order.lines:
+        product_seen = await ledger.catalogue.get_product(line.product_number, "product_number")
+        if not product_seen.is_stock:
+            line.delivered_quantity = line.picked_quantity
+    await ledger.origins.delete_order(order.number)
+    order.is_active = False
+
+
+async def _log_finish(logs: LogWriter, line: OrderLine, stock_key: StockKey, quantity: int) -> None:
+    book = logs.ledger.catalogue
+    product = await book.get_product(line.product_number, "product_number")
+    place = await book.find_location(stock_key.location) if stock_key.location else None
+    logs.add(LogEntry(product, FINISH_SOURCE, -quantity, place, stock_key.pool, line, reference=line.order_number))
+
+
+async def release_order(ledger: Ledger, order: Order) -> None:
+    """Held goods become free where they lie; those in hand at no place, listed as to be put back."""
+    await release_lines(ledger, order, order.lines)
+    for line in order.lines:
+        line.is_picked = line.is_rejected
+
+
+async def release_lines(ledger: Ledger, order: Order, lines: Iterable[OrderLine]) -> None:
+    """The same for some lines of an order; they are still to be stored."""
+    named = {line.line_number: line for line in lines}
+    held = [one for one in await ledger.held_for_order(order.number, order.lines) if one[1].line in named]
+    await ledger.load_free_stock(product for product, _, _ in held)
+    for product, spot, quantity in held:
+        await ledger.transfer("release", product, spot, StockKey(spot.location, spot.pool), quantity)
+    await _add_put_backs(ledger, order.number, named)
+    await ledger.origins.delete_lines(order.number, named)
+    for line in named.values():
+        line.picked_quantity = line.moved_quantity = 0
+
+
+async def _add_put_backs(ledger: Ledger, order: str, lines: dict[int, OrderLine]) -> None:
+    await ledger.write_pending()
+    rows = await ledger.ctx.tx.all(stock_sql.ORIGINS_OF_ORDER_IN_HAND, ledger.store, order)
+    listed = [row for row in rows if row[0] in lines and row[1] != NO_LOCATION]
+    if not listed:
+        return
+    seq = await ledger.ctx.next_numbers(ledger.store, "put_back", len(listed))
+    await ledger.ctx.tx.run_many(
+        stock_sql.PUT_BACK_ADD,
+        [
+            (ledger.store, seq + n, lines[line].product_number, place, pool, quantity, order, line, ledger.ctx.now)
+            for n, (line, place, pool, quantity) in enumerate(listed)
+        ],
+    )
+
+
+CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
+
+
+async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
+    """Claim the order for whoever asks, or end its claim.
+
+    The claim that was made last stands: what others claimed or let go before it, and is heard of after it, changes
+    nothing. The same claim again keeps its moment.
+    """
+    standing, by = order.item, ctx.app_user or ctx.principal.name
+    terminal = ctx.terminal or ""
+    if order.is_claimed and "claimed_by" in standing:
+        same = (standing["claimed_by"], standing.get("claimed_terminal", "")) == (by, terminal)
+        if (is_claimed and same) or (not same and ctx.occurred_on < standing["claimed_on"]):
+            return
+    end_claim(order)
+    if not is_claimed:
+        return
+    row = await ctx.tx.one(access.PERSON_NAME, ctx.current_store.number, by)
+    said = {"claimed_by": by, "claimed_name": row[0] if row else "", "claimed_on": ctx.occurred_on}
+    order.item |= {name: value for name, value in (said | {"claimed_terminal": terminal}).items() if value}
+    order.is_claimed = True
+
+
+def end_claim(order: Order) -> None:
+    """Nobody has it."""
+    order.is_claimed = False
+    order.item = {name: value for name, value in order.item.items() if name not in CLAIM_FIELDS}
+
+
+SHORTAGE_SOURCE = "short"
+REJECTION_SOURCE = "rejected"
+
+_MAX_CODE_DIGITS = 9
+"""Digits of a code that is a number of the log, too."""
+
+
+async def record_shortage_reason(
+    logs: LogWriter, line: OrderLine, body: dict[str, Any], location: Location | None
+) -> None:
+    """Keep why a line is short, and note it in the log once; said of an open or a full line, it is let be."""
+    news = {name: body[name] for name in REASON_FIELDS if name in body}
+    if not news or not line.is_short or news == {name: line.item.get(name) for name in news}:
+        return
+    line.item |= news
+    await log_reason(logs, line, SHORTAGE_SOURCE, news, location)
+
+
+async def log_reason(
+    logs: LogWriter, line: OrderLine, source: str, reason: dict[str, Any], location: Location | None = None
+) -> None:
+    """An entry of the log that says why a line brings less than was ordered."""
+    code = str(reason.get(REASON_FIELDS[0], ""))
+    is_number = code.isascii() and code.isdecimal() and len(code) <= _MAX_CODE_DIGITS
+    logs.add(
+        LogEntry(
+            await logs.ledger.catalogue.get_product(line.product_number, "product_number"),
+            source,
+            0,
+            location=location,
+            line=line,
+            reference=line.order_number,
+            reason_code=int(code) if is_number else None,
+            reason=reason.get(REASON_FIELDS[1]) or (None if is_number else code),
+        )
+    )
+
+
+# Fields of a line that a list shows, by the name under which they come in.
+_LINE_FIELDS = {
+    "barcode": "barcode",
+    "delivery_date": "delivery_date",
+    "description": "description",
+    "full_fillment_status": "full_fillment_status",
+    "ordering_datetime": "next_ordering_datetime",
+    "pickup_date": "pickup_date",
+    "price": "price",
+    "reference": "reference",
+}
+_LINE_TIME_FIELDS = ("delivery_date", "ordering_datetime", "pickup_date")
+_ORDER_FIELDS = {
+    "order_comment": "comment",
+    "customer_name": "customer_name",
+    "description": "description",
+    "order_number": "order_number",
+    "order_type": "order_type_code",
+    "order_type_code": "order_type_code",
+    "order_type_description": "order_type_description",
+    "reference": "reference",
+    "sales_order_id": "sales_order_id",
+}
+# What the interface takes of an order and tells nowhere.
+_UNDOCUMENTED_FIELDS = ("order_type", *UNDOCUMENTED_ORDER_FIELDS)
+_NOT_SEARCHED = frozenset({"order_lines", "is_active", "is_picked", "is_rejected", "status_id", "store_number"})
+
+
+def new_line_fields(body: dict[str, Any], product: Product, field: str) -> dict[str, Any]:
+    """A new line's further fields; what it does not say of itself, the catalogue says."""
+    return {
+        "product_number": product.number,
+        "barcode": product.barcode,
+        "description": product.name,
+        "price": 0,
+        "explicit_order": False,
+        "is_template": False,
+        "picking_stock_pool_array": [str(pool) for pool in body.get("picking_stock_pool_array", ())],
+    } | changed_line_fields(body, field)
+
+
+def changed_line_fields(body: dict[str, Any], field: str) -> dict[str, Any]:
+    """The further fields that a request names. Raises Refusal (400) for a date or time that is none."""
+    for name in _LINE_TIME_FIELDS:
+        if body.get(name):
+            parse_timestamp(body[name], f"{field}.{name}")
+    return {shown: body[name] for name, shown in _LINE_FIELDS.items() if name in body}
+
+
+def order_fields(body: dict[str, Any], store_number: str, pickup: str) -> dict[str, Any]:
+    """What a list shows of the order itself."""
+    item = {shown: body[name] for name, shown in _ORDER_FIELDS.items() if name in body}
+    allowed = body.get("stores_allowed")
+    aside = {name: body[name] for name in _UNDOCUMENTED_FIELDS if name in body}
+    if aside.get("order_type") == item.get("order_type_code"):
+        aside.pop("order_type", None)
+    return drop_none(
+        item
+        | {
+            "store_number": store_number,
+            "stores_allowed": None if allowed is None else ",".join(allowed),
+            "pickup_date": pickup or None,
+            "aisle": aside or None,
+        }
+    )
+
+
+def order_search_key(body: dict[str, Any]) -> str:
+    """What a search looks through: everything the order says of itself and of its customer."""
+    parts = [value for name, value in body.items() if name not in _NOT_SEARCHED]
+    return search_key(" ".join(part) if isinstance(part, list) else part for part in parts)

@@ -1,0 +1,273 @@
+"""Picking: goods go into somebody's hand for an order line, and back (README: Pick raises, Pick lowers)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from aisle.service.domain.ledger import HeldGoods, Ledger, SourceQuantity, StockKey
+from aisle.service.domain.log_entries import FINISH_SOURCE, IN_HAND_SOURCE, LogEntry, LogWriter
+from aisle.service.domain.order_line import OrderLine
+from aisle.service.domain.quantities import format_quantity, parse_thousandths, parse_whole_number, to_json_number
+from aisle.service.domain.store_catalogue import NO_LOCATION, Location
+from aisle.service.errors import conflict, unprocessable
+from aisle.tuples import NamedTuple
+
+
+def plan_pick(
+    free: Mapping[StockKey, int],
+    locations: Sequence[Location],
+    pools: Sequence[int],
+    quantity: int,
+    only_location: str | None = None,
+) -> list[SourceQuantity]:
+    """From where `quantity` is taken: pool by pool, in each along the walk, then from no place.
+
+    With `named`, from that place alone. What the books lack comes from no place, in the first pool, below none.
+    """
+    codes = [place.code for place in locations] if only_location is None else [only_location]
+    if only_location is None:
+        codes.append(NO_LOCATION)
+    takings: list[SourceQuantity] = []
+    for pool in pools:
+        for code in codes:
+            part = min(quantity, max(0, free.get(StockKey(code, pool), 0)))
+            if part:
+                takings.append(SourceQuantity(code, pool, part))
+                quantity -= part
+    if quantity:
+        takings.append(SourceQuantity(NO_LOCATION, pools[0], quantity))
+    return takings
+
+
+async def increase_pick(
+    ledger: Ledger, line: OrderLine, quantity: int, location: Location | None = None, pool: int | None = None
+) -> list[SourceQuantity]:
+    """Take `quantity` into the hand for the line, from the named place and pool or along the walk."""
+    free = await ledger.free_stock(line.product_number)
+    pools = line.picking_pools(pool)
+    walk: list[Location] = []
+    if location is None:
+        walk = await locations_in_walk_order(ledger, (spot.location for spot, have in free.items() if have > 0))
+        # The place that the order's creator had in mind comes first.
+        walk.sort(key=lambda one: (one.code != line.preferred_location_code, one))
+    takings = plan_pick(free, walk, pools, quantity, location.code if location else None)
+    for taking in takings:
+        await _pick_into_hand(ledger, line, taking)
+    line.picked_quantity += quantity
+    return takings
+
+
+async def decrease_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[SourceQuantity]:
+    """Put `quantity` of the goods in hand back where they came from, the last first.
+
+    Raises Refusal (409) when some of it was moved to a place already.
+    """
+    stack = await goods_held_at(ledger, line)
+    in_hand = sum(one.quantity for one in stack)
+    if quantity > in_hand:
+        raise conflict(
+            f"Line {line.line_number}: {format_quantity(line.moved_quantity)} moved, move them back first.",
+            line=line.as_json(),
+        )
+    returned = []
+    for one in reversed(stack):
+        part = min(quantity, one.quantity)
+        if part == 0:
+            break
+        await ledger.origins.reduce(line, one, part)
+        source = StockKey(NO_LOCATION, one.held_pool, *line.key)
+        await ledger.transfer("unpick", line.product_number, source, StockKey(one.location, one.pool), part)
+        returned.append(SourceQuantity(one.location, one.pool, part))
+        quantity -= part
+        line.picked_quantity -= part
+    return returned
+
+
+async def goods_held_at(ledger: Ledger, line: OrderLine, location: str = NO_LOCATION) -> list[HeldGoods]:
+    """The goods held for a line at a place, the first taken first; at no place they are all that is held there."""
+    return [one for one in await ledger.origins.held_for_line(line) if one.held_location == location]
+
+
+async def remove_held(
+    ledger: Ledger, line: OrderLine, quantity: int, pool: int | None = None, location: str = NO_LOCATION
+) -> list[HeldGoods]:
+    """Use up to `quantity` of the goods held at a place (of one pool); their legs are the caller's.
+
+    Of what is in hand, the first taken goes first; of what was put down, the last. Said in the order of taking.
+    """
+    held = [one for one in await goods_held_at(ledger, line, location) if pool in (None, one.held_pool)]
+    used = []
+    for one in reversed(held) if location else held:
+        part = min(quantity, one.quantity)
+        if part == 0:
+            break
+        await ledger.origins.reduce(line, one, part)
+        used.append(one._replace(quantity=part))
+        quantity -= part
+    return used[::-1] if location else used
+
+
+async def record_origin(ledger: Ledger, line: OrderLine, origin: SourceQuantity, held_key: StockKey) -> None:
+    """Remember where goods that are held now came from; their legs are posted by the caller."""
+    await ledger.origins.add(line, origin, held_key.location, held_key.pool)
+
+
+async def adjust_origin(ledger: Ledger, line: OrderLine, held_key: StockKey, quantity: int) -> None:
+    """So many more, or fewer, are held there, from nowhere that is known; their legs are posted by the caller."""
+    if quantity > 0:
+        await record_origin(ledger, line, SourceQuantity(NO_LOCATION, held_key.pool, quantity), held_key)
+    else:
+        await remove_held(ledger, line, -quantity, held_key.pool, held_key.location)
+
+
+async def locations_in_walk_order(ledger: Ledger, location_codes: Iterable[str]) -> list[Location]:
+    """These places, without "no place", as a picker meets them."""
+    wanted = {code for code in location_codes if code}
+    await ledger.catalogue.load((), wanted)
+    return sorted(filter(None, [await ledger.catalogue.find_location(code) for code in wanted]))
+
+
+async def _pick_into_hand(ledger: Ledger, line: OrderLine, source_quantity: SourceQuantity) -> None:
+    source = StockKey(source_quantity.location, source_quantity.pool)
+    target = StockKey(NO_LOCATION, source_quantity.pool, *line.key)
+    await ledger.transfer("pick", line.product_number, source, target, source_quantity.quantity)
+    await record_origin(ledger, line, source_quantity, target)
+
+
+_MAX_POOL_DIGITS = 20
+"""More of a text need not be read to know that it is no pool."""
+
+
+def parse_pool(value: Any, field: str) -> int:
+    """The number of a stock pool, from a number or its text. Raises Refusal (422)."""
+    text = str(value).strip()
+    if text.isdecimal() and text.isascii() and len(text) <= _MAX_POOL_DIGITS and 1 <= int(text) <= 10:
+        return int(text)
+    pool = parse_whole_number(value, field) if not isinstance(value, str) else 0
+    if not 1 <= pool <= 10:
+        raise unprocessable(f"There is no stock pool {value}; there are 1 to 10.", field)
+    return pool
+
+
+class RebasedUpdate(NamedTuple):
+    """A line update that names its base, as it comes to be now; `left` of it found no room."""
+
+    body: dict[str, Any]
+    unapplied: int
+
+
+def rebase_update(
+    line: OrderLine, body: dict[str, Any], field: str, *, whole: bool, additional: int = 0
+) -> RebasedUpdate:
+    """What the sender did to a line, done to the line as it stands: others may have worked on it meanwhile.
+
+    He found `base_picked_quantity` and made it `picked_quantity`. The difference counts, between what is at a place
+    already and what is ordered. `more` is to be picked beside it. Raises Refusal (422) for numbers that cannot be.
+    """
+    if "picked_quantity" not in body:
+        raise unprocessable("A base needs a picked_quantity.", f"{field}.base_picked_quantity")
+    mine = parse_thousandths(body["picked_quantity"], f"{field}.picked_quantity", whole=whole)
+    base = parse_thousandths(body["base_picked_quantity"], f"{field}.base_picked_quantity", whole=whole)
+    if mine < 0 or base < 0:
+        raise unprocessable("Less than nothing cannot be picked.", f"{field}.picked_quantity")
+    wanted = line.picked_quantity + mine - base + additional
+    most = 0 if line.is_rejected else max(line.picked_quantity, line.quantity)
+    now = max(min(wanted, most), min(line.picked_quantity, line.moved_quantity))
+    thought_full = body.get("is_picked") and mine >= line.quantity
+    news = {name: value for name, value in body.items() if name != "base_picked_quantity"}
+    if thought_full:  # it follows from the figure, and is not meant as "closed short"
+        del news["is_picked"]
+    return RebasedUpdate(news | {"picked_quantity": to_json_number(now)}, wanted - now)
+
+
+async def set_picked_quantity(
+    ledger: Ledger,
+    logs: LogWriter,
+    line: OrderLine,
+    body: dict[str, Any],
+    field: str,
+    location: Location | None = None,
+    pool: int | None = None,
+) -> bool:
+    """Bring a line to the picked quantity that a request names; whether goods went into the hand.
+
+    `is_picked` without a quantity means all of it for a line that nobody touched, else that it is closed short. `place`
+    and `pool` are where the goods were taken. Raises Refusal: 409 more than ordered or moved already, 422 no quantity.
+    """
+    product = await ledger.catalogue.get_product(line.product_number, f"{field}.product_number")
+    closed = body.get("is_picked")
+    target = _target_quantity(line, body, f"{field}.picked_quantity", whole=not product.allow_decimal)
+    held = sum((await ledger.held_for_line(line)).values())
+    tracked = product.is_stock and not line.from_warehouse
+    changed = target != line.picked_quantity
+    gone = (
+        line.delivered_quantity if tracked else 0
+    )  # of an order that has ended, and of which a restore has lost picks
+    raised = tracked and target > held + gone
+    if raised:
+        await ledger.catalogue.range_products([product.number])
+        await _log_pick(logs, line, "pick", await increase_pick(ledger, line, target - held - gone, location, pool), -1)
+    elif target < held + gone:
+        back = min(held, held + gone - target)
+        if back:
+            await _log_pick(logs, line, "unpick", await decrease_pick(ledger, line, back), 1)
+        await _reverse_delivered(logs, line, held + gone - target - back, location, pool)
+    line.picked_quantity = target
+    if changed:
+        line.picked_by = ledger.ctx.app_user or ledger.ctx.principal.name
+    line.is_picked = line.is_fully_picked or (closed if closed is not None else line.is_picked and not changed)
+    return raised
+
+
+async def _reverse_delivered(
+    logs: LogWriter, line: OrderLine, quantity: int, location: Location | None, pool: int | None
+) -> None:
+    """Take back what was put back before its order was handed over, though that is heard of later."""
+    if not quantity:
+        return
+    product = await logs.ledger.catalogue.get_product(line.product_number, "product_number")
+    spot = StockKey(location.code if location else NO_LOCATION, pool or line.stock_pool)
+    await logs.ledger.post("finish", product.number, spot, quantity)
+    line.delivered_quantity -= quantity
+    logs.add(
+        LogEntry(
+            product, FINISH_SOURCE, quantity, location=location, pool=spot.pool, line=line, reference=line.order_number
+        )
+    )
+
+
+def _target_quantity(line: OrderLine, body: dict[str, Any], field: str, *, whole: bool) -> int:
+    """The picked quantity that a request comes to, in thousandths."""
+    target = line.picked_quantity
+    if "picked_quantity" in body:
+        target = parse_thousandths(body["picked_quantity"], field, whole=whole)
+    elif body.get("is_picked") and line.picked_quantity == 0 and not line.is_picked:
+        target = line.quantity
+    if target < 0:
+        raise unprocessable("Less than nothing cannot be picked.", field)
+    if target > line.quantity:
+        message = f"{format_quantity(target)} are more than the {format_quantity(line.quantity)} ordered."
+        raise conflict(message, field, line=line.as_json())
+    return target
+
+
+async def _log_pick(
+    logs: LogWriter, line: OrderLine, log_source: str, sources: list[SourceQuantity], sign: int
+) -> None:
+    """Add an entry for each place that goods left or came back to, and one at no place for the hand."""
+    book = logs.ledger.catalogue
+    product = await book.get_product(line.product_number, "product_number")
+    flagged = logs.ledger.pop_negative_flag()
+    for taking in sources:
+        place = await book.find_location(taking.location) if taking.location else None
+        quantity = sign * taking.quantity
+        of, pool = line.order_number, taking.pool
+        logs.add(
+            LogEntry(
+                product, log_source, quantity, location=place, pool=pool, line=line, reference=of, needs_review=flagged
+            )
+        )
+    in_hand = -sign * sum(taking.quantity for taking in sources)
+    if in_hand:
+        logs.add(LogEntry(product, IN_HAND_SOURCE, in_hand, line=line, reference=line.order_number))

@@ -1,0 +1,207 @@
+"""Receipts: what came is counted against the lines of its delivery (README: Receipt)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from aisle.service.db.statements import deliveries as sql
+from aisle.service.domain.json_text import parse_json_object
+from aisle.service.domain.ledger import Ledger
+from aisle.service.domain.order_line import OrderLine, load_open_line
+from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.states import NO_RECEIPT, check_transition, delivery_state
+from aisle.service.domain.store_catalogue import Product
+from aisle.service.errors import Refusal, conflict, unprocessable
+from aisle.tuples import NamedTuple
+
+
+@dataclass(slots=True)
+class DeliveryLine:
+    """A row of `delivery_line` while goods arrive; quantities in thousandths. `quantity` is what was announced."""
+
+    line_number: int
+    product_number: str
+    quantity: int
+    received_quantity: int
+    target_pool: int | None
+    customer_order: str
+    customer_line: int
+    data: str = "{}"
+    is_new: bool = False
+    is_changed: bool = False
+
+    @property
+    def outstanding_quantity(self) -> int:
+        """What is still to come."""
+        return max(0, self.quantity - self.received_quantity)
+
+
+class LineShare(NamedTuple):
+    """So much of what came belongs to this line, if to any; `excess` of it nobody had announced."""
+
+    line: DeliveryLine | None
+    quantity: int
+    excess: int = 0
+
+
+class Delivery:
+    """One delivery while an operation receives goods of it."""
+
+    def __init__(self, number_: str, seq: int, receipt_seq: int | None, lines: list[DeliveryLine]) -> None:
+        self.number = number_
+        self.seq = seq
+        self.receipt_seq = receipt_seq
+        self.lines = lines
+        self._last_line_number = max((line.line_number for line in lines), default=0)
+        self._lines_by_product: defaultdict[str, list[DeliveryLine]] = defaultdict(list)
+        """Its lines by their products: a delivery of thousands is received in one request."""
+        for line in lines:
+            self._lines_by_product[line.product_number].append(line)
+        self.stored_state = self.state
+
+    def receive(
+        self, product: str, quantity: int, *, line_number: int | None, order: tuple[str, int] | None, field: str
+    ) -> list[LineShare]:
+        """Count `quantity` of a product against its lines: the named one, else in order, those of the order line first.
+
+        More than was announced goes to the last of them, or to a line of its own; less than none is taken back from
+        the last first. Raises Refusal: 422 no such line, 409 more is taken back than was received.
+        """
+        lines = self._matching_lines(product, line_number, order, field)
+        parts = (
+            self._reverse_received(lines, -quantity, field)
+            if quantity < 0
+            else self._fill_lines(lines, product, quantity)
+        )
+        for line, part, _ in parts:
+            assert line is not None
+            line.received_quantity += part
+            line.is_changed = True
+        return parts
+
+    def _matching_lines(
+        self, product: str, line_number: int | None, order: tuple[str, int] | None, field: str
+    ) -> list[DeliveryLine]:
+        lines = list(self._lines_by_product.get(product, ()))
+        if line_number is not None:
+            lines = [line for line in lines if line.line_number == line_number]
+            if not lines:
+                message = f"Delivery {self.number} has no line {line_number} of product {product}."
+                raise unprocessable(message, f"{field}.line_number")
+        if order:
+            mine = [line for line in lines if (line.customer_order, line.customer_line) == order]
+            lines = mine + [line for line in lines if not line.customer_order]
+        return lines
+
+    def _fill_lines(self, lines: list[DeliveryLine], product: str, quantity: int) -> list[LineShare]:
+        parts: list[LineShare] = []
+        for line in lines:
+            part = min(quantity, line.outstanding_quantity)
+            if part:
+                parts.append(LineShare(line, part))
+                quantity -= part
+        if quantity:
+            parts.append(LineShare(lines[-1] if lines else self._add_line(product), quantity, quantity))
+        return parts
+
+    def _reverse_received(self, lines: list[DeliveryLine], quantity: int, field: str) -> list[LineShare]:
+        received = sum(line.received_quantity for line in lines)
+        if quantity > received:
+            raise conflict(f"Only {format_quantity(received)} of it were received with delivery {self.number}.", field)
+        parts: list[LineShare] = []
+        for line in reversed(lines):
+            part = min(quantity, line.received_quantity)
+            if part:
+                parts.append(LineShare(line, -part))
+                quantity -= part
+        return parts
+
+    def _add_line(self, product: str) -> DeliveryLine:
+        """A line for what nobody had announced."""
+        self._last_line_number += 1
+        line = DeliveryLine(self._last_line_number, product, 0, 0, None, "", 0, is_new=True)
+        self.lines.append(line)
+        self._lines_by_product[product].append(line)
+        return line
+
+    @property
+    def state(self) -> str:
+        """How much of it has come."""
+        return delivery_state((line.quantity, line.received_quantity) for line in self.lines)
+
+
+class DeliveryReceipts:
+    """The deliveries that one operation receives goods of, read once and stored at its end."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self._deliveries: dict[str, Delivery | None] = {}
+
+    async def find_delivery(self, reference: str) -> Delivery | None:
+        """The delivery of this number, or None: any reference may stand on a receipt."""
+        if reference and reference not in self._deliveries:
+            self._deliveries[reference] = await self._load(reference)
+        return self._deliveries.get(reference)
+
+    async def _load(self, reference: str) -> Delivery | None:
+        ctx, store = self.ledger.ctx, self.ledger.store
+        row = await ctx.tx.one(sql.DELIVERY_GET, store, reference)
+        if row is None:
+            return None
+        lines = await ctx.tx.all(sql.DELIVERY_LINES, store, reference)
+        return Delivery(row[0], row[3], row[2], [DeliveryLine(*line) for line in lines])
+
+    def log_fields(self, delivery: Delivery | None, lines: list[DeliveryLine]) -> dict[str, Any]:
+        """What an entry of the log tells of the delivery that goods came with: its id, and the price of its line."""
+        if delivery is None:
+            return {}
+        prices = (parse_json_object(line.data).get("purchase_price") for line in lines)
+        price = next((one for one in prices if one is not None), None)
+        return {"reference_id": self.ledger.catalogue.store.wire_id(delivery.seq)} | (
+            {} if price is None else {"purchase_price": price}
+        )
+
+    async def find_order_line(self, line: DeliveryLine, product: Product) -> OrderLine | None:
+        """The order line that a delivery line is for; None when it is for none, or for one that takes no goods."""
+        if not line.customer_order:
+            return None
+        try:
+            return await load_open_line(
+                self.ledger.ctx,
+                self.ledger.store,
+                line.customer_order,
+                line.customer_line,
+                product.number,
+                "customer_order_number",
+            )
+        except Refusal:
+            return None
+
+    async def save_all(self) -> None:
+        """Store what was received, and the state of each delivery that follows from it."""
+        ctx, store = self.ledger.ctx, self.ledger.store
+        for delivery in self._deliveries.values():
+            if delivery is None or not any(line.is_changed for line in delivery.lines):
+                continue
+            for line in delivery.lines:
+                if line.is_changed:
+                    await self._save_line(delivery, line)
+            was = delivery.stored_state if delivery.receipt_seq else NO_RECEIPT
+            check_transition("receipt", f"The receipt of {delivery.number}", was, delivery.state)
+            if delivery.receipt_seq is None:
+                delivery.receipt_seq = await ctx.next_numbers(store, "receipt")
+            row = (delivery.number, delivery.state, delivery.receipt_seq, ctx.now)
+            await ctx.tx.run(sql.DELIVERY_RECEIVED_SET, store, *row)
+            ctx.mark_changed(store, "delivery", delivery.number)
+
+    async def _save_line(self, delivery: Delivery, line: DeliveryLine) -> None:
+        ctx, store = self.ledger.ctx, self.ledger.store
+        key = (store, delivery.number, line.line_number)
+        if line.is_new:
+            seq = await ctx.next_numbers(store, "delivery_line")
+            said = (seq, line.product_number, 0, line.received_quantity, None, "", 0, ctx.now, "{}", "{}")
+            await ctx.tx.run(sql.DELIVERY_LINE_ADD, *key, *said)
+        else:
+            await ctx.tx.run(sql.DELIVERY_LINE_RECEIVED_SET, *key, line.received_quantity, ctx.now)

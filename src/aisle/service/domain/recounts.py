@@ -1,0 +1,66 @@
+"""Counts that were ordered, and are there now (README: `recounts`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from aisle.service.context import Context, Store, split_wire_id
+from aisle.service.db.statements import stock as sql
+from aisle.service.domain.states import RECOUNT_COUNTED
+from aisle.tuples import NamedTuple
+
+
+class FreeCount(NamedTuple):
+    """A free count: of which entry of the operation, what, where ('' for the whole store) and when."""
+
+    entry_index: int
+    product: str
+    location: str
+    occurred_on: str
+
+
+class FulfilledRecount(NamedTuple):
+    """A recount that a count meets: of which entry, its number, and the pools of those that remain then."""
+
+    entry_index: int
+    seq: int
+    remaining: tuple[int, ...]
+
+    def log_fields(self, store: Store) -> dict[str, Any]:
+        """What the entry of the count tells of it."""
+        pools = Counter(f"stock_pool_{pool}" for pool in self.remaining)
+        return {
+            "counting_assignment_id": store.wire_id(self.seq),
+            "counting_lines_remaining": len(self.remaining),
+            "counting_lines_remaining_stockpool": dict(sorted(pools.items())),
+        }
+
+
+async def find_fulfilled_recounts(ctx: Context, store: Store, counts: Iterable[FreeCount]) -> list[FulfilledRecount]:
+    """What these counts were ordered for; one that was counted before it was ordered stays open.
+
+    A recount is of the pool in which a bare count there is counted: the place's default pool, else 1.
+    """
+    counted = list(counts)
+    if not counted:
+        return []
+    rows = await ctx.tx.all(sql.RECOUNTS_OPEN, store.number)
+    wanted = {(row[0], row[1]): (row[2], row[3], row[4] or 1) for row in rows}
+    found = []
+    for one in counted:
+        seq, ordered_on, _ = wanted.get((one.product, one.location), (0, "", 1))
+        if seq and one.occurred_on >= ordered_on:
+            del wanted[(one.product, one.location)]
+            found.append(FulfilledRecount(one.entry_index, seq, tuple(pool for _, _, pool in wanted.values())))
+    return found
+
+
+async def close_recounts(ctx: Context, store: Store, fulfilled: Iterable[FulfilledRecount], ids: list[int]) -> None:
+    """Close those that were met, by the entries with these ids."""
+    by = ctx.app_user or ctx.principal.name
+    for one in fulfilled:
+        entry, _ = split_wire_id(ids[one.entry_index])
+        await ctx.tx.run(sql.RECOUNT_END, store.number, one.seq, RECOUNT_COUNTED, by, ctx.now, entry)
+        ctx.mark_changed(store.number, "recount", str(store.wire_id(one.seq)))

@@ -1,0 +1,107 @@
+"""States of orders, lines, deliveries, receipts, reviews and recounts: one table of how they follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from aisle.service.errors import conflict
+
+Fulfilment = Literal["open", "partial", "picked", "rejected", "finished"]
+
+# status_id of an order that its creator gave none.
+STATUS_IDS: dict[str, int] = {"open": 1, "partial": 2, "picked": 3, "rejected": 4, "finished": 5}
+
+# States in which an order reserves nothing and takes no goods.
+CLOSED_STATES = frozenset({"rejected", "finished"})
+
+# A delivery, and the receipt that shows what came of it. A receipt is not there before anything came.
+DELIVERY_OPEN, DELIVERY_PARTIAL, DELIVERY_RECEIVED = "open", "partial", "received"
+NO_RECEIPT = "none"
+
+# A log entry's `review_status`: the filter takes the number, the entry shows it as text.
+NOTHING_TO_REVIEW, TO_REVIEW, REVIEWED = 0, 1, 2
+
+# A count that was ordered. What ends it is a count of the same product and place, or whoever ordered it.
+RECOUNT_OPEN, RECOUNT_COUNTED, RECOUNT_WITHDRAWN = "open", "counted", "withdrawn"
+
+StateKind = Literal["order", "line", "delivery", "receipt", "review", "recount"]
+
+TRANSITIONS: dict[StateKind, dict[str, frozenset[str]]] = {
+    "order": {
+        "open": frozenset({"partial", "picked", "rejected", "finished"}),
+        "partial": frozenset({"open", "picked", "rejected", "finished"}),
+        "picked": frozenset({"open", "partial", "rejected", "finished"}),
+        "rejected": frozenset({"open", "finished"}),
+        "finished": frozenset(),
+    },
+    # While its order is open; afterwards it stays as it is.
+    "line": {
+        "open": frozenset({"partial", "picked", "short", "rejected"}),
+        "partial": frozenset({"open", "picked", "short", "rejected"}),
+        "picked": frozenset({"open", "partial", "short", "rejected"}),
+        "short": frozenset({"open", "partial", "picked", "rejected"}),
+        "rejected": frozenset({"open"}),
+    },
+    # Goods may be taken back.
+    "delivery": {
+        DELIVERY_OPEN: frozenset({DELIVERY_PARTIAL, DELIVERY_RECEIVED}),
+        DELIVERY_PARTIAL: frozenset({DELIVERY_OPEN, DELIVERY_RECEIVED}),
+        DELIVERY_RECEIVED: frozenset({DELIVERY_OPEN, DELIVERY_PARTIAL}),
+    },
+    "receipt": {
+        NO_RECEIPT: frozenset({DELIVERY_PARTIAL, DELIVERY_RECEIVED}),
+        DELIVERY_OPEN: frozenset({DELIVERY_PARTIAL, DELIVERY_RECEIVED}),
+        DELIVERY_PARTIAL: frozenset({DELIVERY_OPEN, DELIVERY_RECEIVED}),
+        DELIVERY_RECEIVED: frozenset({DELIVERY_OPEN, DELIVERY_PARTIAL}),
+    },
+    "review": {
+        str(NOTHING_TO_REVIEW): frozenset(),
+        str(TO_REVIEW): frozenset({str(REVIEWED)}),
+        str(REVIEWED): frozenset({str(TO_REVIEW)}),
+    },
+    "recount": {
+        RECOUNT_OPEN: frozenset({RECOUNT_COUNTED, RECOUNT_WITHDRAWN}),
+        RECOUNT_COUNTED: frozenset(),
+        RECOUNT_WITHDRAWN: frozenset(),
+    },
+}
+"""From which state what may come to which; staying is always possible. The README's table is this one."""
+
+
+def check_transition(
+    kind: StateKind, subject: str, before: str, after: str, field: str | None = None, **extra: Any
+) -> None:
+    """Raises Refusal (409), which names both states, for a way that is none; `what` is the thing in a sentence."""
+    if before != after and after not in TRANSITIONS[kind][before]:
+        raise conflict(f"{subject} is {before}; it cannot become {after}.", field, **extra)
+
+
+def order_fulfilment(*, is_active: bool, is_rejected: bool, is_picked: bool, any_picked: bool) -> Fulfilment:
+    """The state of an order from its flags."""
+    if not is_active:
+        return "finished"
+    if is_rejected:
+        return "rejected"
+    if is_picked:
+        return "picked"
+    return "partial" if any_picked else "open"
+
+
+def line_state(*, is_rejected: bool, is_picked: bool, is_fully_picked: bool, picked: int) -> str:
+    """The state of a line from its flags and what is picked of it."""
+    if is_rejected:
+        return "rejected"
+    if is_fully_picked:
+        return "picked"
+    if is_picked:
+        return "short"
+    return "partial" if picked else "open"
+
+
+def delivery_state(lines: Iterable[tuple[int, int]]) -> str:
+    """The state of a delivery from what was announced and what was received of each line."""
+    known = list(lines)
+    if not any(received for _, received in known):
+        return DELIVERY_OPEN
+    return DELIVERY_RECEIVED if all(received >= quantity for quantity, received in known) else DELIVERY_PARTIAL

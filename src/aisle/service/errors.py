@@ -1,0 +1,112 @@
+"""What the service says when it will not do something (README: Answers), and the standard result as bytes."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from aisle.errors import AisleError
+
+SUCCESS = b'{"success":true}'
+JSON_TYPE = "application/json"
+PROBLEM_TYPE = "application/problem+json"
+
+STATUS_TITLES = {
+    400: "The request is malformed",
+    401: "A valid token is needed",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Wrong method",
+    408: "The request came too slowly",
+    409: "In conflict with what is stored",
+    412: "Changed in the meantime",
+    413: "The request is too large",
+    414: "The address is too long",
+    415: "Not in this form",
+    422: "Against a rule",
+    425: "Not before the host has looked",
+    429: "Too many requests",
+    431: "The headers are too large",
+    500: "The service failed",
+    503: "Not available now",
+}
+
+
+class Refusal(AisleError):
+    """A request that is not carried out; nothing has changed.
+
+    `status` is the HTTP status, `field` the place in the request that is wrong (`orders[0].order_lines[2].quantity`),
+    `extra` further members of the answer, such as the current line, `retry_after` the seconds after which to ask again.
+    `counted`: what the handler wrote of the refusal itself is kept, and nothing else was written.
+    """
+
+    def __init__(
+        self, status: int, message: str, field: str | None = None, *, retry_after: int | None = None, **extra: Any
+    ) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.keeps_writes = False
+        self.status = status
+        self.message = message
+        self.field = field
+        self.extra = extra
+
+    def body(self) -> bytes:
+        """The standard result with the members of RFC 9457."""
+        where = f"{self.field}: " if self.field else ""
+        answer: dict[str, Any] = {
+            "success": False,
+            "message": f"{where}{self.message}",
+            "type": "about:blank",
+            "title": STATUS_TITLES.get(self.status, "Refused"),
+            "status": self.status,
+            "detail": self.message,
+        }
+        if self.field:
+            answer["errors"] = [{"field": self.field, "message": self.message}]
+        return to_json_bytes(answer | self.extra)
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether the same request will be refused again, so that the refusal may be stored under its key."""
+        return self.status in (404, 409, 412, 422)
+
+
+def bad_request(message: str, field: str | None = None) -> Refusal:
+    """400: the request cannot be understood."""
+    return Refusal(400, message, field)
+
+
+def forbidden(message: str = "This token may not do this in this store.", **extra: Any) -> Refusal:
+    """403, in the same words for a store that is not yours and for one that does not exist."""
+    return Refusal(403, message, **extra)
+
+
+def not_found(message: str) -> Refusal:
+    """404: what the path names does not exist."""
+    return Refusal(404, message)
+
+
+def conflict(message: str, field: str | None = None, **extra: Any) -> Refusal:
+    """409: it does not fit what is stored."""
+    return Refusal(409, message, field, **extra)
+
+
+def unprocessable(message: str, field: str | None = None) -> Refusal:
+    """422: understood, and never possible."""
+    return Refusal(422, message, field)
+
+
+def to_json_bytes(value: object) -> bytes:
+    """Compact UTF-8 JSON."""
+    return _ENCODER.encode(value).encode()
+
+
+def _encode_decimal(value: object) -> object:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_encode_decimal)

@@ -1,0 +1,149 @@
+"""Goods are moved inside a store (interface: Create movement)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aisle.service.context import Context, OperationCall
+from aisle.service.db.statements import deliveries as sql
+from aisle.service.db.statements import orders as order_sql
+from aisle.service.domain.json_text import drop_none
+from aisle.service.domain.ledger import Ledger
+from aisle.service.domain.log_entries import IN_HAND_SOURCE, LogEntry, LogWriter
+from aisle.service.domain.movements import MovementEnd, move_goods
+from aisle.service.domain.order_line import OrderLine, load_open_line
+from aisle.service.domain.orders import save_changed_orders
+from aisle.service.domain.picking import parse_pool
+from aisle.service.domain.quantities import parse_quantity, parse_whole_number
+from aisle.service.domain.store_catalogue import Product, StoreCatalogue
+from aisle.service.errors import unprocessable
+
+Body = dict[str, Any]
+EMPTY_LIST_RESULT = b'{"success":true,"data":"","message":"The list is empty: there was nothing to move."}'
+_END_FIELDS = ("from_location", "to_location")
+_LINE_FIELDS = ("customer_order_number", "customer_order_line_number")
+_SHIPMENT_FIELDS = ("customer_order_shipment_number", "customer_order_shipment_line_number")
+
+
+async def create_movement(ctx: Context, call: OperationCall) -> bytes:
+    """Move goods: every item, or none. The answer's `data` names the two log entries of each item.
+
+    The interface knows no smallest list, so one of nothing is done; the answer says that nothing was moved by it.
+    """
+    if not call.body:
+        return EMPTY_LIST_RESULT
+    items = [drop_none(item) for item in call.body]
+    if ctx.replay:
+        items = [item for item in items if not await _has_order_ended(ctx, item)]
+    ctx.app_user = call.query.get("AppUserName", ctx.app_user)
+    ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
+    ends = [item.get(name) or {} for item in items for name in _END_FIELDS]
+    await ledger.catalogue.load(
+        (item.get("product_number", "") for item in items), (end.get("location_code") or "" for end in ends)
+    )
+    await ledger.load_free_stock(item.get("product_number", "") for item in items)
+    logs = LogWriter(ledger)
+    for index, item in enumerate(items):
+        await _move_item(ledger, logs, item, f"[{index}]")
+        await logs.close_entry()
+    await save_changed_orders(ledger)
+    await ledger.finish()
+    ids = await logs.save_all()
+    return f'{{"success":true,"data":"{",".join(map(str, ids))}"}}'.encode()
+
+
+async def _has_order_ended(ctx: Context, item: Body) -> bool:
+    """Whether goods of an order were put down before a restore, and have left with the order since."""
+    lines = [[(item.get(name) or {}).get(field) for field in _LINE_FIELDS] for name in _END_FIELDS]
+    if lines[0] != lines[1] or None in lines[0]:
+        return False
+    head = await ctx.tx.one(order_sql.ORDER_GET, ctx.current_store.number, lines[0][0])
+    return head is not None and bool(not head[1] or head[4])
+
+
+async def _move_item(ledger: Ledger, logs: LogWriter, item: Body, field: str) -> None:
+    if not item.get("product_number"):
+        raise unprocessable("A movement needs a product.", f"{field}.product_number")
+    product = await ledger.catalogue.get_product(item["product_number"], f"{field}.product_number")
+    if not product.is_stock:
+        raise unprocessable("No stock is kept of this product.", f"{field}.product_number")
+    if "quantity" not in item:
+        raise unprocessable("A movement needs a quantity.", f"{field}.quantity")
+    quantity = parse_quantity(item["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
+    if quantity <= 0:
+        raise unprocessable("More than nothing has to be moved.", f"{field}.quantity")
+    await ledger.catalogue.range_products([product.number])
+    source = await _parse_end(ledger, product, item.get("from_location"), f"{field}.from_location")
+    target = await _parse_end(ledger, product, item.get("to_location"), f"{field}.to_location")
+    if source.line and target.line and source.line.key == target.line.key:
+        target = target._replace(line=source.line)
+    # What was moved before a restore did lie there, brought by somebody who has not said so again yet.
+    overage = item.get("allow_overage", False) or ledger.ctx.replay is not None
+    moved = await move_goods(ledger, product, source, target, quantity, allow_overage=overage, field=field)
+    flagged = ledger.pop_negative_flag()
+    if moved.from_hand:
+        logs.add(LogEntry(product, IN_HAND_SOURCE, -moved.from_hand, line=target.line, reference=item.get("reference")))
+    ends = ((source, -moved.from_source, "from_location"), (target, quantity, "to_location"))
+    for end, part, name in ends:
+        said = drop_none(item.get(name) or {})
+        if part:
+            logs.add(_log_entry(product, end, part, item, said, flagged=flagged and part < 0))
+
+
+async def _parse_end(ledger: Ledger, product: Product, end_body: Body | None, field: str) -> MovementEnd:
+    """One end, looked up. Raises Refusal (422) for places, pools and lines that do not exist."""
+    said = drop_none(end_body or {})
+    code = said.get("location_code", "")
+    place = await ledger.catalogue.get_location(code, f"{field}.location_code") if code else None
+    pool = parse_pool(said["stock_pool"], f"{field}.stock_pool") if "stock_pool" in said else None
+    return MovementEnd(place, pool, await _find_line(ledger, product, said, field))
+
+
+async def _find_line(ledger: Ledger, product: Product, end_body: Body, field: str) -> OrderLine | None:
+    """The order line that an end names, by itself or by the shipment that brought its goods; the shipment is kept."""
+    ctx, store = ledger.ctx, ledger.store
+    order, shipment = end_body.get("customer_order_number", ""), end_body.get(_SHIPMENT_FIELDS[0], "")
+    if not order and "customer_order_line_number" not in end_body:
+        if not shipment:
+            return None
+        rows = await ctx.tx.all(sql.ORDER_LINES_OF_SHIPMENT, store, shipment, product.number)
+        if len(rows) != 1:
+            raise unprocessable(
+                f"Shipment {shipment} is not of one line of this product.", f"{field}.{_SHIPMENT_FIELDS[0]}"
+            )
+        [(of, line_number)] = rows
+        return await load_open_line(ctx, store, of, line_number, product.number, field)
+    if not order or "customer_order_line_number" not in end_body:
+        raise unprocessable("An order line is named by order and line.", f"{field}.customer_order_line_number")
+    number = parse_whole_number(end_body["customer_order_line_number"], f"{field}.customer_order_line_number")
+    line = await load_open_line(ctx, store, order, number, product.number, field)
+    if shipment:
+        part = end_body.get(_SHIPMENT_FIELDS[1])
+        of = None if part is None else parse_whole_number(part, f"{field}.{_SHIPMENT_FIELDS[1]}")
+        await ctx.tx.run(sql.SHIPMENT_SET, store, *line.key, shipment, of)
+    return line
+
+
+def _log_entry(
+    product: Product, end: MovementEnd, quantity: int, item: Body, end_body: Body, *, flagged: bool
+) -> LogEntry:
+    reason = item.get("reason_code", "")
+    code = int(reason) if reason.isascii() and reason.isdecimal() and len(reason) < 10 else None
+    shipment = {name: end_body[name] for name in _SHIPMENT_FIELDS if name in end_body}
+    if "customer_order_shipment_line_number" in shipment:
+        # The log has its own spelling of this field.
+        number = shipment.pop("customer_order_shipment_line_number")
+        shipment["customer_order_shipment_number_line_number"] = number
+    return LogEntry(
+        product,
+        item.get("source") or "movement",
+        quantity,
+        end.location,
+        end.pool,
+        end.line,
+        reference=item.get("reference"),
+        reason_code=code,
+        reason=None if code is not None else reason or None,
+        needs_review=flagged,
+        extra=shipment,
+    )

@@ -1,0 +1,229 @@
+"""Customer orders, listed (interface: List customer orders)."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from aisle.service.context import Context, OperationCall, Store
+from aisle.service.db import Row, Statement
+from aisle.service.db.queries import Query, filter_query, page_query, search_filter
+from aisle.service.db.statements import orders as sql
+from aisle.service.db.statements.stores import LOCATION_EXISTS
+from aisle.service.domain.json_text import (
+    join_members,
+    json_boolean,
+    object_members,
+    pool_members,
+    quoted,
+    shipment_members,
+    text_member,
+)
+from aisle.service.domain.quantities import format_quantity
+from aisle.service.domain.states import STATUS_IDS
+from aisle.service.domain.store_catalogue import StoreCatalogue
+from aisle.service.domain.timestamps import day_after_days
+from aisle.service.errors import to_json_bytes, unprocessable
+from aisle.service.handlers.list_response import check_page_length, list_envelope, parse_scroll_page
+from aisle.tuples import NamedTuple
+
+MAX_ORDER_NUMBERS = 100
+"""Orders that are listed by their numbers in one request."""
+
+_ORDERS_PER_READ = 100
+"""Orders whose lines are read at once: a page that is too long is noticed before all of it is in memory."""
+
+
+class GoodsAtLocation(NamedTuple):
+    """Goods of a product at a place, free or held for one order line."""
+
+    location: str
+    pool: int
+    order: str
+    line: int
+    quantity: int
+    location_order: int
+    sort_key: str
+    default_pool: int | None
+    tags: str
+    shipment: str | None
+    shipment_line: int | None
+
+
+async def list_customer_orders(ctx: Context, call: OperationCall) -> bytes:
+    """A page of the store's orders, oldest first; finished ones only with `is_active=false`."""
+    query, page = call.query, parse_scroll_page(call, (int,))
+    asked = _parse_filters(ctx, query)
+    every = filter_query(sql.ORDER_COUNT, sql.ORDER_FILTERS, asked)
+    found = filter_query(sql.ORDER_LIST, sql.ORDER_FILTERS, page.add_to_filters(asked), sql.ORDER_SORT)
+    found = page_query(found, page.limit, page.offset)
+    await ctx.tx.prefetch(_prefetch_one_order(ctx, query, every, found))
+    total = await every.fetch_count(ctx.tx)
+    rows, more = page.split_rows(await found.all(ctx.tx))
+    if "order_number" in query and len(rows) == 1:
+        ctx.response_headers["ETag"] = f'"{rows[0][-2]}"'
+    entries: list[str] = []
+    for part in (rows[at : at + _ORDERS_PER_READ] for at in range(0, len(rows), _ORDERS_PER_READ)):
+        entries += await _orders_json(ctx, query, part)
+        check_page_length(entries, page)
+    last = (rows[-1][2],) if rows else None
+    return list_envelope(ctx, call, entries, page, total, has_more=more, sort_column="id", last_key=last)
+
+
+async def _orders_json(ctx: Context, query: Mapping[str, Any], rows: list[Row]) -> list[str]:
+    """These orders encoded, with their lines where the query wants them."""
+    if not query.get("show_lines"):
+        return [_order_json(row, None) for row in rows]
+    lines = await _lines_json(ctx, [row[1] for row in rows], query.get("include_locations", False))
+    return [_order_json(row, lines.get(row[1], [])) for row in rows]
+
+
+async def list_orders_by_number(ctx: Context, call: OperationCall) -> bytes:
+    """These orders of the store, whatever has become of them, with their lines and what lies where of those."""
+    rows = await ctx.tx.all(
+        sql.ORDERS_BY_NUMBER, ctx.current_store.number, _parse_order_numbers(call.query.get("numbers", ""))
+    )
+    lines = await _lines_json(ctx, [row[1] for row in rows], include_locations=True)
+    entries = [_order_json(row, lines.get(row[1], [])) for row in rows]
+    return b'{"list":[' + ",".join(entries).encode() + b"]," + to_json_bytes({"server_time": ctx.now})[1:]
+
+
+def _parse_order_numbers(text: str) -> list[str]:
+    """The numbers in a query, one a line. Raises Refusal (422) for too many."""
+    numbers = [number for number in dict.fromkeys(text.split("\n")) if number]
+    if len(numbers) > MAX_ORDER_NUMBERS:
+        raise unprocessable(f"At most {MAX_ORDER_NUMBERS} orders are listed in one request.", "numbers")
+    return numbers
+
+
+def _prefetch_one_order(ctx: Context, query: Mapping[str, Any], *queries: Query) -> Iterator[Statement]:
+    """What is asked for one order; of a list each query is planned by itself."""
+    if "order_number" in query:
+        yield from (each.statement for each in queries)
+        if query.get("show_lines"):
+            yield sql.LINES_OF_ORDERS, (ctx.current_store.number, [query["order_number"]])
+            yield LOCATION_EXISTS, (ctx.current_store.number,)
+
+
+def _parse_filters(ctx: Context, query: Mapping[str, Any]) -> dict[str, object]:
+    asked: dict[str, object] = {"store": ctx.current_store.number}
+    if query.get("is_active", True):
+        asked["is_active"] = 1
+    if "is_picked" in query:
+        asked["is_picked"] = int(query["is_picked"])
+    if "order_number" in query:
+        asked["order_number"] = query["order_number"]
+    if "reference" in query:
+        asked["reference"] = (query["reference"], ctx.current_store.number, query["reference"])
+    if "fulfillment_status" in query:
+        state = query["fulfillment_status"]
+        asked |= {"fulfilment": state.lower()} if state.lower() in STATUS_IDS else {"line_fulfilment": state}
+    if "pickup_offset" in query:
+        asked["pickup_until"] = day_after_days(ctx.now_seconds, query["pickup_offset"], ctx.time_zone())
+    if "search_text" in query:
+        asked |= search_filter("search", query["search_text"])
+    return asked
+
+
+def _order_json(row: Row, lines: list[str] | None) -> str:
+    _, _, _, active, claimed, picked, rejected, status, total_lines, quantity, delivered, version, item = row
+    head = (
+        f'"is_active":{json_boolean(active)},"is_claimed":{json_boolean(claimed)},"is_picked":{json_boolean(picked)},'
+        f'"is_rejected":{json_boolean(rejected)},"status_id":{status},"total_lines":{total_lines},'
+        f'"total_quantity":{format_quantity(quantity)},"total_delivery_quantity":{format_quantity(delivered)},"version":{version}'
+    )
+    return join_members((head, object_members(item), "" if lines is None else f'"lines":[{",".join(lines)}]'))
+
+
+async def _lines_json(ctx: Context, orders: list[str], include_locations: bool) -> dict[str, list[str]]:
+    """The encoded lines of these orders."""
+    rows = await ctx.tx.all(sql.LINES_OF_ORDERS, ctx.current_store.number, orders)
+    kept = await StoreCatalogue(ctx, ctx.current_store).has_locations()
+    lying: Mapping[str, list[GoodsAtLocation]] = {}
+    preferred: dict[str, int] = {}
+    if kept:
+        goods, codes = sorted({row[3] for row in rows}), sorted({row[11] for row in rows if row[11]})
+        if len(orders) == 1:
+            here = ctx.current_store.number
+            await ctx.tx.prefetch([(sql.LOCATIONS_OF_PRODUCTS, (here, goods)), (sql.LOCATION_ORDERS, (here, codes))])
+        lying, preferred = await _load_goods(ctx, goods), await _load_location_orders(ctx, codes)
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        text = _line_json(ctx.current_store, row, lying.get(row[3], ()), preferred, include_locations and kept)
+        found[row[0]].append(text)
+    return found
+
+
+async def _load_goods(ctx: Context, products: list[str]) -> dict[str, list[GoodsAtLocation]]:
+    """What lies at places of these products, each in walking order."""
+    found: defaultdict[str, list[GoodsAtLocation]] = defaultdict(list)
+    for product, *rest in await ctx.tx.all(sql.LOCATIONS_OF_PRODUCTS, ctx.current_store.number, products):
+        found[product].append(GoodsAtLocation(*rest))
+    return found
+
+
+async def _load_location_orders(ctx: Context, codes: list[str]) -> dict[str, int]:
+    return dict(await ctx.tx.all(sql.LOCATION_ORDERS, ctx.current_store.number, codes))
+
+
+def _line_json(
+    store: Store, row: Row, goods: Iterable[GoodsAtLocation], preferred: Mapping[str, int], include_locations: bool
+) -> str:
+    order, line, seq, _, quantity, picked, moved, delivered, closed, pool, pools, place, by, item, rejected, depot = row
+    mine = [one for one in goods if not one.order or (one.order, one.line) == (order, line)]
+    at, walking_order = _pick_location(mine, [pool, *json.loads(pools)], place, preferred)
+    head = (
+        f'"id":{store.wire_id(seq)},"line_number":{line},"quantity":{format_quantity(quantity)},'
+        f'"picked_quantity":{format_quantity(picked)},"moved_quantity":{format_quantity(moved)},"delivery_qty":{format_quantity(delivered)},'
+        f'"is_picked":{json_boolean(closed)},"stock_pool":{pool},"store_walking_order":{walking_order}'
+    )
+    parts = [
+        head,
+        '"is_rejected":true' if rejected else "",
+        '"aisle":{"is_picked_from_warehouse":true}' if depot else "",
+        text_member("preferred_location_code", place or None),
+        text_member("picked_username", by),
+        object_members(item),
+    ]
+    if include_locations:
+        parts += [text_member("stock_location", at), f'"store_locations":[{",".join(_line_locations_json(mine))}]']
+    return join_members(parts)
+
+
+def _pick_location(
+    goods: Iterable[GoodsAtLocation], pools: Iterable[int], location: str, preferred: Mapping[str, int]
+) -> tuple[str | None, int]:
+    """Where a picker is sent: the preferred place, or the first on the way with free stock in the line's pools."""
+    if location in preferred:
+        return location, preferred[location]
+    free = [one for one in goods if not one.order and one.quantity > 0]
+    for pool in pools:
+        for one in free:
+            if one.pool == pool:
+                return one.location, one.location_order
+    return None, 0
+
+
+def _line_locations_json(goods: Iterable[GoodsAtLocation]) -> list[str]:
+    spots: dict[tuple[str, str, int], list[GoodsAtLocation]] = {}
+    for one in goods:
+        spots.setdefault((one.location, one.order, one.line), []).append(one)
+    return [_line_location_json(group) for group in spots.values()]
+
+
+def _line_location_json(goods: list[GoodsAtLocation]) -> str:
+    one = goods[0]
+    pools = {entry.pool: entry.quantity for entry in goods}
+    return join_members(
+        (
+            f'"location_code":{quoted(one.location)},"location_order":{one.location_order},'
+            f'"quantity":{format_quantity(sum(pools.values()))}',
+            pool_members("most_likely_pool_", pools),
+            text_member("default_stock_pool", None if one.default_pool is None else str(one.default_pool)),
+            f'"customer_order_number":{quoted(one.order)},"customer_order_line_number":{one.line}' if one.order else "",
+            *shipment_members(one.shipment, one.shipment_line),
+            f'"tags":{one.tags}',
+        )
+    )

@@ -1,0 +1,135 @@
+"""What the writes of the floor ask first, told before they are carried out: a far database is asked for it at once.
+
+Here stands only what follows from the request itself. Nothing depends on it: what is left out, or not asked for in
+the end, costs a way to the database or an answer for nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from typing import Any
+
+from aisle.service.context import OperationCall
+from aisle.service.db import Statement
+from aisle.service.db.statements import logs, orders, products, stock, stores
+from aisle.service.db.statements import stock as sql
+from aisle.service.domain.json_text import drop_none
+from aisle.service.handlers.logs import is_count
+from aisle.tuples import NamedTuple
+
+Body = dict[str, Any]
+# What is asked for each row alone is told of so many; who sends more is not waiting with goods in his hand.
+_MAX_ROWS = 8
+_END_FIELDS = ("from_location", "to_location")
+
+
+class _WriteInput(NamedTuple):
+    store_number: str
+    call: OperationCall
+    occurred_on: str
+    now: str
+
+
+def prefetch_statements(
+    operation: str, store_number: str, call: OperationCall, occurred_on: str, now: str
+) -> Iterator[Statement]:
+    """What this write in a store will ask of it, having happened on `occurred_on`."""
+    if operation in _STATEMENTS_OF_OPERATION:
+        yield from _STATEMENTS_OF_OPERATION[operation](_WriteInput(store_number, call, occurred_on, now))
+
+
+def _update_statements(write: _WriteInput) -> Iterator[Statement]:
+    body, store = write.call.body.get("orders") or {}, write.store_number
+    order, lines = body.get("order_number"), _dict_rows(body.get("order_lines"))
+    if not isinstance(order, str):
+        return
+    yield orders.ORDER_GET, (store, order)
+    yield orders.LINES_OF_ORDER, (store, order)
+    numbers = _unique_texts(line.get("product_number") for line in lines)
+    if not numbers:
+        return
+    yield from _product_statements(write, numbers, _unique_texts(line.get("preferred_location_code") for line in lines))
+    yield stores.LOCATION_EXISTS, (store,)
+    if len(lines) > 1:
+        yield sql.HELD_FOR_ORDER, (store, order)
+    for number in _first_whole_numbers(line.get("line_number") for line in lines):
+        if len(lines) == 1:
+            yield sql.HELD_FOR_LINE, (store, order, number)
+        yield sql.ORIGINS_OF_LINE, (store, order, number)
+
+
+def _movement_statements(write: _WriteInput) -> Iterator[Statement]:
+    items = _dict_rows(write.call.body)
+    ends = [end for item in items for name in _END_FIELDS if isinstance(end := item.get(name), dict)]
+    numbers = _unique_texts(item.get("product_number") for item in items)
+    yield from _product_statements(write, numbers, _unique_texts(end.get("location_code") for end in ends))
+    yield from _order_line_statements(write, ends)
+    if len(items) == 1 and not any(end.get("customer_order_number") for end in ends):
+        yield from ((sql.PUT_BACKS_OF_PRODUCT, (write.store_number, number)) for number in numbers)
+
+
+def _log_entry_statements(write: _WriteInput) -> Iterator[Statement]:
+    entries, store = _dict_rows(write.call.body.get("storeproductlog")), write.store_number
+    counted = [entry for entry in entries if is_count(write.call.query, drop_none(entry))]
+    numbers = _unique_texts(entry.get("product_number") for entry in entries)
+    yield from _product_statements(write, numbers, _unique_texts(entry.get("location_code") for entry in entries))
+    yield from _order_line_statements(write, entries)
+    unnamed = (entry.get("reason_code") for entry in entries if not entry.get("loss_comment"))
+    yield from ((logs.LOG_LAST_REASON, (store, code)) for code in _first_whole_numbers(unnamed))
+    if counted:
+        yield stock.RECOUNTS_OPEN, (store,)
+    for number in _unique_texts(entry.get("product_number") for entry in counted)[:_MAX_ROWS]:
+        yield sql.BALANCES, (store, number)
+        if write.occurred_on < write.now:
+            yield sql.LEGS_AFTER, (store, number, write.occurred_on)
+
+
+def _product_statements(
+    write: _WriteInput, product_numbers: list[str], location_codes: list[str]
+) -> Iterator[Statement]:
+    """The products with what is free of them, and the places."""
+    store = write.store_number
+    if product_numbers:
+        yield products.STORE_PRODUCTS, (store, product_numbers)
+        yield sql.FREE_OF_PRODUCTS, (store, product_numbers)
+        if write.occurred_on < write.now:
+            yield sql.LAST_COUNTS_OF_PRODUCTS, (store, product_numbers)
+    if location_codes:
+        yield stores.LOCATIONS, (store, location_codes)
+
+
+def _order_line_statements(write: _WriteInput, rows: Iterable[Body]) -> Iterator[Statement]:
+    """The order lines that are named, with what is held for them."""
+    store = write.store_number
+    lines = {
+        (each["customer_order_number"], line): None
+        for each in rows
+        for line in _first_whole_numbers([each.get("customer_order_line_number")])
+        if isinstance(each.get("customer_order_number"), str)
+    }
+    for order, line in list(lines)[:_MAX_ROWS]:
+        yield orders.ORDER_GET, (store, order)
+        for statement in (orders.LINE_GET, sql.HELD_FOR_LINE, sql.ORIGINS_OF_LINE):
+            yield statement, (store, order, line)
+
+
+def _dict_rows(values: Any) -> list[Body]:
+    return [row for row in values or () if isinstance(row, dict)]
+
+
+def _unique_texts(values: Iterable[Any]) -> list[str]:
+    return sorted({text for text in values if text and isinstance(text, str)})
+
+
+def _first_whole_numbers(values: Iterable[Any]) -> list[int]:
+    """The first of these numbers, as the database has them; whatever is no whole one is left to the rules."""
+    whole = (int(number) for number in values if isinstance(number, int | Decimal) and number == int(number))
+    return list(dict.fromkeys(whole))[:_MAX_ROWS]
+
+
+_STATEMENTS_OF_OPERATION: dict[str, Callable[[_WriteInput], Iterator[Statement]]] = {
+    "update-customer-order": _update_statements,
+    "create-movement": _movement_statements,
+    "create-store-product-logs": _log_entry_statements,
+}

@@ -1,0 +1,161 @@
+"""Parts of products: attributes, prices, discount prices, free fields; and their deletion (interface: Products).
+
+The document shows no bodies of these; ours are in `aisle.contract.models.products` (README: Stores and products).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from aisle.service.auth.tokens import authorize_store
+from aisle.service.context import CHAIN, Context, OperationCall
+from aisle.service.db.statements import products as sql
+from aisle.service.domain import audit
+from aisle.service.domain.json_text import drop_none
+from aisle.service.errors import SUCCESS, conflict, forbidden, to_json_bytes, unprocessable
+from aisle.service.handlers import store_products
+from aisle.service.handlers.products import (
+    DELETED_COUNTER,
+    Body,
+    change_product_count,
+    check_sort_orders,
+    load_products,
+    save_products,
+)
+
+MergeProduct = Callable[[Body, Body], Body]
+"""What becomes of a product from what was stored and what is said."""
+
+_CHAIN_ONLY_FIELDS = ("price_compare_unit", "price_compare_multiplier")
+
+
+async def update_product_attributes(ctx: Context, call: OperationCall) -> bytes:
+    """Change the named attributes of products."""
+    bodies = _product_bodies(call)
+    await _merge_products(ctx, enumerate(bodies), lambda old, said: old | said)
+    count = len({body["product_number"] for body in bodies})
+    return to_json_bytes({"data": True, "code": 200, "message": f"Products: {count}.", "status": "success"})
+
+
+async def create_prices(ctx: Context, call: OperationCall) -> bytes:
+    """Set prices in the catalogue, or in the store that a price names; what was the price becomes the old one."""
+    await _write_prices(ctx, call, _with_price, _with_price)
+    return SUCCESS
+
+
+async def create_discount_prices(ctx: Context, call: OperationCall) -> bytes:
+    """Set promotion prices in the catalogue, or discount prices in the store that a price names."""
+    await _write_prices(ctx, call, _with_promotion, _with_discount)
+    return SUCCESS
+
+
+async def create_product_free_fields(ctx: Context, call: OperationCall) -> bytes:
+    """Set free fields by their keys, in the order of `sort_order`; the others stay."""
+    bodies = _product_bodies(call)
+    for index, body in enumerate(bodies):
+        check_sort_orders(body, f"products[{index}]")
+    await _merge_products(ctx, enumerate(bodies), _with_free_fields)
+    return SUCCESS
+
+
+async def delete_products(ctx: Context, call: OperationCall) -> bytes:
+    """Delete products from the catalogue and every store; what is not there needs no deleting.
+
+    Raises Refusal (409) while one has stock, is wanted by an order that is not finished, or is on its way to a store.
+    """
+    known = await load_products(ctx, call.body["product_numbers"])
+    numbers = sorted(known)
+    for statement, why in (
+        (sql.PRODUCTS_WITH_STOCK, "have stock"),
+        (sql.PRODUCTS_IN_OPEN_ORDERS, "are wanted by open orders"),
+        (sql.PRODUCTS_IN_OPEN_DELIVERIES, "are on their way to a store"),
+    ):
+        rows = await ctx.tx.all(statement, numbers)
+        if rows:
+            raise conflict(f"These products {why}: {', '.join(row[0] for row in rows[:20])}.", "product_numbers")
+    await _delete_in_stores(ctx, numbers)
+    await ctx.tx.run(sql.CODES_DELETE, numbers)
+    await ctx.tx.run(sql.PRODUCTS_DELETE, numbers, ctx.now)
+    await audit.record_changes(
+        ctx, CHAIN, [audit.AuditChange("product", number, known[number], {}) for number in numbers]
+    )
+    change_product_count(ctx, -len(numbers))
+    for number in numbers:
+        ctx.mark_changed(CHAIN, "product", number)
+    return to_json_bytes({"success": True, "message": f"Products deleted: {len(numbers)}."})
+
+
+async def _delete_in_stores(ctx: Context, numbers: list[str]) -> None:
+    ranged: defaultdict[str, list[str]] = defaultdict(list)
+    for store_number, number in await ctx.tx.all(sql.STORES_RANGING, numbers):
+        ranged[store_number].append(number)
+    for store_number, gone in ranged.items():
+        await ctx.tx.run(sql.EMPTY_BALANCES_DELETE, store_number, gone)
+        await ctx.tx.run(sql.STORE_PRODUCTS_DELETE, store_number, gone)
+        await ctx.next_numbers(store_number, DELETED_COUNTER, len(gone))
+
+
+def _product_bodies(call: OperationCall) -> list[Body]:
+    return [drop_none(body) for body in call.body.get("products") or []]
+
+
+async def _merge_products(ctx: Context, bodies: Iterable[tuple[int, Body]], merge: MergeProduct) -> None:
+    """Store the catalogue's products. Raises Refusal (422) for one that it has not."""
+    said = list(bodies)
+    known = await load_products(ctx, (body["product_number"] for _, body in said))
+    written: dict[str, Body] = {}
+    for index, body in said:
+        number = body["product_number"]
+        old = written.get(number) or known.get(number)
+        if old is None:
+            raise unprocessable(f"There is no product {number}.", f"products[{index}].product_number")
+        written[number] = merge(old, body)
+    await save_products(ctx, known, written)
+
+
+async def _write_prices(
+    ctx: Context, call: OperationCall, merge_in_chain: MergeProduct, merge_in_store: MergeProduct
+) -> None:
+    """Prices without a store go to the catalogue, the others to their stores."""
+    chain: list[tuple[int, Body]] = []
+    stores: defaultdict[str, list[tuple[int, Body]]] = defaultdict(list)
+    for index, body in enumerate(_product_bodies(call)):
+        if "store_number" in body:
+            _check_store_price(body, f"products[{index}]")
+        store_number = body.pop("store_number", None)
+        (chain if store_number is None else stores[store_number]).append((index, body))
+    if chain and not ctx.principal.all_stores:
+        raise forbidden()
+    if chain:
+        await _merge_products(ctx, chain, merge_in_chain)
+    for store_number in sorted(stores):
+        store = await authorize_store(ctx.tx, ctx.principal, store_number)
+        await store_products.change_store_products(ctx, store, stores[store_number], "products", merge=merge_in_store)
+
+
+def _check_store_price(body: Body, field: str) -> None:
+    """Raises Refusal (422) for what no store has of its own."""
+    for name in _CHAIN_ONLY_FIELDS:
+        if name in body:
+            raise unprocessable("No store has one of its own.", f"{field}.{name}")
+
+
+def _with_price(old: Body, body: Body) -> Body:
+    before = {"old_price": old["price"]} if old.get("price", body["price"]) != body["price"] else {}
+    return old | before | body
+
+
+def _with_promotion(old: Body, body: Body) -> Body:
+    rest = {name: value for name, value in body.items() if name != "discount_price"}
+    return old | {"is_promotion": True, "promotion_price": body["discount_price"]} | rest
+
+
+def _with_discount(old: Body, body: Body) -> Body:
+    return old | {"is_promotion": True} | body
+
+
+def _with_free_fields(old: Body, body: Body) -> Body:
+    fields = {field.get("key"): field for field in old.get("free_fields", ())}
+    fields |= {field.get("key"): drop_none(field) for field in body["free_fields"]}
+    return old | {"free_fields": sorted(fields.values(), key=lambda field: field["sort_order"])}

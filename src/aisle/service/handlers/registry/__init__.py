@@ -1,0 +1,192 @@
+"""Which stores a request may change, told before it is carried out: its writer waits for the writers of these alone."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from aisle.contract.operations import Param
+from aisle.service.auth.tokens import ROLES
+from aisle.service.context import CHAIN, BeforeTransaction, Context, OperationCall, Replay, Role
+from aisle.service.errors import Refusal
+from aisle.service.handlers import (
+    clearance,
+    deliveries,
+    locations,
+    logs,
+    movements,
+    order_create,
+    order_list,
+    order_update,
+    product_updates,
+    products,
+    stock,
+    store_products,
+    stores,
+)
+from aisle.service.http.large_body_turns import MIB
+from aisle.tuples import NamedTuple
+
+# Rows that name a store are that store's, others the chain's.
+_STORE_IN_EACH_ROW = frozenset(
+    {
+        "create-customer-orders-several-stores",
+        "create-multi-store-deliveries",
+        "create-prices",
+        "create-discount-prices",
+        "write-locations",
+    }
+)
+# Its body is one thing, of one store.
+_STORE_IN_BODY = frozenset({"sign-in"})
+# They change what the catalogue says, and nothing of any store.
+_CATALOGUE_OPERATIONS = frozenset(
+    {"create-or-update-products", "update-product-attributes", "create-product-free-fields"}
+)
+
+
+def locked_stores(operation: str, call: OperationCall) -> frozenset[str] | None:
+    """The stores (`*` is the chain) whose rows this request may change; None where only its work will tell."""
+    if "store_number" in call.path:
+        return frozenset({call.path["store_number"]})
+    if operation in _STORE_IN_BODY:
+        return frozenset({call.body["store_number"]})
+    if operation in _CATALOGUE_OPERATIONS:
+        return frozenset({CHAIN})
+    if operation in _STORE_IN_EACH_ROW:
+        # one that names none still keeps its answer under its key
+        return frozenset(number or CHAIN for number in named_stores(call)) or frozenset({CHAIN})
+    return None
+
+
+def named_stores(call: OperationCall) -> list[str | None]:
+    """The store that each row of a body names; None for a row of the whole chain."""
+    rows = next(iter(call.body.values()), None) if isinstance(call.body, dict) else None
+    return [row.get("store_number") for row in rows or () if isinstance(row, dict)]
+
+
+RunOperation = Callable[[Context, OperationCall], Awaitable[bytes]]
+
+ALL_STORE_ROLES = frozenset(ROLES) - {"metrics"}
+"""All who work with the service; who may only read its figures does not."""
+BULK_BODY_LIMIT = 16 * MIB
+MAX_ITEMS = 50_000
+BULK_ROLES = frozenset({"integration", "admin"})
+"""Who loads stores and catalogues."""
+
+
+class Handler(NamedTuple):
+    """What answers an operation: bytes of JSON, or a Refusal."""
+
+    run: RunOperation
+    roles: frozenset[Role] = ALL_STORE_ROLES
+    body_limit: int = MIB
+    needs_all_stores: bool = False
+    """Whether it is the whole chain's, and needs a token for all stores."""
+    before_transaction: BeforeTransaction | None = None
+    """What is done with the request before its transaction."""
+    has_secrets: bool = False
+    """Whether request or answer hold what is stored nowhere: they are not kept under a key."""
+    limits_attempts: bool = False
+    """Whether it is worth guessing at, and therefore slow for each token."""
+
+    def limit_of(self, role: str) -> int:
+        """How many bytes a body may have: who works on the floor sends nothing in bulk."""
+        return self.body_limit if role in BULK_ROLES else min(self.body_limit, MIB)
+
+    def max_items(self, role: str) -> int:
+        """How many rows and lines one request may hold."""
+        return MAX_ITEMS if self.limit_of(role) > MIB else MAX_ITEMS // 10
+
+
+_INTEGRATION_ROLES: frozenset[Role] = frozenset({"integration", "admin"})
+_SUPERVISOR_ROLES: frozenset[Role] = frozenset({"supervisor", "integration", "admin"})
+
+HANDLERS: dict[str, Handler] = {
+    "list-customer-orders": Handler(order_list.list_customer_orders),
+    "create-customer-orders-one-store": Handler(
+        order_create.create_orders_in_store, _INTEGRATION_ROLES, BULK_BODY_LIMIT
+    ),
+    "create-customer-orders-several-stores": Handler(
+        order_create.create_orders_in_stores, _INTEGRATION_ROLES, BULK_BODY_LIMIT
+    ),
+    "update-customer-order": Handler(order_update.update_customer_order),
+    "create-customer-order-clearance": Handler(
+        clearance.create_customer_order_clearance, frozenset({"supervisor", "admin"})
+    ),
+    "list-store-products-stock": Handler(stock.list_store_products_stock),
+    "retrieve-store-product-stock": Handler(stock.retrieve_store_product_stock),
+    "retrieve-store-product-surrounding": Handler(stock.retrieve_store_product_surrounding),
+    "update-store-products": Handler(store_products.update_store_products, _SUPERVISOR_ROLES, BULK_BODY_LIMIT),
+    "create-store-products": Handler(store_products.create_store_products, _INTEGRATION_ROLES, BULK_BODY_LIMIT),
+    "list-deliveries": Handler(deliveries.list_deliveries),
+    "create-store-deliveries": Handler(deliveries.create_store_deliveries, _INTEGRATION_ROLES, BULK_BODY_LIMIT),
+    "create-multi-store-deliveries": Handler(
+        deliveries.create_multi_store_deliveries, _INTEGRATION_ROLES, BULK_BODY_LIMIT
+    ),
+    "list-receipts": Handler(deliveries.list_receipts),
+    "list-store-receipts": Handler(deliveries.list_store_receipts),
+    "list-locations": Handler(locations.list_locations),
+    "list-location-products": Handler(locations.list_location_products),
+    "list-store-product-logs": Handler(logs.list_store_product_logs),
+    "create-store-product-logs": Handler(logs.create_store_product_logs, ALL_STORE_ROLES, BULK_BODY_LIMIT),
+    "list-stores": Handler(stores.list_stores),
+    "create-stores": Handler(stores.create_stores, frozenset({"admin"}), BULK_BODY_LIMIT, needs_all_stores=True),
+    "create-or-update-products": Handler(
+        products.create_or_update_products, _INTEGRATION_ROLES, BULK_BODY_LIMIT, needs_all_stores=True
+    ),
+    "list-products": Handler(products.list_products),
+    "delete-products": Handler(
+        product_updates.delete_products, _INTEGRATION_ROLES, BULK_BODY_LIMIT, needs_all_stores=True
+    ),
+    "update-product-attributes": Handler(
+        product_updates.update_product_attributes, _INTEGRATION_ROLES, BULK_BODY_LIMIT, needs_all_stores=True
+    ),
+    "create-prices": Handler(product_updates.create_prices, _INTEGRATION_ROLES, BULK_BODY_LIMIT),
+    "create-discount-prices": Handler(product_updates.create_discount_prices, _INTEGRATION_ROLES, BULK_BODY_LIMIT),
+    "create-product-free-fields": Handler(
+        product_updates.create_product_free_fields, _INTEGRATION_ROLES, BULK_BODY_LIMIT, needs_all_stores=True
+    ),
+    "create-movement": Handler(movements.create_movement),
+}
+
+
+class ServedOperation(NamedTuple):
+    """An operation as the gate needs it, of the contract or our own."""
+
+    name: str
+    params: Sequence[Param]
+    body_adapter: TypeAdapter[Any] | None
+    is_write: bool
+    handler: Handler
+
+
+class ParsedRequest(NamedTuple):
+    """A request, read as far as it could be; `problem` waits until it is known who asks."""
+
+    secret: str
+    call: OperationCall
+    refusal: Refusal | None
+    received_at: float
+    idempotency_key: str | None = None
+    fingerprint: str = ""
+    occurred_on: str = ""
+    app_user: str | None = None
+    terminal: str | None = None
+    if_match: frozenset[str] | None = None
+    clock_skew: float = 0.0
+    """Seconds that the clock of who asks is ahead of ours."""
+    confirmed_keys: tuple[str, ...] = ()
+    """Keys that were confirmed to who asks: a database without them was put back from an earlier copy."""
+    replay: Replay | None = None
+
+
+class OperationResult(NamedTuple):
+    """What goes back."""
+
+    status: int
+    body: bytes
+    is_replayed: bool = False
+    headers: Mapping[str, str] = {}

@@ -1,0 +1,171 @@
+"""The straight way from the door to an operation.
+
+FastAPI's own routes (`framework.py`) know the operations too: they say what is used with another method. But its layers
+have nothing to do for an operation, whose gate reads the request and answers whatever happens, and they would take
+longer than all that the gate does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from time import time
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from aisle.contract.models.extensions import request_body_adapter
+from aisle.contract.wire import OPERATIONS
+from aisle.service.db import Database
+from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
+from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.handlers.list_response import SCROLL_PARAM
+from aisle.service.handlers.registry import HANDLERS, ServedOperation
+from aisle.service.http.endpoint import OperationEndpoint, OperationRoute
+from aisle.service.http.json_logging import RequestRecorder
+from aisle.service.http.middleware import RequestMiddleware
+from aisle.service.limits import KEYS_KEPT_DAYS, RateLimits
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from aisle.service.http.metrics import Metrics
+
+
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+class _MethodRoutes:
+    """The ways of one method, asked all at once; of two that fit the first one is taken, as routes are."""
+
+    def __init__(self, routes: Iterable[OperationRoute]) -> None:
+        parts: list[str] = []
+        self._operations: dict[int, tuple[ServedOperation, tuple[str, ...]]] = {}
+        group = 1
+        for way in routes:
+            names = tuple(_PARAMETER.findall(way.path))
+            self._operations[group] = (way.operation, names)
+            literals = [re.escape(text) for text in _PARAMETER.split(way.path)[::2]]
+            parts.append("(" + "([^/]+)".join(literals) + ")")
+            group += 1 + len(names)
+        self._pattern = re.compile("|".join(parts))
+
+    def find(self, path: str) -> tuple[ServedOperation, dict[str, str]] | None:
+        """The first whose path this is, and its parameters."""
+        match = self._pattern.fullmatch(path)
+        if match is None or match.lastindex is None:
+            return None
+        operation, names = self._operations[match.lastindex]
+        values = match.groups()[match.lastindex : match.lastindex + len(names)]
+        return operation, dict(zip(names, values, strict=True))
+
+
+class OperationRouter:
+    """ASGI middleware, next to the door: operations go to the gate, all else to the app."""
+
+    def __init__(self, app: ASGIApp, endpoint: OperationEndpoint, routes: Iterable[OperationRoute]) -> None:
+        self._fallback = app
+        self._endpoint = endpoint
+        of_methods: dict[str, list[OperationRoute]] = {}
+        for way in routes:
+            of_methods.setdefault(way.method, []).append(way)
+        self._routes = {method: _MethodRoutes(its) for method, its in of_methods.items()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found = self.find(scope["method"], scope["path"]) if scope["type"] == "http" else None
+        if found is None:
+            await self._fallback(scope, receive, send)
+            return
+        operation, scope["path_params"] = found
+        answer = await self._endpoint.handle(operation, Request(scope, receive))
+        await answer(scope, receive, send)
+
+    def find(self, method: str, path: str) -> tuple[ServedOperation, dict[str, str]] | None:
+        """The operation that is asked for, and the path's parameters as they were sent."""
+        ways = self._routes.get(method)
+        return ways.find(path) if ways else None
+
+
+_DEFAULT_RATE_LIMITS = RateLimits()
+
+
+class App:
+    """The app over a storage. It owns nothing: whoever opened the storage closes it.
+
+    `access` hears of each request, `metrics` counts them and is told at `/metrics`. A `lenient` one ignores parameters
+    that an operation does not have. Answers under keys are kept for `keys_days`.
+    """
+
+    is_shutting_down = False
+    """This process is about to end."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Clock = time,
+        rate_limits: RateLimits = _DEFAULT_RATE_LIMITS,
+        record_request: RequestRecorder | None = None,
+        metrics: Metrics | None = None,
+        time_zones: TimeZones = HOST_TIME_ZONE,
+        lenient: bool = False,
+        keys_days: int = KEYS_KEPT_DAYS,
+    ) -> None:
+        self.endpoint = OperationEndpoint(
+            database, clock, rate_limits, time_zones, lenient=lenient, keys_days=keys_days
+        )
+        self._routes = _build_routes()
+        self._metrics = metrics
+        self.middleware = RequestMiddleware(
+            OperationRouter(self._call_fastapi, self.endpoint, self._routes), record_request, clock, metrics, keys_days
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, or what else a server has to say."""
+        await self.middleware(scope, receive, _send_with_close(send) if self.is_shutting_down else send)
+
+    @cached_property
+    def fastapi_app(self) -> FastAPI:
+        """FastAPI's app, which knows all paths; a server has it before anybody can call."""
+        from aisle.service.http.fastapi_app import create_fastapi_app
+
+        return create_fastapi_app(self.endpoint, self._routes, self._metrics, lambda: self.is_shutting_down)
+
+    def load_fastapi(self) -> None:
+        """Makes it now, for a server that is about to hear callers."""
+        _ = self.fastapi_app
+
+    def leave(self) -> None:
+        """This process is about to end: it says so to who asks whether it is ready, and keeps no connection."""
+        self.is_shutting_down = True
+
+    async def _call_fastapi(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.fastapi_app(scope, receive, send)
+
+
+def _send_with_close(send: Send) -> Send:
+    """An answer after which nobody uses this connection again."""
+
+    async def send_and_close(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message["headers"], (b"connection", b"close")]
+        await send(message)
+
+    return send_and_close
+
+
+def _build_routes() -> list[OperationRoute]:
+    ways: list[OperationRoute] = []
+    for name, handler in HANDLERS.items():
+        row = OPERATIONS[name]
+        adapter = request_body_adapter(row) if row.body else None
+        params = (*row.params, SCROLL_PARAM) if row.paging == "envelope" else row.params
+        operation = ServedOperation(name, params, adapter, row.write, handler)
+        ways.append(OperationRoute(operation, row.method, row.path))
+    for extension in EXTENSIONS:
+        writes = extension.method != "GET"
+        operation = ServedOperation(extension.name, extension.params, extension.body_adapter, writes, extension.handler)
+        ways.append(OperationRoute(operation, extension.method, extension.path))
+    return ways

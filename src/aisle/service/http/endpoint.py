@@ -1,0 +1,415 @@
+"""The way of a request through the service: who asks, what for, in one transaction, answered once (README: Answers).
+
+A read is authenticated and answered in one transaction. A write is authenticated before its body is taken, unless that
+was done a moment ago, and always in the transaction that carries it out. With an `Idempotency-Key` the key, all effects
+and the answer are stored together, so a repeat finds either nothing or the answer, also after a crash. Keys belong to a
+store and not to a token: who sends again after the token was replaced sends the same request. Where no store is named
+they belong to the token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from starlette.background import BackgroundTask
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from aisle.service.auth.authorization_cache import AuthorizationCache, AuthorizationKey, CachedAuthorization
+from aisle.service.auth.store_scope import StoreScopedTransaction
+from aisle.service.auth.tokens import authorization_statement, authorize, hash_secret, store_refusal
+from aisle.service.context import Context, OperationCall, Principal
+from aisle.service.db import Busy, Database, DatabaseFailed, Statement, Transaction, ValueTooLong
+from aisle.service.db.statements import access
+from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
+from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
+from aisle.service.handlers.prefetch import prefetch_statements
+from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
+from aisle.service.http import request as wire
+from aisle.service.http.idempotency import run_once
+from aisle.service.http.json_logging import REQUEST_RECORD
+from aisle.service.http.large_body_turns import Turn, Turns
+from aisle.service.limits import KEYS_KEPT_DAYS, RateLimiter, RateLimits
+from aisle.tuples import NamedTuple
+
+log = logging.getLogger("aisle.service")
+
+# So long a host may be away and still be told whether the database was put back from an earlier copy meanwhile.
+WRITE_HISTORY_DAYS = 60
+# A token's last use is noted at most so often, so that reading does not come to writing each time.
+_LAST_USE_INTERVAL_S = 600.0
+# Tokens of people that ended, and wrong PINs, are remembered for so long.
+_EXPIRED_RETENTION_S = 86400.0
+
+T = TypeVar("T")
+
+
+class OperationEndpoint:
+    """Carries operations out over a storage."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        rate_limits: RateLimits,
+        time_zones: TimeZones = HOST_TIME_ZONE,
+        *,
+        lenient: bool = False,
+        keys_days: int = KEYS_KEPT_DAYS,
+    ) -> None:
+        self.database = database
+        self._keys_days = keys_days
+        self.lenient = lenient
+        """Whether parameters that an operation does not have are ignored."""
+        self.clock = clock
+        self._token_limiter = RateLimiter(rate_limits.token)
+        self._address_limiter = RateLimiter(rate_limits.unauthenticated)
+        self._bytes = RateLimiter(rate_limits.token_bytes if rate_limits.token else 0)
+        self._sign_in_limiter = RateLimiter(rate_limits.sign_in)
+        self._turns = Turns()
+        self._authorization_cache = AuthorizationCache()
+        self._time_zones = time_zones
+
+    async def handle(self, operation: ServedOperation, request: Request) -> Response:
+        """The response to a request, whatever happens."""
+        notes: dict[str, Any] = request.scope.setdefault(REQUEST_RECORD, {})
+        notes["operation"] = operation.name
+        try:
+            heads = _headers(request)
+            asked = self._parse(operation, request, heads)
+            if operation.is_write:
+                principal, answer = await self._write(operation, request, heads, asked, notes)
+            else:
+                principal, answer = await self._read(operation, asked, notes)
+        except Refusal as refusal:
+            return refusal_response(self._limit_unauthenticated(request, refusal))
+        except (Busy, DatabaseFailed) as problem:
+            return result_response(OperationResult(503, Refusal(503, str(problem)).body()))
+        except ValueTooLong as problem:
+            return refusal_response(Refusal(422, str(problem)))
+        except ClientDisconnect:
+            # Nobody hears this; it was not all there, so nothing was begun, and nothing failed here.
+            return result_response(OperationResult(400, bad_request("The request ended before its body did.").body()))
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            log.exception("%s failed; request %s", operation.name, notes.get("request", ""))
+            return result_response(
+                OperationResult(500, Refusal(500, "The service failed; it may or may not have been done.").body())
+            )
+        if answer.is_replayed:
+            notes["replayed"] = True
+        answered = result_response(answer)
+        answered.background = self._housekeeping(principal, asked.received_at)
+        return answered
+
+    def _parse(self, operation: ServedOperation, request: Request, headers: Mapping[str, str]) -> ParsedRequest:
+        now = self.clock()
+        secret = wire.bearer_token(headers)
+        try:
+            call = OperationCall(
+                wire.path_values(request),
+                wire.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
+                header=wire.header_values(headers, operation.params),
+            )
+            if not operation.is_write:
+                return ParsedRequest(secret, call, None, now)
+            return ParsedRequest(
+                secret,
+                call,
+                None,
+                now,
+                idempotency_key=wire.idempotency_key(headers),
+                occurred_on=wire.occurred_on(headers, now),
+                app_user=wire.app_user(headers),
+                terminal=wire.terminal(headers),
+                if_match=wire.if_match_versions(headers),
+                clock_skew=wire.clock_skew(headers),
+                confirmed_keys=wire.confirmed_keys(headers),
+                replay=wire.replay(headers),
+            )
+        except Refusal as problem:
+            return ParsedRequest(secret, OperationCall({}, {}), problem, now)
+
+    def _limit_unauthenticated(self, request: Request, refusal: Refusal) -> Refusal:
+        """Who has no good token may guess only so often, wherever he comes from."""
+        if refusal.status != 401:
+            return refusal
+        try:
+            self._address_limiter.count_request(request.client.host if request.client else "")
+        except Refusal as too_often:
+            return too_often
+        return refusal
+
+    async def _read(
+        self, operation: ServedOperation, parsed_request: ParsedRequest, notes: dict[str, Any]
+    ) -> tuple[Principal, OperationResult]:
+        async def work(tx: Transaction) -> tuple[Principal, OperationResult]:
+            ctx = await self._authorize(tx, operation, parsed_request, notes)
+            body = await operation.handler.run(ctx, parsed_request.call)
+            notes["user"] = ctx.app_user
+            return ctx.principal, OperationResult(200, body, headers=ctx.response_headers)
+
+        return await self.database.read(work)
+
+    async def _write(
+        self,
+        operation: ServedOperation,
+        request: Request,
+        headers: Mapping[str, str],
+        parsed_request: ParsedRequest,
+        notes: dict[str, Any],
+    ) -> tuple[Principal, OperationResult]:
+        async with self._turns.turn() as turn:
+            return await self._write_in_turn(operation, request, headers, parsed_request, notes, turn)
+
+    async def _write_in_turn(
+        self,
+        operation: ServedOperation,
+        request: Request,
+        heads: Mapping[str, str],
+        asked: ParsedRequest,
+        notes: dict[str, Any],
+        turn: Turn,
+    ) -> tuple[Principal, OperationResult]:
+        errand = AuthorizationKey(hash_secret(asked.secret), operation.name, asked.call.path.get("store_number"))
+        raw, body = await self._read_authorized_body(operation, request, heads, asked, errand, notes, turn)
+        what = (request.method, request.scope["path"], request.scope["query_string"], raw)
+        print_ = wire.fingerprint(*what, heads) if asked.idempotency_key else ""
+        call = await self._run_before_transaction(operation, asked, asked.call._replace(body=body))
+        whole = asked._replace(call=call, fingerprint=print_)
+
+        async def work(tx: Transaction) -> tuple[Principal, OperationResult | Refusal]:
+            await tx.prefetch(_prefetch_statements(operation, errand, whole))
+            ctx = await self._authorize(tx, operation, whole)
+            notes["user"] = ctx.app_user
+            try:
+                return ctx.principal, await run_once(
+                    ctx, operation, whole, lambda kept: wire.same_print(kept, print_, *what)
+                )
+            except Refusal as refusal:
+                if not refusal.keeps_writes:
+                    raise
+                return ctx.principal, refusal
+
+        try:
+            principal, answer = await self.database.write(work, stores=locked_stores(operation.name, whole.call))
+        except Refusal as refusal:
+            if refusal.status in (401, 403):
+                self._authorization_cache.remove(errand)
+            raise
+        if isinstance(answer, Refusal):
+            raise answer
+        return principal, answer
+
+    async def _read_authorized_body(
+        self,
+        operation: ServedOperation,
+        request: Request,
+        headers: Mapping[str, str],
+        parsed_request: ParsedRequest,
+        authorization_key: AuthorizationKey,
+        notes: dict[str, Any],
+        turn: Turn,
+    ) -> tuple[bytes, Any]:
+        """The body of a write, as it came and as plain values, taken from those alone who may ask for it."""
+
+        async def knock(tx: Transaction) -> Context:
+            return await self._authorize(tx, operation, parsed_request, notes)
+
+        async def knock_again(tx: Transaction) -> Context:
+            return await self._authorize(tx, operation, parsed_request)
+
+        assert operation.body_adapter is not None
+        guest = None if parsed_request.refusal else self._authorization_cache.get(authorization_key)
+        try:
+            if guest is None:
+                ctx = await self.database.read(knock)
+                who = ctx.principal
+                known = CachedAuthorization(who.token_id, who.role, ctx.store.number if ctx.store else None)
+                self._authorization_cache.add(authorization_key, known)
+            else:
+                known = guest
+                notes |= guest.log_fields()
+                self._count_request(operation, guest.token_id)
+            self._bytes.check(known.token_id)
+            handler, took = operation.handler, partial(self._bytes.charge, known.token_id)
+            begin = partial(turn.begin, known.token_id)
+            raw = await wire.read_body(request.receive, headers, handler.limit_of(known.role), took, begin)
+            await turn.carry_out()
+            # What was lost on its way must not take away what it would have named.
+            needed = parsed_request.call.query.get("flush", False)
+            most = handler.max_items(known.role)
+            return raw, await wire.parsed_body(raw, operation.body_adapter, most, needed=needed)
+        except Refusal:
+            if guest is not None:
+                # What is wrong with a request is told to nobody who may not ask any more, nor is another body taken.
+                self._authorization_cache.remove(authorization_key)
+                await self.database.read(knock_again)
+            raise
+
+    def _count_request(self, operation: ServedOperation, token_id: str) -> None:
+        """Raises Refusal (429) for a token that asks too often."""
+        self._token_limiter.count_request(token_id)
+        if operation.handler.limits_attempts:
+            self._sign_in_limiter.count_request(token_id)
+
+    async def _run_before_transaction(
+        self, operation: ServedOperation, parsed_request: ParsedRequest, call: OperationCall
+    ) -> OperationCall:
+        """The request as its handler wants it."""
+        if operation.handler.before_transaction is None:
+            return call
+
+        async def reading(work: Callable[[Context], Awaitable[T]]) -> T:
+            async def read(tx: Transaction) -> T:
+                return await work(await self._authorize(tx, operation, parsed_request))
+
+            return await self.database.read(read)
+
+        return await operation.handler.before_transaction(reading, call)
+
+    async def _authorize(
+        self,
+        tx: Transaction,
+        operation: ServedOperation,
+        parsed_request: ParsedRequest,
+        notes: dict[str, Any] | None = None,
+    ) -> Context:
+        """Who asks, and whether they may. Raises Refusal: 401, 429, 403, then whatever is wrong with the request.
+
+        The first time for a request with `notes`: it is counted, and noted.
+        """
+        now = format_timestamp(parsed_request.received_at)
+        handler, store_number = operation.handler, parsed_request.call.path.get("store_number")
+        arrival = await authorize(
+            tx,
+            parsed_request.secret,
+            now,
+            roles=handler.roles,
+            needs_all_stores=handler.needs_all_stores,
+            store_number=store_number,
+        )
+        principal, store = arrival.principal, arrival.store
+        if notes is not None and "token" not in notes:
+            notes |= {"token": principal.token_id, "role": principal.role}
+            self._count_request(operation, principal.token_id)
+        if not arrival.is_allowed:
+            raise forbidden()
+        if parsed_request.refusal:
+            raise parsed_request.refusal
+        if store_number is not None and store is None:
+            raise await store_refusal(tx, principal, store_number)
+        if store and notes is not None:
+            notes["store"] = store.number
+        op_id = parsed_request.idempotency_key or _generate_key(parsed_request.received_at)
+        return Context(
+            StoreScopedTransaction(tx, principal, arrival.authorized_stores),
+            principal,
+            now,
+            parsed_request.received_at,
+            op_id,
+            parsed_request.occurred_on or now,
+            parsed_request.app_user,
+            store,
+            parsed_request.terminal,
+            parsed_request.if_match,
+            parsed_request.clock_skew,
+            self._time_zones,
+            parsed_request.replay,
+        )
+
+    def _housekeeping(self, principal: Principal, now: float) -> BackgroundTask | None:
+        """Now and then, what is tidied once the answer is out: when the token was used, and keys to be forgotten.
+
+        What was asked for is done by then, so nothing that happens here may reach who asked.
+        """
+        if principal.last_used_on is not None and principal.last_used_on >= format_timestamp(
+            now - _LAST_USE_INTERVAL_S
+        ):
+            return None
+
+        async def note(tx: Transaction) -> None:
+            await tx.run(access.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
+            await tx.run(access.OLD_RESPONSES_DELETE, format_timestamp(now - self._keys_days * 86400))
+            yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
+            await tx.run(access.OLD_WRITE_HISTORY_DELETE, format_timestamp(now - WRITE_HISTORY_DAYS * 86400))
+            await tx.run(access.SAID_FORGET, format_timestamp(now - WRITE_HISTORY_DAYS * 86400))
+            await tx.run(access.OLD_SIGN_IN_FAILURES_DELETE, yesterday, format_timestamp(now))
+            await tx.run(access.EXPIRED_TOKEN_STORES_DELETE, yesterday)
+            await tx.run(access.EXPIRED_TOKENS_DELETE, yesterday)
+
+        async def noted() -> None:
+            try:
+                await self.database.write(note, stores=())
+            except Exception as problem:
+                log.warning("The use of a token is noted another time: %s", type(problem).__name__)
+
+        return BackgroundTask(noted)
+
+
+def _generate_key(now: float) -> str:
+    """Names a write that was sent without a key. It begins with the time, so that what is written in one moment stands
+    on the same pages of the database, and is stored with fewer of them."""
+    return f"{int(now * 1_000_000):014x}{secrets.token_hex(9)}"
+
+
+def _headers(request: Request) -> dict[str, str]:
+    """The request's headers by their names, in small letters; of several of one name the first. Read once for all."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.scope["headers"])}
+
+
+def _prefetch_statements(
+    operation: ServedOperation, authorization_key: AuthorizationKey, parsed_request: ParsedRequest
+) -> Iterator[Statement]:
+    """What will be asked, before anybody knows whether it may be: who has no right hears none of the answers."""
+    handler, store_number, now = (
+        operation.handler,
+        authorization_key.store_number,
+        format_timestamp(parsed_request.received_at),
+    )
+    if store_number is not None:
+        yield authorization_statement(
+            authorization_key.token_hash,
+            handler.roles,
+            needs_all_stores=handler.needs_all_stores,
+            store_number=store_number,
+        )
+        if parsed_request.idempotency_key is not None:
+            yield access.RESPONSE_OF_KEY, (store_number, parsed_request.idempotency_key)
+            if parsed_request.confirmed_keys:
+                yield access.KNOWN_KEYS, (store_number, list(parsed_request.confirmed_keys))
+        yield from prefetch_statements(
+            operation.name, store_number, parsed_request.call, parsed_request.occurred_on, now
+        )
+
+
+def refusal_response(refusal: Refusal) -> Response:
+    """The HTTP form of a refusal."""
+    headers = {} if refusal.retry_after is None else {"Retry-After": str(refusal.retry_after)}
+    return result_response(OperationResult(refusal.status, refusal.body(), headers=headers))
+
+
+def result_response(result: OperationResult) -> Response:
+    """The HTTP form of an answer."""
+    headers = dict(result.headers)
+    if result.is_replayed:
+        headers["Idempotency-Replayed"] = "true"
+    if result.status == 503:
+        headers["Retry-After"] = "1"
+    if result.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return Response(result.body, result.status, headers, JSON_TYPE if result.status == 200 else PROBLEM_TYPE)
+
+
+class OperationRoute(NamedTuple):
+    """An operation, and the method and path under which it is found (`/stores/{store_number}`)."""
+
+    operation: ServedOperation
+    method: str
+    path: str

@@ -1,0 +1,242 @@
+"""FastAPI behind the door: routes made from the same table as the operations, the OpenAPI page, and what operators ask.
+
+FastAPI is imported here alone, with what is a page of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
+
+from aisle.errors import StorageError
+from aisle.service.context import Context, OperationCall
+from aisle.service.db import Database, Transaction
+from aisle.service.db.statements import access
+from aisle.service.db.table_sizes import TableSizes
+from aisle.service.errors import JSON_TYPE, Refusal, to_json_bytes
+from aisle.service.handlers.registry import Handler, OperationResult, ServedOperation
+from aisle.service.http.endpoint import OperationEndpoint, OperationRoute, refusal_response, result_response
+from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH, build_document
+from aisle.service.http.request import query_values
+
+if TYPE_CHECKING:
+    from aisle.service.http.metrics import Metrics
+
+
+def create_fastapi_app(
+    endpoint: OperationEndpoint,
+    routes: Iterable[OperationRoute],
+    metrics: Metrics | None,
+    is_shutting_down: Callable[[], bool],
+) -> FastAPI:
+    """What answers all that is no operation. It knows the operations, too, to say which method a path is used with.
+
+    `leaving` tells whether this process is about to end.
+    """
+    made = FastAPI(
+        title="Store Operations Service",
+        redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        dependencies=[] if endpoint.lenient else [Depends(_check_no_parameters)],
+    )
+    for way in routes:
+        _add_route(made, endpoint, way)
+    add_docs(made)
+    add_health_pages(made, endpoint, metrics, is_shutting_down)
+    made.add_exception_handler(HTTPException, _handle_no_route)
+    made.add_exception_handler(Refusal, _handle_refusal)
+    made.add_exception_handler(StorageError, _handle_storage_error)
+    return made
+
+
+def _add_route(app: FastAPI, endpoint: OperationEndpoint, route: OperationRoute) -> None:
+    app.add_api_route(
+        route.path,
+        _route_handler(endpoint, route.operation),
+        methods=[route.method],
+        name=route.operation.name,
+        response_model=None,
+        response_class=Response,
+    )
+
+
+def _route_handler(
+    operation_endpoint: OperationEndpoint, operation: ServedOperation
+) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        return await operation_endpoint.handle(operation, request)
+
+    return endpoint
+
+
+def _check_no_parameters(request: Request) -> None:
+    """Pages about the service take no parameters; operations, which do, never come here. Raises Refusal (400)."""
+    if request.scope["query_string"]:
+        query_values(request.scope["query_string"], ())
+
+
+async def _handle_refusal(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    return refusal_response(error)
+
+
+async def _handle_no_route(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    message = {404: "There is no such operation here.", 405: "This path is used with another method."}
+    status = error.status_code
+    answer = result_response(OperationResult(status, Refusal(status, message.get(status, str(error.detail))).body()))
+    answer.headers.update(error.headers or {})
+    if status == 405:
+        answer.headers["Allow"] = ", ".join(_allowed_methods(request))
+    return answer
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """The methods with which this path is used: each has a route of its own."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    here = [route for route in routes if route.matches(request.scope)[0] != Match.NONE]
+    return sorted({method for route in here for method in route.methods or ()})
+
+
+async def _handle_storage_error(request: Request, error: Exception) -> Response:
+    return result_response(OperationResult(503, Refusal(503, str(error)).body()))
+
+
+DOCS_PATH = "/docs"
+SCHEMA_PATH = "/openapi.json"
+_ASSETS = {
+    "swagger-ui-bundle.js": "text/javascript",
+    "swagger-ui.css": "text/css",
+    "favicon.png": "image/png",
+}
+_CONTENT_POLICY = (
+    "default-src 'none'; connect-src 'self'; img-src 'self' data:; script-src 'self' 'unsafe-inline';"
+    " style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""A browser fetches from nowhere else, whatever the scripts would like."""
+_DOCS_HEADERS = {
+    "Content-Security-Policy": _CONTENT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def add_docs(app: FastAPI) -> None:
+    """Add the page and its files to the app. Neither needs a token: they tell nothing of any store."""
+    page = get_swagger_ui_html(
+        openapi_url=SCHEMA_PATH,
+        title=app.title,
+        swagger_js_url=f"{DOCS_PATH}/swagger-ui-bundle.js",
+        swagger_css_url=f"{DOCS_PATH}/swagger-ui.css",
+        swagger_favicon_url=f"{DOCS_PATH}/favicon.png",
+        # Swagger UI would show the schema to a validator elsewhere.
+        swagger_ui_parameters={"validatorUrl": None, "docExpansion": "none", "persistAuthorization": False},
+    ).body
+
+    async def docs() -> Response:
+        return Response(page, media_type="text/html", headers=_DOCS_HEADERS)
+
+    async def asset(name: str) -> Response:
+        if name not in _ASSETS:
+            return Response(status_code=404, headers=_DOCS_HEADERS)
+        content = files("fastapi_offline").joinpath("static", name).read_bytes()
+        return Response(content, media_type=_ASSETS[name], headers=_DOCS_HEADERS | {"Cache-Control": "max-age=3600"})
+
+    async def schema() -> Response:
+        return Response(to_json_bytes(build_document()), media_type=JSON_TYPE)
+
+    app.add_api_route(SCHEMA_PATH, schema, include_in_schema=False)
+    app.add_api_route(DOCS_PATH, docs, include_in_schema=False)
+    app.add_api_route(f"{DOCS_PATH}/{{name}}", asset, include_in_schema=False)
+
+
+METRICS_PATH = "/metrics"
+READY_TIMEOUT_S = 1.5
+"""So long the database may take to answer, before it is said that no requests should come here."""
+
+
+def add_health_pages(
+    app: FastAPI, endpoint: OperationEndpoint, metrics: Metrics | None, is_shutting_down: Callable[[], bool]
+) -> None:
+    """Add the routes; figures only where they are kept. `leaving` tells whether this process is about to end."""
+    probe = _DatabaseProbe(endpoint.database)
+
+    async def health() -> Response:
+        """Whether this process lives, whatever its database does. Needs no token and tells nothing else."""
+        return _success_response()
+
+    async def ready() -> Response:
+        """Whether requests should come here. Needs no token."""
+        if is_shutting_down():
+            return result_response(OperationResult(503, Refusal(503, "This process is leaving.").body()))
+        if not await probe.is_answering():
+            return result_response(OperationResult(503, Refusal(503, "The database does not answer.").body()))
+        return _success_response()
+
+    app.add_api_route(HEALTH_PATH, health, methods=["GET"], response_class=Response)
+    app.add_api_route(READY_PATH, ready, methods=["GET"], response_class=Response)
+    if metrics is not None:
+        _add_metrics_page(app, endpoint, metrics)
+
+
+def _add_metrics_page(app: FastAPI, endpoint: OperationEndpoint, metrics: Metrics) -> None:
+    from aisle.service.http.metrics import CONTENT_TYPE, is_local
+
+    async def nothing(ctx: Context, call: OperationCall) -> bytes:
+        return b""
+
+    asked = ServedOperation(
+        "metrics", (), None, False, Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
+    )
+
+    sizes = TableSizes(endpoint.database)
+
+    async def figures(request: Request) -> Response:
+        if not is_local(request):
+            answer = await endpoint.handle(asked, request)
+            if answer.status_code != 200:
+                return answer
+        await sizes.refresh()
+        return Response(metrics.render(sizes.by_table), media_type=CONTENT_TYPE)
+
+    app.add_api_route(METRICS_PATH, figures, methods=["GET"], include_in_schema=False)
+
+
+class _DatabaseProbe:
+    """Asks the database whether it answers, once for all who want to know at the same time."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._pending: asyncio.Task[bool] | None = None
+
+    async def is_answering(self) -> bool:
+        """Whether it does so in time; the question goes on, and the next one who wants to know waits for it too."""
+        if self._pending is None or self._pending.done():
+            self._pending = asyncio.create_task(self._query())
+        asking = self._pending
+        done, _ = await asyncio.wait({asking}, timeout=READY_TIMEOUT_S)
+        return bool(done) and asking.result()
+
+    async def _query(self) -> bool:
+        try:
+            await self._database.read(_query_database)
+        except Exception:  # the watch of the storage says which
+            return False
+        return True
+
+
+def _success_response() -> Response:
+    return Response(b'{"success":true}', media_type=JSON_TYPE)
+
+
+async def _query_database(tx: Transaction) -> None:
+    await tx.one(access.HAS_DATA)

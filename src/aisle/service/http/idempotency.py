@@ -1,0 +1,125 @@
+"""A write, carried out once: its key, all its effects and the answer are stored together (README: Idempotency-Key)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from aisle.service.auth.tokens import authorize_store
+from aisle.service.context import CHAIN, Context, OperationCall
+from aisle.service.db import ConstraintViolated
+from aisle.service.db.statements import access
+from aisle.service.errors import Refusal, conflict, forbidden
+from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, named_stores
+
+_NO_STORE = {"Cache-Control": "no-store"}
+
+
+async def run_once(
+    ctx: Context, operation: ServedOperation, request: ParsedRequest, is_same_request: Callable[[str], bool]
+) -> OperationResult:
+    """Carry a write out, or answer a repeat with what was answered the first time."""
+    if operation.handler.has_secrets:
+        return OperationResult(200, await _run_handler(ctx, operation, request), headers=_NO_STORE)
+    if request.idempotency_key is None:
+        return OperationResult(200, await _run_handler(ctx, operation, request))
+    store_number = await _key_scope(ctx, request.call)
+    scope = (
+        store_number,
+        request.idempotency_key if store_number != CHAIN else _token_key(ctx, request.idempotency_key),
+    )
+    kept = await ctx.tx.one(access.RESPONSE_OF_KEY, *scope)
+    if kept is not None:
+        if not is_same_request(kept[0]):
+            raise Refusal(422, "This key was used for another request.", "Idempotency-Key")
+        await _authorize_named_stores(ctx, request.call)
+        if kept[1] < 400 or not (request.replay and ctx.store):
+            return OperationResult(kept[1], bytes(kept[2]), is_replayed=True)
+        await ctx.tx.run(access.REFUSAL_DELETE, *scope)  # a late copy of it was refused here: it was carried out once
+    await _check_confirmed_keys(ctx, request, scope[0])
+    try:
+        async with ctx.tx.savepoint():
+            return OperationResult(200, await _run_handler(ctx, operation, request, scope))
+    except Refusal as refusal:
+        if (
+            not refusal.is_deterministic or request.replay
+        ):  # what was carried out once may only wait for what others bring
+            raise
+        answer = OperationResult(refusal.status, refusal.body())
+    await ctx.tx.run(access.RESPONSE_ADD, *_stored_response(scope, request, answer, ctx.now))
+    return answer
+
+
+async def _check_confirmed_keys(ctx: Context, request: ParsedRequest, store_number: str) -> None:
+    """Raises Refusal (425) where the database lacks what was confirmed to the sender before: it is an earlier copy, and
+    the sender has to say again what is missing before anything that follows from it."""
+    if request.confirmed_keys and await unknown_keys(ctx, store_number, request.confirmed_keys):
+        raise Refusal(
+            425, "The service was put back from an earlier copy; what it lost has to come first.", retry_after=1
+        )
+
+
+async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> list[str]:
+    """Those of the keys under which nothing was ever carried out here, for this store or for the chain."""
+    left = await _unknown_in_scope(ctx, store_number, list(keys))
+    if not left:
+        return left
+    kept = {_token_key(ctx, key): key for key in left}
+    return [kept[name] for name in await _unknown_in_scope(ctx, CHAIN, list(kept))]
+
+
+def _token_key(ctx: Context, key: str) -> str:
+    """What a key is kept under that belongs to no store: the token's own, with which go the stores that it is for."""
+    return f"{key}@{ctx.principal.parent_token_id or ctx.principal.token_id}"
+
+
+async def _unknown_in_scope(ctx: Context, scope: str, keys: list[str]) -> list[str]:
+    known = {row[0] for row in await ctx.tx.all(access.KNOWN_KEYS, scope, keys)}
+    return [key for key in keys if key not in known]
+
+
+def _stored_response(
+    scope: tuple[str, str], request: ParsedRequest, result: OperationResult, now: str
+) -> tuple[object, ...]:
+    return (*scope, request.fingerprint, result.status, result.body, now)
+
+
+async def _run_handler(
+    ctx: Context, operation: ServedOperation, request: ParsedRequest, scope: tuple[str, str] | None = None
+) -> bytes:
+    """The answer's body; with a scope it is kept for its key, written with the last of what was done."""
+    try:
+        body = await operation.handler.run(ctx, request.call)
+        if scope is not None:
+            ctx.defer(access.RESPONSE_ADD, [_stored_response(scope, request, OperationResult(200, body), ctx.now)])
+        await ctx.write_deferred()
+    except ConstraintViolated as problem:
+        if request.idempotency_key is None:
+            raise
+        # The stored answer is forgotten some day, the ledger is not: it happens once, even so.
+        raise conflict("This was carried out before; its answer is no longer kept.", "Idempotency-Key") from problem
+    return body
+
+
+async def _key_scope(ctx: Context, call: OperationCall) -> str:
+    """Under which store a key is kept: the path's, else the first of those named in the body, else the chain, where it
+    is the token's own.
+
+    Raises Refusal (403) where it is none of the token's.
+    """
+    if ctx.store:
+        return ctx.store.number
+    number = min((number for number in named_stores(call) if number), default=CHAIN)
+    if number != CHAIN and not ctx.principal.all_stores:
+        await authorize_store(ctx.tx, ctx.principal, number)
+    return number
+
+
+async def _authorize_named_stores(ctx: Context, call: OperationCall) -> None:
+    """Who hears a stored answer has to have a right to it today. Raises Refusal (403)."""
+    if ctx.store:
+        return
+    for number in sorted({number or "" for number in named_stores(call)}):
+        if number:
+            await authorize_store(ctx.tx, ctx.principal, number)
+        elif not ctx.principal.all_stores:
+            raise forbidden()

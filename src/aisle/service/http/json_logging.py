@@ -1,0 +1,129 @@
+"""The access log: one line of JSON for each request, of what was asked and not of whom or what it was about.
+
+It holds the operation, status, time, size, the caller's address, the request's id, and which token of which role asked
+for which store. It never holds a path, a query, a body or a token: in them are secrets, and customers.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
+from typing import Any
+
+from aisle.errors import UsageError
+from aisle.service.domain.timestamps import format_timestamp
+
+RequestRecorder = Callable[[dict[str, Any]], None]
+"""Hears of each request when its answer is on its way."""
+
+REQUEST_RECORD = "aisle.access"
+"""Where in the scope of a request the gate says who asks for what."""
+
+STDERR = Path("-")
+
+
+class AccessLog:
+    """Writes into `file` (0600, opened anew when it was moved away), or to the standard error for `-`.
+
+    Raises UsageError when the file cannot be written.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._handler: logging.Handler
+        if file == STDERR:
+            self._handler = logging.StreamHandler(sys.stderr)
+        else:
+            try:
+                self._handler = _OwnerOnlyHandler(file, encoding="utf-8")
+            except OSError as problem:
+                raise UsageError(f"{file} cannot be written: {problem.strerror}.") from problem
+        self._logger = logging.Logger("aisle.access", logging.INFO)
+        self._logger.addHandler(self._handler)
+
+    def __call__(self, record: dict[str, Any]) -> None:
+        """Write one line."""
+        self._logger.info("%s", json.dumps(record))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._handler.close()
+
+
+class _OwnerOnlyHandler(WatchedFileHandler):
+    """Makes the file for its owner alone, each time it is opened."""
+
+    def _open(self) -> TextIOWrapper:
+        handle = os.open(self.baseFilename, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        return os.fdopen(handle, "a", encoding=self.encoding)
+
+
+log = logging.getLogger("aisle.service")
+
+_LOGGER_NAMES = ("aisle", "uvicorn", "asyncio", "py.warnings")
+
+
+class JsonFormatter(logging.Formatter):
+    """One object a line: when, how bad, who says it, what; of a failure its kind and where it came from.
+
+    Not what the exception says, nor values: customers may be in them.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        said: dict[str, object] = {
+            "at": format_timestamp(record.created),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            "process": record.process,
+        }
+        if record.exc_info and record.exc_info[0]:
+            kind, _, trace = record.exc_info
+            frames = traceback.extract_tb(trace)
+            said["exception"] = kind.__name__
+            said["where"] = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+        return json.dumps(said, ensure_ascii=False)
+
+
+def format_line(message: str) -> str:
+    """Such a line of what is no record of a logger."""
+    return JsonFormatter().format(logging.LogRecord("aisle.service", logging.INFO, "", 0, message, None, None))
+
+
+@contextmanager
+def log_as_json() -> Iterator[None]:
+    """Everything that this process says goes to the standard error in such lines meanwhile: also what its threads and
+    the process itself end with, and warnings."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter())
+    loggers = [logging.getLogger(name) for name in _LOGGER_NAMES]
+    before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.handlers[:], logger.propagate = [handler], False
+        logger.setLevel(logging.INFO if logger.name == "aisle" else logging.WARNING)
+    hooks = sys.excepthook, threading.excepthook, warnings.showwarning
+    sys.excepthook = lambda kind, problem, trace: _log_fatal("process", (kind, problem, trace))
+    threading.excepthook = lambda args: _log_fatal("thread", (args.exc_type, args.exc_value, args.exc_traceback))
+    warnings.showwarning = lambda *said, **_: logging.getLogger("py.warnings").warning("%s", said[1].__name__)
+    try:
+        yield
+    finally:
+        sys.excepthook, threading.excepthook, warnings.showwarning = hooks
+        for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
+            logger.handlers[:], logger.propagate = handlers, propagate
+            logger.setLevel(level)
+
+
+def _log_fatal(ended: str, error: Any) -> None:
+    """A process or thread ends with this."""
+    log.critical("a %s ended by a failure", ended, exc_info=error)

@@ -1,0 +1,200 @@
+"""Figures for Prometheus: how many requests, how long, how large, how many at once; of one process or of all workers.
+
+Labels are the names of operations, methods and statuses, of which there are only so many. Nothing of stores, people,
+tokens or customers is in them.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+    multiprocess,
+)
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+
+from aisle import __version__
+from aisle.contract.wire import OPERATIONS
+from aisle.service.handlers.extensions import EXTENSIONS
+from aisle.service.http.workers import METRICS_FOLDER_VARIABLE
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # several workers have none, and one has the same names as many
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+NO_OPERATION = "none"
+_OPERATION_NAMES = frozenset({*OPERATIONS, *(extension.name for extension in EXTENSIONS)})
+_METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
+_NO_SIZES: Mapping[str, int] = MappingProxyType({})
+_MINIMUM_METRICS = frozenset({"process_start_time_seconds", "process_max_fds"})
+_BUCKET_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+# A proxy on this machine asks for others.
+_PROXY_HEADERS = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
+
+
+class Metrics:
+    """The figures of this process; with `SHARED_FIGURES` in the environment they are told for all workers."""
+
+    def __init__(self) -> None:
+        self._folder = os.environ.get(METRICS_FOLDER_VARIABLE)
+        self._registry = CollectorRegistry()
+        registry = None if self._folder else self._registry
+        self._requests = Counter(
+            "aisle_requests", "Requests that were answered.", ["operation", "method", "status"], registry=registry
+        )
+        self._seconds = Histogram(
+            "aisle_request_seconds", "How long they took.", ["operation"], buckets=_BUCKET_SECONDS, registry=registry
+        )
+        self._bytes = Counter("aisle_answer_bytes", "Bytes of the answers.", ["operation"], registry=registry)
+        self._running = Gauge(
+            "aisle_requests_running", "Requests that run now.", registry=registry, multiprocess_mode="livesum"
+        )
+        self._database_up = Gauge(
+            "aisle_database_up", "1 while the database can be used.", registry=registry, multiprocess_mode="livemin"
+        )
+        self._database_up.set(1)
+        self._database_losses = Counter("aisle_database_losses", "Times that the database was lost.", registry=registry)
+        self._database_waits = Histogram(
+            "aisle_database_wait_seconds",
+            "Waits for a connection (pool), and for a lock that another writer holds (lock).",
+            ["what"],
+            buckets=_BUCKET_SECONDS,
+            registry=registry,
+        )
+        for what in ("pool", "lock"):
+            self._database_waits.labels(what)
+        self._replays = Counter(
+            "aisle_replays", "Writes that were answered from what was stored under their key.", registry=registry
+        )
+        worker_restart_counter(registry)
+        self._certificate = Gauge(
+            "aisle_certificate_until_seconds",
+            "Until when the certificate is good, in seconds since 1970; 0 for one that is not, or where there is none.",
+            registry=registry,
+            multiprocess_mode="livemin",
+        )
+
+    def start_request(self) -> None:
+        """A request came."""
+        self._running.inc()
+
+    def finish_request(self, record: Mapping[str, Any]) -> None:
+        """It was answered; `record` is a line of the access log."""
+        self._running.dec()
+        name = record.get("operation")
+        operation = name if name in _OPERATION_NAMES else NO_OPERATION
+        method = record["method"] if record["method"] in _METHODS else "other"
+        self._requests.labels(operation, method, str(record["status"])).inc()
+        self._seconds.labels(operation).observe(record["ms"] / 1000)
+        self._bytes.labels(operation).inc(record["bytes"])
+        if record.get("replayed"):
+            self._replays.inc()
+
+    def set_database_up(self, *, up: bool) -> None:
+        """See `storage.watch.Figures`."""
+        self._database_up.set(up)
+        if not up:
+            self._database_losses.inc()
+
+    def observe_database_wait(self, kind: str, seconds: float) -> None:
+        """See `storage.watch.Figures`."""
+        self._database_waits.labels(kind).observe(seconds)
+
+    def set_certificate_expiry(self, until: float) -> None:
+        """Until when the certificate is good."""
+        self._certificate.set(until)
+
+    def render(self, sizes: Mapping[str, int] = _NO_SIZES) -> bytes:
+        """What a scrape gets; with the sizes of the database, as `sizes` has them."""
+        registry, processes = CollectorRegistry(), [os.getpid()]
+        if self._folder:
+            processes = _living_workers(Path(self._folder))
+            multiprocess.MultiProcessCollector(registry, path=self._folder)  # type: ignore[no-untyped-call]
+        else:
+            registry.register(_FunctionCollector(self._registry.collect))
+        registry.register(_FunctionCollector(partial(_process_metrics, processes)))
+        registry.register(_FunctionCollector(partial(_table_metrics, sizes)))
+        PlatformCollector(registry=registry)
+        return generate_latest(registry)
+
+
+class _FunctionCollector(Collector):
+    """What a function finds."""
+
+    def __init__(self, collect: Callable[[], Iterable[Metric]]) -> None:
+        self._collect = collect
+
+    def collect(self) -> Iterable[Metric]:
+        """See Collector."""
+        return self._collect()
+
+
+def _table_metrics(sizes: Mapping[str, int]) -> Iterator[Metric]:
+    rows = GaugeMetricFamily("aisle_table_rows", "Rows of the tables that grow with time.", labels=["table"])
+    for table, count in sizes.items():
+        if table != "*":
+            rows.add_metric([table], count)
+    yield rows
+    yield GaugeMetricFamily("aisle_database_bytes", "Bytes of the database.", value=sizes.get("*", 0))
+
+
+def _process_metrics(processes: Iterable[int]) -> Iterator[Metric]:
+    """The version, and what all workers take together; of times and limits the least."""
+    info = GaugeMetricFamily("aisle_info", "The version that runs.", labels=["version"])
+    info.add_metric([__version__], 1)
+    yield info
+    found: dict[str, Metric] = {}
+    for pid in processes:
+        for metric in ProcessCollector(pid=partial(int, pid), registry=None).collect():
+            before = found.setdefault(metric.name, metric)
+            if before is metric or not metric.samples or not before.samples:
+                continue
+            values = before.samples[0].value, metric.samples[0].value
+            value = min(values) if metric.name in _MINIMUM_METRICS else sum(values)
+            kind = CounterMetricFamily if metric.type == "counter" else GaugeMetricFamily
+            found[metric.name] = kind(metric.name, metric.documentation, value)
+    yield from found.values()
+
+
+def worker_restart_counter(registry: CollectorRegistry | None) -> Counter:
+    """Counts workers that died and were replaced; the parent of workers counts, and each of them names it."""
+    return Counter("aisle_worker_restarts", "Workers that died and were replaced.", registry=registry)
+
+
+def _living_workers(folder: Path) -> list[int]:
+    """The workers. What those that are gone had running runs no more; what they counted stays."""
+    living: set[int] = set()
+    for file in folder.glob("gauge_live*_*.db"):
+        pid = int(file.stem.rpartition("_")[2])
+        try:
+            os.kill(pid, 0)
+            living.add(pid)
+        except ProcessLookupError:
+            multiprocess.mark_process_dead(pid, path=str(folder))  # type: ignore[no-untyped-call]
+    return sorted(living)
+
+
+def is_local(request: Request) -> bool:
+    """Whether a request comes from this machine itself, and not through a proxy that runs on it."""
+    if request.client is None or any(name in request.headers for name in _PROXY_HEADERS):
+        return False
+    try:
+        return ipaddress.ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False

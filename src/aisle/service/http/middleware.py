@@ -1,0 +1,189 @@
+"""The first and last thing on every request: the path is taken as it was sent, every answer says what we can do.
+
+`A%2F12` is one segment. The path goes on to the router still encoded, and each parameter is decoded once.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from functools import lru_cache
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote_to_bytes
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from aisle.service.domain.timestamps import Clock, format_timestamp
+from aisle.service.errors import PROBLEM_TYPE, Refusal, bad_request
+from aisle.service.http.json_logging import REQUEST_RECORD, RequestRecorder
+from aisle.service.limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_HEADERS, MAX_QUERY_BYTES, is_valid_code
+
+_FEATURES = (
+    "occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match,"
+    " claims, changes, locations, people, sign-in, receipt-line, assignments, reviews, recounts, line-rejection,"
+    " named-orders, log-entry, delivery-marks, aside, known-keys, tokens, audit"
+)
+
+
+def features(keys_days: int) -> str:
+    """What this service can, and how many days it keeps answers under their keys."""
+    return f"idempotency={keys_days}d, {_FEATURES}"
+
+
+FEATURES = features(KEYS_KEPT_DAYS)
+
+# Parts of a path that are no longer are remembered; most requests come to the same few.
+_CACHED_LENGTH = 64
+REQUEST_ID_HEADER = b"x-request-id"
+"""Names a request in the access log and in the log of failures; whoever asks may say it, and hears it."""
+_REQUEST_ID_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
+# Headers that say one thing: of two that differ nobody can know which is meant.
+_SINGLE_VALUE_HEADERS = frozenset(
+    {
+        b"aisle-app-user",
+        b"aisle-clock-ahead",
+        b"aisle-follows",
+        b"aisle-occurred-at",
+        b"aisle-replay",
+        b"aisle-terminal",
+        b"appusername",
+        b"authorization",
+        b"container_override",
+        b"content-length",
+        b"content-type",
+        b"host",
+        b"idempotency-key",
+        b"if-match",
+        b"transfer-encoding",
+    }
+)
+
+if TYPE_CHECKING:
+    from aisle.service.http.metrics import Metrics
+
+
+class RequestMiddleware:
+    """ASGI middleware, outermost."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        record_request: RequestRecorder | None = None,
+        clock: Clock = time,
+        metrics: Metrics | None = None,
+        keys_days: int = KEYS_KEPT_DAYS,
+    ) -> None:
+        self.app = app
+        self._announced = (b"aisle-features", features(keys_days).encode())
+        self._record_request = record_request
+        self._metrics = metrics
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        client = scope.get("client")
+        request_id = _request_id(scope)
+        notes: dict[str, Any] = {"client": client[0] if client else "", "request": request_id}
+        named = (REQUEST_ID_HEADER, request_id.encode())
+        began, status, size = monotonic(), 0, 0
+
+        async def announce(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], self._announced, named]
+            else:
+                size += len(message.get("body", b""))
+            await send(message)
+
+        if self._metrics:
+            self._metrics.start_request()
+        try:
+            await self._check_and_forward({**scope, REQUEST_RECORD: notes}, receive, announce)
+        finally:
+            took = round((monotonic() - began) * 1000, 1)
+            record = {"method": scope["method"], "status": status, "ms": took, "bytes": size, **notes}
+            if self._metrics:
+                self._metrics.finish_request(record)
+            if self._record_request:
+                self._record_request({"at": format_timestamp(self._clock()), **record})
+
+    async def _check_and_forward(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """`scope` is ours alone."""
+        try:
+            _check_headers(scope)
+            path = normalize_path(scope)
+        except Refusal as refusal:
+            await _send_refusal(send, refusal)
+            return
+        scope["path"] = path
+        await self.app(scope, receive, send)
+
+
+def _request_id(scope: Scope) -> str:
+    """The request's own id where it has one that can be written down, else a fresh one."""
+    said = next((value.decode("latin-1") for name, value in scope["headers"] if name == REQUEST_ID_HEADER), "")
+    return said if _REQUEST_ID_PATTERN.fullmatch(said) else secrets.token_hex(8)
+
+
+def _check_headers(scope: Scope) -> None:
+    headers = scope["headers"]
+    if len(headers) > MAX_HEADERS or sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
+        raise Refusal(431, f"At most {MAX_HEADERS} headers of {MAX_HEADER_BYTES >> 10} KiB together are taken.")
+    said: dict[bytes, bytes] = {}
+    for name, value in headers:
+        if name in _SINGLE_VALUE_HEADERS and said.setdefault(name, value) != value:
+            raise bad_request("This header is there twice, and says two things.", name.decode())
+    _check_framing(said, scope["http_version"])
+    if len(scope["query_string"]) > MAX_QUERY_BYTES:
+        raise Refusal(414, f"A query has at most {MAX_QUERY_BYTES >> 10} KiB.")
+
+
+def _check_framing(headers: dict[bytes, bytes], version: str) -> None:
+    """Who stands before us has to see the same requests; of the parsers, each lets some of this pass."""
+    if b"host" not in headers and version == "1.1":
+        raise bad_request("A request says which host it is for.", "Host")
+    if (coding := headers.get(b"transfer-encoding")) is not None:
+        if b"content-length" in headers:
+            raise bad_request("A body has a length, or comes in parts.", "Transfer-Encoding")
+        if coding.lower() != b"chunked":
+            raise bad_request("A body comes in parts, and in no other coding.", "Transfer-Encoding")
+
+
+def normalize_path(scope: Scope) -> str:
+    """The path with every segment encoded in one way. Raises Refusal (400) for segments that name nothing."""
+    raw = scope.get("raw_path") or quote(scope["path"]).encode()
+    first, *parts = raw.split(b"/")
+    if first or parts == [b""]:
+        return "/"
+    return "".join("/" + _normalize_segment(part) for part in parts)
+
+
+def _normalize_segment(raw: bytes) -> str:
+    return _encode_short_segment(raw) if len(raw) <= _CACHED_LENGTH else _encode_segment(raw)
+
+
+def _encode_segment(raw: bytes) -> str:
+    try:
+        text = unquote_to_bytes(raw).decode()
+    except UnicodeDecodeError:
+        raise bad_request("The path is not valid UTF-8.") from None
+    if not is_valid_code(text) or "\0" in text:
+        raise bad_request("The path has a part that names nothing.")
+    return quote(text, safe="")
+
+
+_encode_short_segment = lru_cache(maxsize=2000)(_encode_segment)
+
+
+async def _send_refusal(send: Send, refusal: Refusal) -> None:
+    """Refuse the request and end its connection: others may read what follows in another way (RFC 9112, 6.1)."""
+    body = refusal.body()
+    headers = [(b"content-type", PROBLEM_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+    headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

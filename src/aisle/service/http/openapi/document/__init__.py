@@ -1,0 +1,398 @@
+"""What each operation may answer, as the OpenAPI page shows it: the result, and every refusal (README: Answers)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
+
+from aisle.contract.models import result_adapter
+from aisle.contract.models.extensions import is_optional_body, request_body_adapter
+from aisle.contract.operations import Operation as Row
+from aisle.contract.operations import Param
+from aisle.contract.wire import OPERATIONS, pool_fields
+from aisle.service.domain.quantities import INT32_FIELDS, INT32_LIMIT, INT64_LIMIT, NUMBER_LIMIT, QUANTITY_LIMIT
+from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, STATUS_TITLES
+from aisle.service.handlers.extensions import EXTENSIONS, Extension
+from aisle.service.handlers.list_response import MAX_COUNTED, SCROLL_PARAM
+from aisle.service.http.openapi.examples import EXAMPLES
+from aisle.service.http.openapi.links import LINKS
+from aisle.service.http.openapi.parameters import (
+    IF_MATCH_HEADER,
+    TERMINAL_HEADER,
+    TIME_SCHEMA,
+    WRITE_HEADERS,
+    parameter_objects,
+)
+from aisle.service.http.validation import COUNT_FIELDS, ID_FIELDS, PRICE_FIELDS
+
+Schema = dict[str, Any]
+
+PROBLEM_SCHEMA: Schema = {
+    "type": "object",
+    "description": "The standard result with the members of RFC 9457. Assumed: the interface shows no errors.",
+    "x-assumed": True,
+    "required": ["success", "message", "type", "title", "status", "detail"],
+    "properties": {
+        "success": {"const": False},
+        "message": {"type": "string", "description": "What is wrong, and where."},
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "description": "The fields that are wrong.",
+            "items": {
+                "type": "object",
+                "required": ["field", "message"],
+                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+            },
+        },
+        "line": {"type": "object", "description": "409: the order line as it is now."},
+        "order": {"type": "object", "description": "412: the order as it is now, with its lines."},
+    },
+}
+
+_COMMON_STATUSES = (400, 401, 403, 413, 414, 429, 431, 500, 503)
+_OF_CONNECTION = 408
+"""Said by the connection itself, and without a body."""
+_WRITE_STATUSES = (404, _OF_CONNECTION, 409, 415, 422, 425)
+_RETRY_HEADER: Schema = {
+    "Retry-After": {"description": "In how many seconds to come again.", "schema": {"type": "integer", "minimum": 0}}
+}
+_HEADERS_OF_STATUS: dict[int, Schema] = {
+    401: {"WWW-Authenticate": {"description": "Bearer", "schema": {"type": "string"}}},
+    425: _RETRY_HEADER,
+    429: _RETRY_HEADER,
+    503: _RETRY_HEADER,
+}
+_FEATURES_HEADER: Schema = {
+    "Aisle-Features": {"description": "The extensions that this service has.", "schema": {"type": "string"}}
+}
+_REPLAYED_HEADER: Schema = {
+    "Idempotency-Replayed": {
+        "description": "true: this is what was answered the first time.",
+        "schema": {"type": "string", "enum": ["true"]},
+    }
+}
+
+
+def responses(result: Schema, *, write: bool, names_resource: bool, checks_version: bool = False) -> dict[str, Schema]:
+    """Every answer of an operation. `path`: it names what may not be there; `versions`: it hears `If-Match`."""
+    good = {
+        "description": "Done" if write else "What was asked for",
+        "headers": _FEATURES_HEADER | (_REPLAYED_HEADER if write else {}),
+        "content": {JSON_TYPE: {"schema": result}},
+    }
+    statuses = {
+        *_COMMON_STATUSES,
+        *(_WRITE_STATUSES if write else ()),
+        *((404,) if names_resource else ()),
+        *((412,) if checks_version else ()),
+    }
+    return {"200": good} | {str(status): _refusal_response(status) for status in sorted(statuses)}
+
+
+def _refusal_response(status: int) -> Schema:
+    description = f"{STATUS_TITLES[status]}. Assumed: the interface shows no status codes."
+    if status == _OF_CONNECTION:
+        return {"description": description}
+    return {
+        "description": description,
+        "headers": _FEATURES_HEADER | _HEADERS_OF_STATUS.get(status, {}),
+        "content": {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+
+
+ResultSchema = dict[str, Any]
+
+_TEXT_SCHEMA: ResultSchema = {"type": "string"}
+_NUMBER_SCHEMA: ResultSchema = {"type": "number"}
+
+
+def _object(required: dict[str, ResultSchema]) -> ResultSchema:
+    return {"type": "object", "required": list(required), "properties": required}
+
+
+def _list_of(name: str, row: ResultSchema) -> ResultSchema:
+    return _object({name: {"type": "array", "items": row}})
+
+
+_PRODUCT_QUANTITY = {"product_number": _TEXT_SCHEMA, "quantity": _NUMBER_SCHEMA}
+_PERSON_SCHEMA = {"badge": _TEXT_SCHEMA, "user": _TEXT_SCHEMA, "name": _TEXT_SCHEMA, "role": {"type": "string"}}
+_CHANGE_SCHEMA = {
+    "topic": {"type": "string", "description": "order, product, location, store and so on"},
+    "key": _TEXT_SCHEMA,
+    "chain": {"type": "boolean", "description": "whether the chain has changed it; of a product, its catalogue entry"},
+}
+_RECOUNT_SCHEMA = {
+    "id": _NUMBER_SCHEMA,
+    "product_number": _TEXT_SCHEMA,
+    "state": _TEXT_SCHEMA,
+    "ordered_by": _TEXT_SCHEMA,
+    "ordered_on": _TEXT_SCHEMA,
+}
+
+_AUDIT_ENTRY_SCHEMA = {
+    "number": _NUMBER_SCHEMA,
+    "at": _TEXT_SCHEMA,
+    "subject": _TEXT_SCHEMA,
+    "key": _TEXT_SCHEMA,
+    "token_name": _TEXT_SCHEMA,
+}
+_AUDIT_SCHEMA = _object(
+    {"audit": {"type": "array", "items": _object(_AUDIT_ENTRY_SCHEMA)}, "more": {"type": "boolean"}}
+)
+
+_RESULTS: dict[str, ResultSchema] = {
+    "retrieve-log-entry": _object({"id": _NUMBER_SCHEMA, "product_number": _TEXT_SCHEMA, "aisle": {"type": "object"}}),
+    "retrieve-store": _object({"store_number": _TEXT_SCHEMA, "store_name": _TEXT_SCHEMA}),
+    "list-people": _list_of("people", _object(_PERSON_SCHEMA)),
+    "list-changes": _object(
+        {
+            "cursor": {"type": "integer"},
+            "mark": {"type": "string", "description": "the writes that made the last changes; to be said with since"},
+            "changes": {"type": "array", "items": _object(_CHANGE_SCHEMA)},
+            "more": {"type": "boolean"},
+            "restored": {"type": "boolean"},
+            "unknown": {"type": "array", "items": _TEXT_SCHEMA},
+            "forgotten": {"type": "boolean", "description": "changes behind the cursor are gone; read all lists"},
+        }
+    ),
+    "list-unknown-keys": _object({"unknown": {"type": "array", "items": _TEXT_SCHEMA}}),
+    "list-recounts": _object(
+        {"recounts": {"type": "array", "items": _object(_RECOUNT_SCHEMA)}, "more": {"type": "boolean"}}
+    ),
+    "write-recounts": _object({"success": {"const": True}, "data": {"type": "array", "items": _NUMBER_SCHEMA}}),
+    "list-named-orders": _object(
+        {
+            "list": {"type": "array", "items": {"type": "object", "description": "customer order"}},
+            "server_time": _TEXT_SCHEMA,
+        }
+    ),
+    "list-put-backs": _list_of("put_backs", _object(_PRODUCT_QUANTITY)),
+    "list-assignments": _list_of("assignments", _object(_PRODUCT_QUANTITY)),
+    "list-tokens": _list_of("tokens", _object({"token_id": _TEXT_SCHEMA, "name": _TEXT_SCHEMA, "role": _TEXT_SCHEMA})),
+    "create-token": _object({"token_id": _TEXT_SCHEMA, "token": _TEXT_SCHEMA}),
+    "list-audit": _AUDIT_SCHEMA,
+    "list-chain-audit": _AUDIT_SCHEMA,
+}
+_STANDARD_RESULT: ResultSchema = {"$ref": "#/components/schemas/StandardResult"}
+
+
+def result_schema(extension: Extension) -> ResultSchema:
+    """The answer of an extension: its own, or the standard result of a write."""
+    return _RESULTS.get(extension.name) or (_STANDARD_RESULT if extension.method != "GET" else {"type": "object"})
+
+
+HEALTH_PATH = "/aisle/v1/health"
+READY_PATH = "/aisle/v1/ready"
+_MODEL_REFERENCE = "#/components/schemas/{model}"
+_ASSUMED = {
+    "params": "Assumed: the interface does not show the parameters of this operation.",
+    "body": "Assumed: the interface does not show the body of this operation.",
+}
+_OPTIONAL_BODY = "Where it is not there, it is taken as {}; with flush=true it has to be there."
+_MULTI_STORE_NOTE = (
+    f"Over several stores, pages of a list that is longer than {MAX_COUNTED:,} rows have no `total_count`;"
+    " `next_page` tells whether there are more."
+)
+_DESCRIPTION = (
+    "The Store Operations Service Interface as this service answers it. Where the interface is silent, this page says"
+    " what was assumed; operations below /aisle/v1 are extensions. Numbers have at most three decimal places, but for"
+    " figures that are reckoned ahead, such as `forecast_array`; texts have no NUL character. A query parameter or a"
+    " field that an operation does not have is refused (400). Examples are good in the demo store."
+)
+# Texts of bodies that are read as moments; a text that is none is refused.
+_TIME_FIELDS = {
+    "datetime_created",
+    "datetime_expected",
+    "delivery_date",
+    "expiry_date_time",
+    "last_order_line_exported_on",
+    "modification_datetime",
+    "next_delivery_date",
+    "next_ordering_date",
+    "order_after_date",
+    "ordering_datetime",
+    "pickup_date",
+    "scanned_datetime",
+    "store_next_delivery_datetime",
+    "store_next_ordering_datetime",
+    "validate_expiry_date_time",
+}
+
+# How large numbers may be that are not what others are.
+_QUANTITY_FIELDS = ("counted_quantity", "picked_quantity", "quantity", *pool_fields("stock_pool_"))
+_FIELD_LIMITS = (
+    dict.fromkeys(ID_FIELDS, INT64_LIMIT)
+    | dict.fromkeys(INT32_FIELDS, INT32_LIMIT)
+    | dict.fromkeys(_QUANTITY_FIELDS, QUANTITY_LIMIT)
+)
+# Flagged as a moment by the interface, and described as yyyyMMdd; it is told as it was said.
+_DATE_FIELD = "deprecation_date"
+
+
+@cache
+def build_document() -> Schema:
+    """The whole page as data, made once."""
+    adapters = _body_and_result_adapters()
+    keys: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [(key, "validation", adapters[key]) for key in adapters]
+    made, definitions = TypeAdapter.json_schemas(keys, ref_template=_MODEL_REFERENCE)
+    schemas = {key: schema for (key, _), schema in made.items()}
+    components = {name: _clean_schema(schema) for name, schema in definitions["$defs"].items()}
+    paths: dict[str, dict[str, Schema]] = {}
+    for row in OPERATIONS.values():
+        paths.setdefault(row.path, {})[row.method.lower()] = _interface_operation(row, schemas)
+    for extension in EXTENSIONS:
+        paths.setdefault(extension.path, {})[extension.method.lower()] = _extension_operation(extension, schemas)
+    paths[HEALTH_PATH] = {"get": _public_read("health", "Whether this process lives; the database is not asked.")}
+    paths[READY_PATH] = {
+        "get": _public_read(
+            "ready",
+            "Whether requests should come here: not while the process is leaving or its database does not answer.",
+        )
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Store Operations Service", "version": "2", "description": _DESCRIPTION},
+        "paths": paths,
+        "components": {
+            "schemas": components | {"Problem": PROBLEM_SCHEMA},
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "Assumed: the word Bearer before the token; it may be left out.",
+                    "x-assumed": True,
+                }
+            },
+        },
+        "security": [{"token": []}],
+        "tags": [{"name": name} for name in dict.fromkeys(row.area for row in OPERATIONS.values())]
+        + [{"name": "aisle", "description": "Extensions of this service."}],
+    }
+
+
+def _body_and_result_adapters() -> dict[str, TypeAdapter[Any]]:
+    """What is read and answered, by `name body` and `name result`."""
+    found = {f"{row.name} result": result_adapter(row) for row in OPERATIONS.values()}
+    found |= {f"{row.name} body": request_body_adapter(row) for row in OPERATIONS.values() if row.body}
+    found |= {f"{one.name} body": one.body_adapter for one in EXTENSIONS if one.body_adapter}
+    for adapter in found.values():
+        adapter.rebuild()
+    return found
+
+
+def _interface_operation(row: Row, schemas: dict[str, Any]) -> Schema:
+    params = (*row.params, SCROLL_PARAM) if row.paging == "envelope" else row.params
+    path = any(param.name in ("product_number", "location_code") for param in row.params_in("path"))
+    text = f"{_summary(row.name)}, as the interface has it."
+    over = [_MULTI_STORE_NOTE] if _is_multi_store_list(row) else []
+    page = _operation_object(row.name, row.area, " ".join([text, *over, *(_ASSUMED[part] for part in row.assumed)]))
+    page["parameters"] = _parameter_list(row.name, params, write=row.write)
+    if row.body:
+        schema = schemas[f"{row.name} body"]
+        page["requestBody"] = _request_body(row.name, schema, request_body_adapter(row), assumed="body" in row.assumed)
+    versions = row.name == "update-customer-order"
+    result = _clean_schema(schemas[f"{row.name} result"])
+    page["responses"] = responses(result, write=row.write, names_resource=path, checks_version=versions)
+    if row.name in LINKS:
+        page["responses"]["200"]["links"] = LINKS[row.name]
+    if row.assumed:
+        page["x-assumed"] = list(row.assumed)
+    return page
+
+
+def _is_multi_store_list(row: Row) -> bool:
+    """Whether it lists rows of stores, and the store may be left out."""
+    return row.paging in ("envelope", "reduced") and any(
+        param.name == "store_number" for param in row.params_in("query")
+    )
+
+
+def _extension_operation(extension: Extension, schemas: dict[str, Any]) -> Schema:
+    write = extension.method != "GET"
+    about = " ".join((extension.handler.run.__doc__ or "").split())
+    page = _operation_object(extension.name, "aisle", f"Extension of this service. {about}".strip())
+    page["parameters"] = _parameter_list(extension.name, extension.params, write=write)
+    if extension.body_adapter:
+        schema = schemas[f"{extension.name} body"]
+        page["requestBody"] = _request_body(extension.name, schema, extension.body_adapter, assumed=False)
+    page["responses"] = responses(result_schema(extension), write=write, names_resource=extension.reads_one_row)
+    return page
+
+
+def _public_read(name: str, text: str) -> Schema:
+    page = _operation_object(name, "aisle", f"Extension of this service. {text} Needs no token.")
+    answers = responses(
+        {"type": "object", "properties": {"success": {"const": True}}}, write=False, names_resource=False
+    )
+    page["responses"] = {status: answer for status, answer in answers.items() if status not in ("401", "403", "429")}
+    return page | {"security": []}
+
+
+def _operation_object(name: str, tag: str, text: str) -> Schema:
+    return {"operationId": name, "summary": _summary(name), "description": text, "tags": [tag]}
+
+
+def _summary(name: str) -> str:
+    return name.replace("-", " ").capitalize()
+
+
+def _parameter_list(name: str, params: Iterable[Param], *, write: bool) -> list[Schema]:
+    shown_ = parameter_objects(params, _ASSUMED["params"])
+    return [
+        *shown_,
+        *(WRITE_HEADERS if write else ()),
+        *((IF_MATCH_HEADER, TERMINAL_HEADER) if name == "update-customer-order" else ()),
+    ]
+
+
+def _request_body(name: str, schema: Any, adapter: TypeAdapter[Any], *, assumed: bool) -> Schema:
+    content: Schema = {"schema": _clean_schema(schema)}
+    if name in EXAMPLES:
+        content["examples"] = {one.name: {"value": one.body} for one in EXAMPLES[name]}
+    optional = is_optional_body(adapter)
+    text = " ".join([*([_ASSUMED["body"]] if assumed else []), *([_OPTIONAL_BODY] if optional else [])])
+    body: Schema = {"required": not optional, "content": {JSON_TYPE: content}}
+    return body | ({"description": text} if text else {}) | ({"x-assumed": True} if assumed else {})
+
+
+def _clean_schema(schema: Any, name: str = "") -> Any:
+    """A schema without what says nothing, and with what the service holds all numbers and times to."""
+    if isinstance(schema, list):
+        return [_clean_schema(item, name) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: value for key, value in schema.items() if key != "title" and (key, value) != ("default", None)}
+    if "properties" in kept:
+        asked = kept.get("additionalProperties") is False
+        named = {one: one if asked or one == _DATE_FIELD else "" for one in kept["properties"]}
+        properties = {one: _clean_schema(part, named[one]) for one, part in kept.pop("properties").items()}
+        described = {key: _clean_schema(part) for key, part in kept.items()}
+        return described | {
+            "properties": {one: _add_limits(part, one) if asked else part for one, part in properties.items()}
+        }
+    if name in _TIME_FIELDS and kept.get("type") == "string":
+        return TIME_SCHEMA
+    if name == _DATE_FIELD:
+        kept.pop("format", None)
+    return {key: _clean_schema(part, name) for key, part in kept.items()}
+
+
+def _add_limits(schema: Any, name: str) -> Any:
+    """A field of a request: how large its numbers may be, and how small."""
+    if isinstance(schema, list):
+        return [_add_limits(part, name) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    held = {key: _add_limits(part, name) for key, part in schema.items()}
+    if held.get("type") == "number":
+        most = _FIELD_LIMITS.get(name, int(NUMBER_LIMIT))
+        held |= {"minimum": 0 if name in PRICE_FIELDS | COUNT_FIELDS else -most, "maximum": most}
+    return held

@@ -1,0 +1,443 @@
+"""From an HTTP request to plain, checked values: path, query, body, and the headers that we add."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC
+from decimal import Decimal
+from functools import lru_cache, partial
+from typing import Any, NoReturn
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from pydantic import TypeAdapter
+from pydantic_core import ErrorDetails
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive
+
+from aisle.contract.operations import Param
+from aisle.service.context import Replay
+from aisle.service.domain.quantities import INT64_LIMIT
+from aisle.service.domain.timestamps import format_timestamp, parse_timestamp, subtract_seconds
+from aisle.service.errors import Refusal, bad_request
+from aisle.service.http.large_body_turns import MIB, SMALL
+from aisle.service.http.validation import (
+    check_values,
+    describe_unknown_field,
+    nesting_refusal,
+    unknown_parameter_refusal,
+    validation_errors,
+)
+
+_PARSER = ThreadPoolExecutor(1, "aisle-parse")
+"""All that it does takes the interpreter from others now and then: two at once would take it twice as often."""
+MOST_VALUES = 750_000
+"""What reads JSON lets nobody else go on between two numbers or lists: of more it would make hundreds of megabytes."""
+_MAX_ERRORS = 50
+_MOST_NAMES = 1000
+KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
+VERSIONS_PATTERN = r'"[^",]*"( *, *"[^",]*")*'
+_KEY = re.compile(KEY_PATTERN)
+_ETAGS = re.compile(VERSIONS_PATTERN)
+_INTEGER = re.compile(r"([+-]?)([0-9]+)(\.0*)?", re.ASCII)
+_DAYS_KEPT = 7
+_REPLAY_DAYS_KEPT = 31
+MAX_CONFIRMED_KEYS = 8
+CONFIRMED_KEYS_PATTERN = "[A-Za-z0-9_-]{16,64}(,[A-Za-z0-9_-]{16,64}){0,7}"
+REPLAY_PATTERN = r"all|[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?(,[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?)*"
+_CONFIRMED_KEYS = re.compile(CONFIRMED_KEYS_PATTERN)
+_REPLAY = re.compile(REPLAY_PATTERN)
+CLOCK_SKEW_PATTERN = r"[+-]?[0-9]{1,10}(\.[0-9]{1,6})?"
+_CLOCK_SKEW = re.compile(CLOCK_SKEW_PATTERN)
+# Headers that change what a request does.
+_FINGERPRINT_HEADERS = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
+_FINGERPRINT_VERSION = "2:"
+# Queries that are no longer are remembered; most requests come with the same few.
+_CACHED_LENGTH = 64
+_MAX_DIGITS = 20
+"""More of a length need not be read to know that it is too long."""
+MAX_PAGE_NUMBER = 1 << 40
+_MAX_VALUES = {"page_start": MAX_PAGE_NUMBER, "page_number": MAX_PAGE_NUMBER}
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def bearer_token(headers: Mapping[str, str]) -> str:
+    """The token of the Authorization header; the word Bearer before it may be left out."""
+    value = headers.get("authorization", "").strip()
+    scheme, _, rest = value.partition(" ")
+    return rest.strip() if scheme.lower() == "bearer" else value
+
+
+def idempotency_key(headers: Mapping[str, str]) -> str | None:
+    """The request's key. Raises Refusal (400) when it is none."""
+    value = headers.get("idempotency-key")
+    if value is None:
+        return None
+    match = _KEY.fullmatch(value.strip())
+    if match is None:
+        raise bad_request('The key is 16 to 64 of A-Z a-z 0-9 _ -, in quotes: "…".', "Idempotency-Key")
+    return match[1]
+
+
+def clock_skew(headers: Mapping[str, str]) -> float:
+    """Seconds that the clock by which this request says its moments is ahead of ours, as its sender has found; 0 when
+    he says nothing. Raises Refusal (400)."""
+    value = headers.get("aisle-clock-ahead")
+    if value is None:
+        return 0.0
+    if not _CLOCK_SKEW.fullmatch(value.strip()):
+        raise bad_request("How far a clock is ahead is a number of seconds, such as -20.5.", "Aisle-Clock-Ahead")
+    return float(value)
+
+
+def occurred_on(headers: Mapping[str, str], now: float) -> str:
+    """When it happened, held between a week ago and now; now when nobody says."""
+    value = headers.get("aisle-occurred-at")
+    if value is None:
+        return format_timestamp(now)
+    is_replay = "aisle-replay" in headers
+    return clamp_occurred_on(
+        parse_timestamp(value, "Aisle-Occurred-At", UTC), now, clock_skew(headers), is_replay=is_replay
+    )
+
+
+def clamp_occurred_on(timestamp: str, now: float, clock_skew: float = 0.0, *, is_replay: bool = False) -> str:
+    """A moment by a clock that is so many seconds ahead of ours, held between a week ago and now; of a write that is
+    said again after a restore, between a month ago and now."""
+    timestamp = subtract_seconds(timestamp, clock_skew) if clock_skew else timestamp
+    days = _REPLAY_DAYS_KEPT if is_replay else _DAYS_KEPT
+    return min(max(timestamp, format_timestamp(now - days * 86400)), format_timestamp(now))
+
+
+def confirmed_keys(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Keys that were confirmed to the sender before. Raises Refusal (400)."""
+    value = headers.get("aisle-follows")
+    if value is None:
+        return ()
+    if not _CONFIRMED_KEYS.fullmatch(value.strip()):
+        raise bad_request(f"These are up to {MAX_CONFIRMED_KEYS} keys, with commas between them.", "Aisle-Follows")
+    return tuple(value.strip().split(","))
+
+
+def replay(headers: Mapping[str, str]) -> Replay | None:
+    """What is said of a write that is sent again after a restore. Raises Refusal (400)."""
+    value = headers.get("aisle-replay")
+    if value is None:
+        return None
+    if not _REPLAY.fullmatch(value.strip()):
+        raise bad_request('This is "all", or what found no room by line: "1:2,3:-1".', "Aisle-Replay")
+    pairs = () if value.strip() == "all" else (pair.split(":") for pair in value.strip().split(","))
+    return Replay({int(line): int(Decimal(left) * 1000) for line, left in pairs})
+
+
+def app_user(headers: Mapping[str, str]) -> str | None:
+    """Who did it."""
+    return _header_text(headers, "aisle-app-user")
+
+
+def terminal(headers: Mapping[str, str]) -> str | None:
+    """The name of the terminal where it was done."""
+    return _header_text(headers, "aisle-terminal")
+
+
+def if_match_versions(headers: Mapping[str, str]) -> frozenset[str] | None:
+    """The versions that `If-Match` names; None where any will do. Raises Refusal (400)."""
+    value = headers.get("if-match", "*").strip()
+    if value == "*":
+        return None
+    if not _ETAGS.fullmatch(value):
+        raise bad_request('A version is written in quotes, as ETag has it: "12".', "If-Match")
+    return frozenset(part.strip().strip('"') for part in value.split(","))
+
+
+def _header_text(headers: Mapping[str, str], name: str) -> str | None:
+    """Text of a header: Latin-1 on the wire; UTF-8 in it is understood."""
+    value = headers.get(name, "").strip()
+    try:
+        return value.encode("latin-1").decode() or None
+    except UnicodeError:
+        return value or None
+
+
+def fingerprint(method: str, raw_path: str, query: bytes, body: bytes, headers: Mapping[str, str]) -> str:
+    """What makes two requests the same request: all that changes what is done, headers too."""
+    said = [(name, headers[name]) for name in _FINGERPRINT_HEADERS if name in headers]
+    return f"{_FINGERPRINT_VERSION}{_hash([method, raw_path, _pairs(query), said], body)}"
+
+
+def same_print(kept: str, print_: str, method: str, raw_path: str, query: bytes, body: bytes) -> bool:
+    """Whether a stored fingerprint is this request's; the first ones that were stored know nothing of headers."""
+    return kept == (print_ if kept.startswith(_FINGERPRINT_VERSION) else _hash([method, raw_path, _pairs(query)], body))
+
+
+def _pairs(query: bytes) -> list[tuple[str, str]]:
+    return sorted(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+
+
+def _hash(head: list[Any], body: bytes) -> str:
+    return hashlib.sha256(json.dumps(head).encode() + b"\0" + body).hexdigest()
+
+
+def path_values(request: Request) -> dict[str, str]:
+    """The path's parameters, each decoded once; the door has checked that they can be decoded."""
+    return {name: unquote_to_bytes(value).decode() for name, value in request.path_params.items()}
+
+
+def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False) -> dict[str, Any]:
+    """The documented query parameters that were given, with their types; others are ignored by a `lenient` service.
+
+    Raises Refusal (400).
+    """
+    try:
+        pairs = _short_query(query) if len(query) <= _CACHED_LENGTH else _query(query)
+    except ValueError:
+        raise bad_request("The query is not valid UTF-8, or too long.") from None
+    given: dict[str, str] = {}
+    known = {param.name: param for param in params if param.where == "query"}
+    for name, text in pairs:
+        if name in known and name in given:
+            raise bad_request("This parameter is there more than once.", name)
+        given[name] = text
+    if not lenient and not given.keys() <= known.keys():
+        raise unknown_parameter_refusal((name for name in given if name not in known), params)
+    for name, param in known.items():
+        if param.required and name not in given:
+            raise bad_request("This parameter is needed.", name)
+    ours = {known[name]: text for name, text in given.items() if name in known}
+    return {param.name: _value(param, text) for param, text in ours.items() if _is_given(param, text)}
+
+
+def _query(query: bytes) -> tuple[tuple[str, str], ...]:
+    return tuple(parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100))
+
+
+_short_query = lru_cache(maxsize=1000)(_query)
+
+
+def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> dict[str, Any]:
+    """The documented header parameters that were given, with their types. Raises Refusal (400)."""
+    said = [param for param in params if param.where == "header" and param.name.lower() in headers]
+    given = {param: headers[param.name.lower()] for param in said}
+    return {param.name: _value(param, text) for param, text in given.items() if _is_given(param, text)}
+
+
+def _is_given(param: Param, text: str) -> bool:
+    """An empty text is as good as none; an empty number or boolean is looked at, and refused."""
+    return text != "" or param.type != "string"
+
+
+def _value(param: Param, text: str) -> Any:
+    if "\0" in text:
+        raise bad_request("A NUL character cannot be used.", param.name)
+    if param.max_length is not None and len(text) > param.max_length:
+        raise bad_request(f"At most {param.max_length} characters are taken.", param.name)
+    if param.type == "boolean":
+        if text.lower() not in _BOOLEANS:
+            raise bad_request(f"{text!r} is neither true nor false.", param.name)
+        return _BOOLEANS[text.lower()]
+    return parse_integer(text, param.name) if param.type == "number" else text
+
+
+def parse_integer(text: str, field: str) -> int:
+    """A whole number of a query. Raises Refusal (400), also for one that is too large."""
+    parts = _INTEGER.fullmatch(text)
+    if parts is None:
+        raise bad_request(f"{text!r} is not a whole number.", field)
+    sign, digits = parts[1], parts[2].lstrip("0") or "0"
+    largest = _MAX_VALUES.get(field, INT64_LIMIT)
+    if len(digits) <= _MAX_DIGITS and int(digits) <= largest:
+        return int(sign + digits)
+    if sign == "-":
+        least = 1 if field in _MAX_VALUES else -INT64_LIMIT
+        raise bad_request(f"This number is too small: {least} is the smallest that is taken.", field)
+    raise bad_request(f"This number is too large: {largest} is the largest that is taken.", field)
+
+
+async def read_body(
+    receive: Receive,
+    headers: Mapping[str, str],
+    limit: int,
+    took: Callable[[int], None],
+    begin: Callable[[int], Awaitable[None]],
+) -> bytes:
+    """The body, counted while it comes; `took` is told of each part.
+
+    `begin` waits until so many bytes may be taken. How long its sender may take is the connection's business.
+
+    Raises Refusal: 413 as soon as it is too long, 415 when it is compressed; ClientDisconnect when its sender goes, or
+    is too slow, before it is all there.
+    """
+    if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        raise Refusal(415, "Bodies are taken as they are, without a Content-Encoding.")
+    length = headers.get("content-length", "")
+    declared = int(length[:_MAX_DIGITS]) if length.isascii() and length.isdecimal() else 0
+    if declared > limit:
+        raise _too_large(limit)
+    await begin(declared)
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        part, more = message.get("body", b""), message.get("more_body", False)
+        size += len(part)
+        took(len(part))
+        if size > limit:
+            raise _too_large(limit)
+        parts.append(part)
+        if size > declared:
+            await begin(size)
+    return b"".join(parts)
+
+
+def _too_large(limit: int) -> Refusal:
+    return Refusal(413, f"At most {limit // MIB} MiB are taken here.")
+
+
+async def parsed_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed: bool = False) -> Any:
+    """`parse_body`; large bodies, one after the other, where nobody waits for it who asks for something else."""
+    if len(raw) <= SMALL:
+        return parse_body(raw, adapter, most_items, is_required=needed)
+    parse = partial(parse_body, raw, adapter, most_items, is_required=needed)
+    return await asyncio.get_running_loop().run_in_executor(_PARSER, parse)
+
+
+def parse_body(raw: bytes, adapter: TypeAdapter[Any], max_items: int, *, is_required: bool = False) -> Any:
+    """The body as plain values that fit the contract's model; decimals keep every digit. One that is not there is an
+    object without fields, unless it is `needed`.
+
+    Raises Refusal: 400 when it is no JSON or does not fit, 413 when it holds more objects than `most_items` or too many
+    values, 422 when a number or text cannot be stored.
+    """
+    if not raw.strip():
+        return _empty_body(adapter, is_required=is_required)
+    if len(raw) > SMALL and sum(map(raw.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise Refusal(413, f"At most {MOST_VALUES:,} values are taken in one request.")
+    try:
+        with _uncollected():
+            value = json.loads(
+                raw,
+                parse_float=_fraction,
+                parse_int=_parse_json_integer,
+                parse_constant=_no_constant,
+                object_hook=_names_counted(),
+            )
+    except ArithmeticError:
+        raise bad_request("The body holds a number that is none.") from None
+    except RecursionError:
+        raise nesting_refusal() from None
+    except UnicodeDecodeError:
+        raise bad_request("The body is not JSON: it is no valid UTF-8.") from None
+    except ValueError as problem:
+        raise bad_request(f"The body is not JSON: {problem}.") from None
+    if check_values(value) > max_items:
+        raise Refusal(413, f"At most {max_items} items are taken in one request.")
+    if errors := validation_errors(adapter, value, is_large=len(raw) > SMALL):
+        raise _validation_refusal(adapter, errors)
+    return value
+
+
+def _empty_body(adapter: TypeAdapter[Any], *, is_required: bool) -> Any:
+    """What a request says that has no body. Raises Refusal (400) where it has to say something."""
+    if is_required:
+        raise bad_request(
+            "There is no body. What it does not name is taken away here: say {} where that is all.", "body"
+        )
+    nothing: dict[str, Any] = {}
+    if errors := validation_errors(adapter, nothing):
+        if errors[0]["type"] == "list_type":
+            raise bad_request(f"There is no body; {_EXPECTED['list_type']}", "body")
+        raise _validation_refusal(adapter, errors)
+    return nothing
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """The collector looks through nothing that is read: with many lists it would hold everybody up again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _names_counted() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """What looks at each object, and lets other threads go on, which a parser in C never does.
+
+    It raises Refusal (400) for more names of fields than all bodies have: each would be kept.
+    """
+    names: set[str] = set()
+
+    def look(found: dict[str, Any]) -> dict[str, Any]:
+        names.update(found)
+        if len(names) > _MOST_NAMES:
+            raise bad_request(f"No body has more than {_MOST_NAMES:,} names of fields here.")
+        return found
+
+    return look
+
+
+def _fraction(text: str) -> Decimal:
+    """A number with places; this lets other threads go on, too."""
+    return Decimal(text)
+
+
+def _parse_json_integer(text: str) -> int | Decimal:
+    """A whole number; what is too large anyway is not computed, for Python's own limit speaks to programmers."""
+    return int(text) if len(text) <= _MAX_DIGITS else Decimal(text)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _validation_refusal(adapter: TypeAdapter[Any], found: Sequence[ErrorDetails]) -> Refusal:
+    errors = [
+        {"field": _field_path(error["loc"]), "message": _describe_error(adapter, error)}
+        for error in found[:_MAX_ERRORS]
+    ]
+    refusal = bad_request(errors[0]["message"], errors[0]["field"])
+    refusal.extra["errors"] = errors
+    return refusal
+
+
+_EXPECTED = {
+    "model_type": 'an object is wanted, with its fields in braces: {"…": …}.',
+    "list_type": "a list is wanted, in brackets: […].",
+    "string_type": 'a text is wanted, in quotes: "…".',
+    "number_type": "a number is wanted, without quotes.",
+    "bool_type": "true or false is wanted, without quotes.",
+}
+_ERROR_TEXTS = {"missing": "This field is missing, and it is required."}
+"""What is wrong, for callers who know nothing of what checks it."""
+
+
+def _describe_error(adapter: TypeAdapter[Any], error: ErrorDetails) -> str:
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return describe_unknown_field(adapter, error["loc"])
+    wanted = _EXPECTED.get(kind)
+    return f"This is {_describe_value(error['input'])}; {wanted}" if wanted else _ERROR_TEXTS.get(kind, error["msg"])
+
+
+def _describe_value(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    kinds = ((dict, "an object"), (list, "a list"), (str, "a text"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "a number")
+
+
+def _field_path(path: Sequence[int | str]) -> str:
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.lstrip(".") or "body"

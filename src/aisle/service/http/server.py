@@ -1,0 +1,314 @@
+"""Wait for a database that cannot be reached, however long that takes. It is said once, and once that it is back."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import os
+import random
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, time
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import uvicorn
+
+from aisle.errors import AisleError, UsageError
+from aisle.parent_pipe import watch_parent_pipe
+from aisle.server.certificates import renewed, tls_context
+from aisle.server.connections import connection_limits, repeats_filtered
+from aisle.server.http_server import HttpServer, listening, server_config, url_of
+from aisle.service.db import Busy, Database, DatabaseUnreachable, open_database, parse_database_url
+from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
+from aisle.service.factory import Service, open_service
+from aisle.service.http.json_logging import AccessLog, log_as_json
+from aisle.service.http.workers import CANNOT_START, DRAIN, LEAVE, METRICS_FOLDER_VARIABLE, Commands, run_workers
+from aisle.service.limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits
+from aisle.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from aisle.service.http.metrics import Metrics
+
+
+T = TypeVar("T")
+
+log = logging.getLogger("aisle.service")
+
+MIN_PAUSE_S: Final = 0.5
+MAX_PAUSE_S: Final = 15.0
+"""Seconds between two tries: they double, and each is a little shorter, by chance, than that."""
+
+
+def wait_for_database(open_database: Callable[[], T], commands: Commands) -> T | None:
+    """What `open_database` answers once it raises Unreachable no more; None where it is commanded to end before."""
+    pause, began, waited = MIN_PAUSE_S, monotonic(), False
+    while True:
+        try:
+            opened = open_database()
+        except DatabaseUnreachable as problem:
+            if not waited:
+                log.error("database lost: %s The service waits for it.", problem)
+            waited = True
+        else:
+            if waited:
+                log.warning("database regained after %.0f s", monotonic() - began)
+            return opened
+        until = monotonic() + pause * random.uniform(0.5, 1.0)
+        while monotonic() < until:
+            if commands.wait(until, []) & {DRAIN, LEAVE}:
+                return None
+        pause = min(2 * pause, MAX_PAUSE_S)
+
+
+_FINISH_SECONDS = 20
+
+
+def run_server(
+    database_url: str,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    demo: bool = False,
+    token_file: Path | None = None,
+    allow_plain_http: bool = False,
+    certificate: Path | None = None,
+    private_key: Path | None = None,
+    rate: float = RateLimits().token,
+    rate_bytes: float = RateLimits().token_bytes,
+    access_file: Path | None = None,
+    workers: int = 1,
+    json_logs: bool = False,
+    time_zones: TimeZones = HOST_TIME_ZONE,
+    lenient: bool = False,
+    keys_days: int = KEYS_KEPT_DAYS,
+    proxies: Sequence[str] = (),
+    drain_seconds: float = 0.0,
+    per_address: int | None = None,
+    clock: Clock = time,
+    ready: Callable[[str], None] = lambda url: None,
+) -> None:
+    """Serve until SIGINT, SIGTERM or the end of the lifeline; requests that run are finished first.
+
+    SIGTERM lets it say for `drain_seconds` that it is leaving, and go on answering, before it stops listening. SIGHUP
+    has it take the certificate anew; without one it is like SIGTERM.
+
+    One address has `per_address` connections at most (0: any number), but for the `proxies`.
+    `database` is `sqlite:///path` or `postgresql://host/name`; `port` 0 takes any free one. `ready` hears the URL when
+    requests are answered. `token_file` gets an admin token. `rate` is how many requests a second a token may send in
+    the long run, 0 for any number, and `rate_bytes` how many bytes of bodies; `access_file` gets a line of each
+    request, `-` is the standard error. `workers` is how many processes answer; with `json_logs` what the service says
+    of itself are lines of JSON too. A `lenient` service ignores parameters that an operation does not have. What
+    `proxies` say of whom they speak for is believed, and what others say of it is not. Dates and times that name no
+    time zone are read by `zones`. Answers under keys are kept for `keys_days`.
+
+    Raises UsageError for a database we do not know, for a certificate that cannot be used and for plain HTTP to other
+    machines that was not asked for by `allow_plain_http`, StorageError when the database cannot be used. One that
+    cannot be reached is waited for.
+    """
+    named = parse_database_url(database_url)
+    at = Address(
+        named,
+        host,
+        port,
+        certificate,
+        private_key,
+        rate,
+        rate_bytes,
+        access_file,
+        json_logs,
+        time_zones,
+        lenient,
+        keys_days,
+        proxies,
+        drain_seconds,
+        per_address,
+    )
+    if not certificate and not allow_plain_http and not _is_loopback(host):
+        raise UsageError(
+            f"On {host} others could read tokens: give a certificate, or allow plain HTTP behind a proxy of your own."
+        )
+    if certificate:
+        tls_context(certificate, private_key)
+
+    def opened() -> Service:
+        service = open_service(at.database, demo=demo, clock=clock)
+        try:
+            if token_file:
+                service.ensure_admin_token(token_file)
+        except BaseException:
+            service.close()
+            raise
+        return service
+
+    commands = Commands()
+    watch_parent_pipe(os.environ, partial(commands.give, LEAVE))
+    with commands.by_signals():
+        service = wait_for_database(opened, commands)
+    if service is None:
+        return
+    with closing(service):
+        if workers == 1:
+            at.serve(service.database, clock, ready, partial(watch_parent_pipe, os.environ))
+            return
+    _serve_by_workers(at, workers, ready)
+
+
+class Address(NamedTuple):
+    """What is served where; also what each worker is told."""
+
+    database: Path | str
+    host: str
+    port: int
+    certificate: Path | None
+    private_key: Path | None
+    rate: float
+    rate_bytes: float
+    access_file: Path | None
+    json_logs: bool
+    zones: TimeZones
+    lenient: bool
+    keys_days: int
+    proxies: Sequence[str]
+    """Addresses and networks whose X-Forwarded-For is believed."""
+    drain_seconds: float
+    per_address: int | None
+    """Connections of one address; None for a part of all."""
+
+    def serve(
+        self,
+        storage: Database,
+        clock: Clock,
+        ready: Callable[[str], None],
+        follow: Callable[[Callable[[], None]], object],
+        sockets: list[socket.socket] | None = None,
+    ) -> None:
+        """Serve in this process; `follow` gets what makes it leave."""
+        with ExitStack() as opened:
+            opened.enter_context(repeats_filtered())
+            if self.json_logs:
+                opened.enter_context(log_as_json())
+            access = opened.enter_context(closing(AccessLog(self.access_file))) if self.access_file else None
+            metrics = _create_metrics()
+            storage.monitor.metrics = metrics
+            service = Service(
+                storage,
+                clock,
+                RateLimits(self.rate, token_bytes=self.rate_bytes),
+                access,
+                metrics,
+                self.zones,
+                lenient=self.lenient,
+                keys_days=self.keys_days,
+            )
+            server = self.server(service, ready, metrics.set_certificate_expiry, is_worker=sockets is not None)
+            follow(server.leave)
+            server.run(sockets)
+            log.info("It has left; every request was answered.")
+
+    def server(
+        self,
+        service: Service,
+        ready: Callable[[str], None],
+        certificate_until: Callable[[float], None] = lambda until: None,
+        *,
+        is_worker: bool = False,
+    ) -> HttpServer:
+        """What serves it: the whole application is loaded before anybody can call, so that no request that is not one
+        of ours holds up another."""
+        service.app.load_fastapi()
+        return HttpServer(
+            self.config(service),
+            ready,
+            leaving=service.app.leave,
+            drain_seconds=self.drain_seconds,
+            is_worker=is_worker,
+            certificate_until=certificate_until,
+        )
+
+    def config(self, service: Service) -> uvicorn.Config:
+        """What the server is told."""
+        networks = [ipaddress.ip_network(proxy, strict=False) for proxy in self.proxies]
+        return server_config(
+            service.app,
+            connection_limits(self.per_address, networks),
+            longest_head=MAX_HEADER_BYTES + MAX_QUERY_BYTES,
+            certificate=self.certificate,
+            private_key=self.private_key,
+            finish_seconds=_FINISH_SECONDS,
+            host=self.host,
+            port=self.port,
+            proxy_headers=bool(self.proxies),
+            forwarded_allow_ips=list(self.proxies),
+        )
+
+
+def _create_metrics() -> Metrics:
+    from aisle.service.http.metrics import Metrics  # how figures are kept is settled when it is imported
+
+    return Metrics()
+
+
+def _serve_by_workers(at: Address, count: int, ready: Callable[[str], None]) -> None:
+    commands = Commands()
+    signals = commands.by_signals(reloads=at.certificate is not None)
+    with listening(at.host, at.port) as sock, signals, _shared_metrics_folder():
+        watch_parent_pipe(os.environ, partial(commands.give, LEAVE))
+        from aisle.service.http.metrics import worker_restart_counter
+
+        url = url_of(sock, tls=at.certificate is not None)
+        run_workers(
+            partial(_worker, at),
+            count,
+            sock,
+            lambda: ready(url),
+            commands=commands,
+            restarted=worker_restart_counter(None).inc,
+            may_reload=lambda: at.certificate is not None and renewed(at.certificate, at.private_key),
+            drain_seconds=at.drain_seconds,
+        )
+
+
+@contextmanager
+def _shared_metrics_folder() -> Iterator[None]:
+    """A folder in which the workers keep their figures, so that whoever of them is asked tells all of them."""
+    with TemporaryDirectory(prefix="aisle-figures-") as folder:
+        os.environ[METRICS_FOLDER_VARIABLE] = folder
+        try:
+            yield
+        finally:
+            del os.environ[METRICS_FOLDER_VARIABLE]
+
+
+def _worker(
+    at: Address,
+    sock: socket.socket,
+    ready: Callable[[], None],
+    follow: Callable[[Callable[[], None]], None],
+) -> None:
+    """One process of several."""
+    with log_as_json() if at.json_logs else nullcontext():
+        commands = Commands()
+        follow(partial(commands.give, LEAVE))
+        try:
+            opened = wait_for_database(partial(open_database, at.database), commands)
+            if opened is None:
+                return
+            with closing(opened) as storage:
+                at.serve(storage, time, lambda _: ready(), follow, [sock])
+        except AisleError as problem:
+            log.critical("%s", problem)
+            raise SystemExit(1 if isinstance(problem, Busy) else CANNOT_START) from None
+        except Exception:
+            log.critical("a worker ended by a failure", exc_info=True)
+            raise SystemExit(1) from None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

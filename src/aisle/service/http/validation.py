@@ -1,0 +1,271 @@
+"""What the values of a body may be, whatever they are for; what a field of its own may be is its handler's to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from aisle.contract.operations import Param
+from aisle.service.domain.quantities import INT64_LIMIT, NUMBER_LIMIT
+from aisle.service.errors import Refusal, bad_request, unprocessable
+
+_MAX_DEPTH = 32
+_DECIMAL_PLACES = 3
+_MAX_FIELDS, _MAX_ITEMS = 200, 50_000
+"""More no object of any body has, and no list."""
+PRICE_FIELDS = frozenset({"price", "old_price", "purchase_price", "special_price", "promotion_price", "discount_price"})
+"""What bodies call a price, whichever of them has it; none is below zero."""
+COUNT_FIELDS = frozenset({"edit_min_max_percentage", "no_of_containers", "purchase_unit_quantity", "unit_quantity"})
+"""What is reckoned with as so many of something; none is below zero either."""
+ID_FIELDS = frozenset({"id", "log_id"})
+"""What bodies call the id of a row as lists tell it; it grows with what is written, and beyond other numbers."""
+COMPUTED_FIELDS = frozenset(
+    {"average_array", "demand_until_delivery", "forecast_array", "history_array", "order_level"}
+)
+"""What somebody has computed, and nothing here counts by it: such figures have the places that they come to."""
+MAX_TEXT_LENGTH = 1_000
+"""Characters of a text, wherever nothing else is said of its field."""
+MAX_COMMENT_LENGTH = 10_000
+"""Characters of what people write at length."""
+MAX_IMAGE_LENGTH = 256 << 10
+"""Characters of an image that is sent as text."""
+TEXT_LENGTHS = dict.fromkeys(
+    ("comment", "order_comment", "loss_comment", "product_details", "barcodes_array"), MAX_COMMENT_LENGTH
+) | dict.fromkeys(("loss_image", "image_url"), MAX_IMAGE_LENGTH)
+"""Characters of the fields that have a limit of their own."""
+_NOT_NEGATIVE = dict.fromkeys(PRICE_FIELDS, "A price is not below zero.") | dict.fromkeys(
+    COUNT_FIELDS, "There is no less than none."
+)
+_FREE_NUMBER_FIELDS = ID_FIELDS | COMPUTED_FIELDS
+
+
+def check_values(value: Any) -> int:
+    """How many objects stand in the arrays of a body. Raises Refusal for what cannot be stored, and for too deep a
+    nesting."""
+    try:
+        return _check_value(value, 0)
+    except Refusal as problem:
+        problem.field = (problem.field or "").removeprefix(".") or "body"
+        raise
+
+
+def nesting_refusal() -> Refusal:
+    """400: nobody means so much of it."""
+    return bad_request(f"The body is nested deeper than {_MAX_DEPTH}. Look for brackets that are not closed.")
+
+
+def _too_many_items() -> Refusal:
+    return Refusal(413, f"At most {_MAX_ITEMS} items are taken in one request.")
+
+
+def _check_value(value: Any, depth: int, max_length: int = MAX_TEXT_LENGTH) -> int:
+    """The same below `depth` others. Its refusals name the place from here on."""
+    if isinstance(value, str):
+        _check_text(value, max_length)
+    elif isinstance(value, int | Decimal):
+        _check_number(value)
+    elif isinstance(value, list | dict):
+        if depth >= _MAX_DEPTH:
+            raise nesting_refusal()
+        return _check_parts(value, depth + 1, max_length)
+    return 0
+
+
+def _check_parts(value: list[Any] | dict[str, Any], depth: int, max_length: int) -> int:
+    count, of_list = 0, isinstance(value, list)
+    if len(value) > (_MAX_ITEMS if of_list else _MAX_FIELDS):
+        raise _too_many_items() if of_list else bad_request(f"No object has more than {_MAX_FIELDS} fields here.")
+    for name, item in enumerate(value) if isinstance(value, list) else value.items():
+        if isinstance(name, str):
+            _check_text(name, MAX_TEXT_LENGTH)
+            max_length = TEXT_LENGTHS.get(name, MAX_TEXT_LENGTH)
+        try:
+            if name not in _FREE_NUMBER_FIELDS or not _is_free_number(name, item):
+                count += _check_value(item, depth, max_length)
+            if name in _NOT_NEGATIVE and isinstance(item, int | Decimal) and item < 0:
+                raise unprocessable(_NOT_NEGATIVE[name])
+        except Refusal as problem:
+            problem.field = (f"[{name}]" if of_list else f".{name}") + (problem.field or "")
+            raise
+        count += of_list and isinstance(item, dict)
+    return count
+
+
+def _is_free_number(name: int | str, value: Any) -> bool:
+    """Whether this is an id, or figures, with nothing wrong in it; all else is looked at as other values are."""
+    if name in ID_FIELDS:
+        return isinstance(value, int) and -INT64_LIMIT <= value <= INT64_LIMIT
+    several = value if isinstance(value, list) else [value]
+    return len(several) <= _MAX_ITEMS and all(
+        isinstance(one, int | Decimal) and -NUMBER_LIMIT <= one <= NUMBER_LIMIT for one in several
+    )
+
+
+def _check_number(value: int | Decimal) -> None:
+    # Compared, not computed with: an exponent of a million is text, not yet a number.
+    if value > NUMBER_LIMIT or value < -NUMBER_LIMIT:
+        raise unprocessable("This number is too large.")
+    if isinstance(value, Decimal) and _decimal_places(value) > _DECIMAL_PLACES:
+        raise unprocessable(f"Numbers have at most {_DECIMAL_PLACES} decimal places.")
+
+
+def _decimal_places(value: Decimal) -> int:
+    """How many decimal places a number really has: 1.50000 has one."""
+    _, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int) or not any(digits):
+        return 0
+    zeros = next(n for n, digit in enumerate(reversed(digits)) if digit)
+    return -exponent - zeros
+
+
+def _check_text(text: str, max_length: int) -> None:
+    if len(text) > max_length:
+        raise unprocessable(f"This has {len(text):,} characters; at most {max_length:,} are taken here.")
+    if "\0" in text:
+        raise unprocessable("A NUL character cannot be stored.")
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise bad_request("This is not valid Unicode.")
+
+
+_FieldPath = tuple[int | str, ...]
+
+
+def validation_errors(adapter: TypeAdapter[Any], value: Any, *, is_large: bool = False) -> list[ErrorDetails]:
+    """What is wrong with a body; of a `large` one, with the first of its objects that does not fit."""
+    for piece, shifts in _split_by_object(value, ()) if is_large else ((value, {}),):
+        try:
+            adapter.validate_python(piece)
+        except ValidationError as problem:
+            found = problem.errors(include_url=False, include_context=False)
+            return [{**error, "loc": _original_path(error["loc"], shifts)} for error in found]
+    return []
+
+
+def _split_by_object(value: Any, path: _FieldPath) -> Iterator[tuple[Any, dict[_FieldPath, int]]]:
+    """A value as often as it has objects in its lists, each time with one of them alone; and the numbers that these
+    really have in their lists, by the places of the lists."""
+    if isinstance(value, list):
+        if not any(isinstance(one, dict) for one in value):
+            yield value, {}
+            return
+        for number, one in enumerate(value):
+            for piece, shifts in _split_by_object(one, (*path, 0)):
+                yield [piece], {path: number, **shifts}
+        return
+    lists = [name for name, part in value.items() if isinstance(part, list)] if isinstance(value, dict) else []
+    several = [name for name in lists if any(isinstance(one, dict) for one in value[name])]
+    if not several:
+        yield value, {}
+        return
+    yield {**value, **{name: [] for name in several}}, {}
+    bare = {**value, **{name: [] for name in lists}}
+    for name in several:
+        for piece, shifts in _split_by_object(value[name], (*path, name)):
+            yield {**bare, name: piece}, shifts
+
+
+def _original_path(path: _FieldPath, positions: dict[_FieldPath, int]) -> _FieldPath:
+    """The place that something has in the whole body."""
+    return tuple(positions.get(path[:n], part) if part == 0 else part for n, part in enumerate(path))
+
+
+_MAX_NAME_LENGTH = 80
+_MIN_PREFIX_LENGTH = 3
+_MAX_NAMED = 50
+_CACHED_SCHEMAS = 64
+"""Models whose schemas are remembered; there are fewer bodies than that."""
+_UNKNOWN_FIELD = "There is no such field here."
+_UNKNOWN_PARAMETER = "There is no such parameter here."
+_OTHER_POSITIONS = {"header": "It is a header of this operation.", "path": "It stands in the path of this operation."}
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like this one: in any case and with any separators, with few letters changed, or one
+    that begins with it."""
+    bare, said = {_normalize_name(one): one for one in known}, _normalize_name(name[:_MAX_NAME_LENGTH])
+    close = get_close_matches(said, bare, n=1, cutoff=0.6)
+    close = close or sorted((one for one in bare if len(said) >= _MIN_PREFIX_LENGTH and one.startswith(said)), key=len)
+    return bare[close[0]] if close else None
+
+
+def _normalize_name(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def unknown_parameter_refusal(names: Iterable[str], params: Sequence[Param]) -> Refusal:
+    """The refusal (400) of a query with parameters that the operation does not have."""
+    told = dict.fromkeys(names)
+    errors = [
+        {"field": name[:_MAX_NAME_LENGTH], "message": _describe_unknown_parameter(name, params)}
+        for name in list(told)[:_MAX_NAMED]
+    ]
+    refusal = bad_request(errors[0]["message"], errors[0]["field"])
+    refusal.extra["errors"] = errors
+    return refusal
+
+
+def _describe_unknown_parameter(name: str, params: Sequence[Param]) -> str:
+    known = [param.name for param in params if param.where == "query"]
+    close = nearest_name(name, known)
+    if close and _normalize_name(close) == _normalize_name(name):
+        return f"{_UNKNOWN_PARAMETER} The nearest is {close}."
+    for param in params:
+        if param.where in _OTHER_POSITIONS and _normalize_name(param.name) == _normalize_name(name):
+            return f"{_UNKNOWN_PARAMETER} {_OTHER_POSITIONS[param.where]}"
+    if close:
+        return f"{_UNKNOWN_PARAMETER} The nearest is {close}."
+    return (
+        f"{_UNKNOWN_PARAMETER} Known are {', '.join(known)}."
+        if known
+        else f"{_UNKNOWN_PARAMETER} This operation takes none."
+    )
+
+
+def describe_unknown_field(adapter: TypeAdapter[Any], path: Sequence[int | str]) -> str:
+    """What is said of an unknown field of a body at this place."""
+    close = nearest_name(str(path[-1]), _fields_at(adapter, path[:-1])) if path else None
+    return (
+        f"{_UNKNOWN_FIELD} The nearest is {close}."
+        if close
+        else f"{_UNKNOWN_FIELD} Look at its spelling, or leave it out."
+    )
+
+
+def _fields_at(adapter: TypeAdapter[Any], path: Sequence[int | str]) -> list[str]:
+    """The fields that the object at this place may have."""
+    schema = _cached_schema(adapter)
+    found: list[Mapping[str, Any]] = [schema]
+    for part in path:
+        here = (one for each in found for one in _resolve_references(each, schema))
+        found = [
+            each["items"] if isinstance(part, int) else each["properties"][part]
+            for each in here
+            if _has_part(each, part)
+        ]
+    return [name for each in found for one in _resolve_references(each, schema) for name in one.get("properties", ())]
+
+
+def _has_part(schema: Mapping[str, Any], part: int | str) -> bool:
+    return "items" in schema if isinstance(part, int) else part in schema.get("properties", ())
+
+
+def _resolve_references(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """A schema without references, and each of its choices."""
+    if "$ref" in schema:
+        yield from _resolve_references(root["$defs"][str(schema["$ref"]).rpartition("/")[2]], root)
+    elif "anyOf" in schema:
+        for choice in schema["anyOf"]:
+            yield from _resolve_references(choice, root)
+    else:
+        yield schema
+
+
+@lru_cache(maxsize=_CACHED_SCHEMAS)
+def _cached_schema(adapter: TypeAdapter[Any]) -> Mapping[str, Any]:
+    return adapter.json_schema()

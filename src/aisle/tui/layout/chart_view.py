@@ -1,0 +1,258 @@
+"""A map of the store as text: one row for each aisle, its places in the order of feet, the busier the darker.
+
+Where a screen has no room for places, each aisle is a row with its figure and a bar: a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from aisle.jobs.view import PAGING_TEXT_IDS, Chart, Msg, Series, msg
+from aisle.text import fit, width, wrap
+from aisle.tui.layout.commands import choice_flow, hint_lines
+from aisle.tui.layout.step_view import LayoutBox
+from aisle.tui.layout.styled_lines import StyledLine, left_and_right
+from aisle.tui.message_text import MessageWriter
+
+HEAT_SIGNS = "·░▒▓█"
+ASCII_HEAT_SIGNS = ".:+*#"
+"""From nothing to the most."""
+
+PARTIAL_SIGNS = " ▏▎▍▌▋▊▉█"
+ASCII_PARTIAL_SIGNS = "    ----#"
+"""How full the last cell of a bar is, in eighths."""
+
+MIN_MAP_CELLS = 60
+"""Cells from which on places have room beside the name of their aisle."""
+
+MAX_LABEL_CELLS = 14
+"""Cells of an aisle's name at most."""
+
+
+def heat_map_lines(view: Chart, box: LayoutBox) -> list[StyledLine]:
+    """All aisles; as many lines as they need."""
+    label = min(MAX_LABEL_CELLS, max((width(box.writer.write(one.label, 0)) for one in view.series), default=1))
+    figure = max((width(_aisle_figure(one, box)) for one in view.series), default=1)
+    if box.cells < MIN_MAP_CELLS:
+        top = max((one.total or Decimal(0) for one in view.series), default=Decimal(0))
+        return [_aisle_bar_line(one, top, label, figure, box) for one in view.series]
+    top = max((value for one in view.series for value in one.values), default=Decimal(0))
+    lines: list[StyledLine] = []
+    for one in view.series:
+        lines += _aisle_map_lines(one, top, label, figure, box)
+    return lines
+
+
+def _aisle_figure(one: Series, box: LayoutBox) -> str:
+    return "" if one.total is None else box.writer.format_number(one.total)
+
+
+def _heat_signs(box: LayoutBox) -> str:
+    return ASCII_HEAT_SIGNS if box.writer.is_ascii else HEAT_SIGNS
+
+
+def _heat_sign(value: Decimal, highest: Decimal, signs: str) -> str:
+    """One of the signs; anything at all is not nothing."""
+    if value <= 0 or highest <= 0:
+        return signs[0]
+    return signs[max(1, min(len(signs) - 1, round(value / highest * (len(signs) - 1))))]
+
+
+def _aisle_bar_line(one: Series, highest: Decimal, label: int, figure: int, box: LayoutBox) -> StyledLine:
+    """Name, bar and figure of an aisle in one line."""
+    room = max(0, box.cells - label - figure - 2)
+    name = fit(box.writer.fit_line(one.label, label), label, pad=True)
+    bar = _horizontal_bar(one.total or Decimal(0), highest, room, is_ascii=box.writer.is_ascii).ljust(room)
+    return [(name, "row"), (" ", ""), (bar, "bar"), (" ", ""), (_aisle_figure(one, box).rjust(figure), "quantity")]
+
+
+def _horizontal_bar(value: Decimal, highest: Decimal, cells: int, *, is_ascii: bool) -> str:
+    """A bar from left to right; anything at all shows, and none but the longest is as long as it."""
+    if value <= 0 or not cells:
+        return ""
+    signs = ASCII_PARTIAL_SIGNS if is_ascii else PARTIAL_SIGNS
+    most = 8 * cells
+    full = most if value >= highest else max(1, min(most - 1, round(value * most / highest)))
+    return (signs[8] * (full // 8) + signs[full % 8]).rstrip() or signs[4 if is_ascii else 1]
+
+
+def _aisle_map_lines(one: Series, highest: Decimal, label: int, figure: int, box: LayoutBox) -> list[StyledLine]:
+    """An aisle with a sign for each of its places; a long one goes on in the next line."""
+    signs = _heat_signs(box)
+    room = max(1, box.cells - label - figure - 4)
+    wide = 2 if len(one.values) * 2 <= room else 1
+    cells = [_heat_sign(value, highest, signs) * wide for value in one.values]
+    each = max(1, room // wide)
+    name = fit(box.writer.fit_line(one.label, label), label, pad=True)
+    lines = []
+    for first in range(0, max(1, len(cells)), each):
+        head = " " * label if first else name
+        left: StyledLine = [(head, "row"), ("  ", ""), ("".join(cells[first : first + each]), "bar")]
+        lines.append(left_and_right(left, [(_aisle_figure(one, box) if not first else "", "quantity")], box.cells))
+    return lines
+
+
+MAX_SERIES_ROWS = 6
+"""Rows of one series at most."""
+
+MIN_FIGURE_CELLS = 3
+"""Rows and cells from which on the figures stand under their bars."""
+
+MAX_COLUMN_CELLS = 16
+"""Cells of one column at most."""
+
+MIN_AXIS_ROWS = 4
+"""Rows from which on there is one for what stands under the bars."""
+
+MIN_LABEL_CELLS = 36
+"""Cells that a label and its total have at least, where the screen has so many."""
+
+BAR_SIGNS = " ▁▂▃▄▅▆▇█"
+ASCII_BAR_SIGNS = " _.-:=+*#"
+"""How full the topmost cell of a bar is, in eighths."""
+
+
+def chart_lines(view: Chart, box: LayoutBox) -> tuple[list[StyledLine], Msg | None]:
+    """As many series as fit, in exactly so many rows, and which page of how many it is (None: there is but one)."""
+    said = [
+        [(part, line.role)]
+        for line in view.lines
+        for part in wrap(box.writer.fit(line.text, lambda text: width(text) - box.cells), box.cells, 2)
+    ]
+    choices = choice_flow(view.choices, box.cells, box.writer)
+    if not view.series:
+        empty = wrap(box.writer.write(view.empty), box.cells, 2, mark=box.writer.cut_mark)
+        return _fill_rows([[(part, "note")] for part in empty], [*choices, *_hint_lines(view, box, 1)], box), None
+    room = max(1, box.rows - len(said) - len(choices) - len(_hint_lines(view, box, 2)))
+    if view.is_heat_map:
+        mapped = heat_map_lines(view, box)
+        pages = -(-len(mapped) // room)
+        first = view.page % pages * room
+        told = msg("frame.page", page=view.page % pages + 1, pages=pages) if pages > 1 else None
+        return _fill_rows([*said, *mapped[first : first + room]], [*choices, *_hint_lines(view, box, pages)], box), told
+    view = _split_axis(view, box.cells)
+    pieces = [piece for one in view.series for piece in _split_series(one, box.cells)]
+    own = 1 if room >= MIN_AXIS_ROWS and any(piece.axis for piece in pieces) else 0
+    axis = 1 if room >= MIN_AXIS_ROWS and view.axis else 0
+    each = max(2 + own, min(MAX_SERIES_ROWS + 1 + own, (room - axis) // len(pieces)))
+    shown = max(1, (room - axis) // each)
+    pages = (len(pieces) + shown - 1) // shown
+    at = view.page % pages
+    top = max((value for one in view.series for value in one.values), default=Decimal(0))
+    column, gap = _column_size(max(len(view.axis), *(len(piece.values) for piece in pieces)), box.cells)
+    wide = _label_width(pieces, column + gap, gap, box)
+    lines: list[StyledLine] = [*said]
+    for one in pieces[at * shown : (at + 1) * shown]:
+        figures = (
+            [_figure_line(one, column, gap, box.writer)]
+            if each > MIN_FIGURE_CELLS and column >= MIN_FIGURE_CELLS
+            else []
+        )
+        keys = [_key_line(one.axis, column + gap, box)] if own else []
+        lines += [*_series_lines(one, top, each - own - 1 - len(figures), column, gap, wide, box), *figures, *keys]
+    if axis:
+        lines.append(_axis_line(view.axis, column, gap, box))
+    told = msg("frame.page", page=at + 1, pages=pages) if pages > 1 else None
+    return _fill_rows(lines, [*choices, *_hint_lines(view, box, pages)], box), told
+
+
+def _split_axis(view: Chart, cells: int) -> Chart:
+    """Where the keys of all rows do not fit side by side, each row has them as its own, and goes into pieces."""
+    if len(view.axis) <= cells:
+        return view
+    series = (one if one.axis else one._replace(axis=view.axis) for one in view.series)
+    return view._replace(axis=(), series=tuple(series))
+
+
+def _split_series(one: Series, cells: int) -> Iterator[Series]:
+    """A row that is longer than the screen is wide, in pieces of one length; each says from where to where it goes."""
+    count = max(1, -(-len(one.values) // cells))
+    each = max(1, -(-len(one.values) // count))
+    if count == 1 or not one.axis:
+        yield one._replace(values=one.values[:cells])
+        return
+    for first in range(0, len(one.values), each):
+        keys = one.axis[first : first + each]
+        label = msg("chart.part", label=one.label, first=keys[0], last=keys[-1])
+        yield Series(label, one.values[first : first + each], None if first else one.total, keys)
+
+
+def _fill_rows(lines: Sequence[StyledLine], footer: Sequence[StyledLine], box: LayoutBox) -> list[StyledLine]:
+    kept = [*lines][: max(0, box.rows - len(footer))]
+    filler: list[StyledLine] = [[] for _ in range(box.rows - len(kept) - len(footer))]
+    return [*kept, *filler, *footer][: box.rows]
+
+
+def _hint_lines(view: Chart, box: LayoutBox, pages: int) -> list[StyledLine]:
+    hints = [hint for hint in view.key_hints if pages > 1 or hint.text.id not in PAGING_TEXT_IDS]
+    return hint_lines(hints, box.cells, box.writer, 2)
+
+
+def _column_size(count: int, cells: int) -> tuple[int, int]:
+    """(cells of a column, blanks between two)."""
+    gap = 1 if cells >= count * 2 else 0
+    return max(1, min(MAX_COLUMN_CELLS, (cells + gap) // max(1, count) - gap)), gap
+
+
+def _total_text(one: Series, writer: MessageWriter) -> str:
+    return "" if one.total is None else writer.format_number(one.total)
+
+
+def _label_width(pieces: Sequence[Series], each: int, gap: int, box: LayoutBox) -> int:
+    """The cells in which the labels and totals of all rows stand: no label is cut while there is room."""
+    labels = (
+        width(box.writer.fit_line(one.label, box.cells)) + 1 + width(_total_text(one, box.writer)) for one in pieces
+    )
+    bars = max(len(one.values) for one in pieces) * each - gap
+    return min(box.cells, max(MIN_LABEL_CELLS, bars, *labels))
+
+
+def _series_lines(
+    one: Series, highest: Decimal, height: int, column: int, gap: int, label_width: int, box: LayoutBox
+) -> list[StyledLine]:
+    """The label with its total, and the bars under it from the top down."""
+    total = _total_text(one, box.writer)
+    label = box.writer.fit_line(one.label, max(1, label_width - width(total) - 1))
+    lines: list[StyledLine] = [left_and_right([(label, "row")], [(total, "quantity")], label_width)]
+    signs = ASCII_BAR_SIGNS if box.writer.is_ascii else BAR_SIGNS
+    eighths = [_to_eighths(value, highest, height) for value in one.values]
+    for row in range(height - 1, -1, -1):
+        bars = [signs[max(0, min(8, full - row * 8))] * column for full in eighths]
+        lines.append([((" " * gap).join(bars), "bar")])
+    return lines
+
+
+def _figure_line(one: Series, column: int, gap: int, writer: MessageWriter) -> StyledLine:
+    """What each bar stands for, as far as it goes into its column."""
+    texts = [writer.format_number(value) if value else "" for value in one.values]
+    cells = [fit(text if width(text) <= column else "", column, pad=True) for text in texts]
+    return [((" " * gap).join(cells), "row-dim")]
+
+
+def _to_eighths(value: Decimal, highest: Decimal, height: int) -> int:
+    """How many eighths of a row a bar is high; anything at all shows, and none but the highest is as high as it."""
+    if value <= 0:
+        return 0
+    full = 8 * height
+    return full if value >= highest else max(1, min(full - 1, round(value * full / highest)))
+
+
+def _axis_line(axis: Sequence[Msg], column: int, gap: int, box: LayoutBox) -> StyledLine:
+    """What the bars of all rows are of, from the last one on: as many keys as stand apart, none of them cut."""
+    line, free = "", box.cells + 1
+    for index in range(len(axis) - 1, -1, -1):
+        text = box.writer.write(axis[index], 9 if column >= 4 else 0)
+        begin = max(0, min(index * (column + gap), box.cells - width(text)))
+        if begin + width(text) < free:
+            line = fit(text, free - begin, mark="", pad=True) + line if line else text
+            free = begin
+    return [(" " * free + line, "head")] if line else []
+
+
+def _key_line(axis: Sequence[Msg], column: int, box: LayoutBox) -> StyledLine:
+    """What the bars of one row are of: as many keys as stand apart, each under the beginning of its bar."""
+    texts = [box.writer.fit_line(each, box.cells) for each in axis]
+    step = max(1, -(-(max((width(text) for text in texts), default=0) + 1) // column))
+    cells = [fit(text, step * column, mark="", pad=True) for text in texts[::step]]
+    return [(fit("".join(cells), box.cells, mark="").rstrip(), "head")]

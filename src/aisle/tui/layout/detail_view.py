@@ -1,0 +1,449 @@
+"""The places around as one sign each, the fuller the higher."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from aisle.jobs.view import (
+    ASK,
+    GOOD,
+    INFO,
+    PAGING_TEXT_IDS,
+    WRONG,
+    Block,
+    DetailView,
+    KeyHint,
+    MapLocation,
+    Msg,
+    msg,
+    numbered_rows,
+)
+from aisle.jobs.view import Line as Told
+from aisle.text import fit, fit_middle, width, wrap
+from aisle.tui.layout.commands import (
+    VerdictOverlap,
+    choice_flow,
+    choice_items,
+    command_flow,
+    excess_cells,
+    flow_items,
+    hint_lines,
+)
+from aisle.tui.layout.step_view import LayoutBox
+from aisle.tui.layout.styled_lines import StyledLine, clip_line, left_and_right, line_width, side_by_side
+from aisle.tui.layout.table import NUMBER_PATTERN, column_widths, table_line, with_distinct_names
+from aisle.tui.message_text import MAX_LENGTH, MessageWriter
+from aisle.tuples import NamedTuple
+
+FILL_SIGNS = "▁▂▃▄▅▆▇█"
+ASCII_FILL_SIGNS = ".:-=+*#@"
+EMPTY_SIGN, ASCII_EMPTY_SIGN = "·", "_"
+"""How full a place is."""
+
+
+def location_map_lines(locations: Sequence[MapLocation], box: LayoutBox, most: int) -> list[StyledLine]:
+    """How full the places around are: with their names where that fits, else one sign each around the present one."""
+    groups: dict[str, list[MapLocation]] = {}
+    for mark in locations:
+        groups.setdefault(_bay_name(mark.location, box.writer), []).append(mark)
+    items: list[StyledLine] = [
+        [(f"{name} ", "mark"), *(_location_sign(mark, box.writer) for mark in group)] for name, group in groups.items()
+    ]
+    lines = flow_items(items, box.cells, 2)
+    if len(lines) <= most and all(line_width(line) <= box.cells for line in lines):
+        return lines
+    at = next((index for index, mark in enumerate(locations) if mark.is_current), 0)
+    room = box.cells - 4
+    first = max(0, min(at - room // 2, len(locations) - room))
+    seen = locations[first : first + room]
+    cut = (box.writer.cut_mark, "mark")
+    line: StyledLine = [_location_sign(mark, box.writer) for mark in seen]
+    return [[*([cut] if first else []), *line, *([cut] if first + room < len(locations) else [])]]
+
+
+def _bay_name(location: str, writer: MessageWriter) -> str:
+    """What stands before the last part of a code: places of one bay share their name."""
+    name = writer.clean_text(location)
+    cut = max(name.rfind(sign) for sign in "-./ _")
+    return name[:cut] if cut > 0 else name
+
+
+def _location_sign(location: MapLocation, writer: MessageWriter) -> tuple[str, str]:
+    levels, empty = (ASCII_FILL_SIGNS, ASCII_EMPTY_SIGN) if writer.is_ascii else (FILL_SIGNS, EMPTY_SIGN)
+    share = min(Decimal(1), location.fill)
+    sign = levels[min(len(levels) - 1, int(share * len(levels)))] if share > 0 else empty
+    return (f"[{sign}]", "mark-here") if location.is_current else (sign, "mark")
+
+
+MIN_COLUMN_CELLS = 36
+"""Cells of a column below which no further one is opened."""
+
+MAX_COLUMN_CELLS = 110
+"""Cells of a column above which another one is opened, though all of it would fit into this."""
+
+MAX_COLUMNS = 3
+"""Columns at most: more of them are not read, but searched."""
+
+NARROW_CELLS = 42
+"""Below this width a row that is too long takes two lines, so that nothing of it is lost."""
+
+MIN_LEGIBLE_CELLS = 5
+"""Cells, with the mark, below which what is left of a text that is cut says nothing."""
+
+MIN_TITLED_LINES = 3
+"""Below so many lines for the blocks their titles are left out, so that there is room for what stands under them."""
+
+STYLE_ROLES = {
+    **{kind: f"look-{kind}" for kind in (GOOD, WRONG, INFO, ASK)},
+    "accent": "block",
+    "bold": "row",
+    "dim": "hint",
+    "reversed": "cursor",
+}
+"""The role that draws each look of a sample."""
+
+
+class LayoutUnit(NamedTuple):
+    """What stays together: the title of a block, or one of its rows."""
+
+    lines: list[StyledLine]
+    title_of_block: int = -1
+    """Index of the block whose title this is; -1 for a row."""
+    block: int = 0
+
+
+MAX_TEXT_LINES = 60
+"""Lines of a text at most."""
+
+SMALL_ROWS = 14
+"""Below so many rows there are no blank lines, and what it is stands whole on the first page alone."""
+
+
+NO_OVERLAP = VerdictOverlap()
+
+
+def detail_lines(
+    view: DetailView, box: LayoutBox, overlap: VerdictOverlap = NO_OVERLAP
+) -> tuple[list[StyledLine], Msg | None]:
+    """The page in exactly so many rows as are not covered, and which page of how many it is (None where there is but
+    one). Where a page begins does not depend on what is said on it: all is on one page, or each has the same rows."""
+    tops = _page_heads(view, box)
+    air: list[StyledLine] = [[]] if box.rows >= SMALL_ROWS else []
+    room = box.rows - len(_footer(view, view.key_hints, box)) - (len(air) if view.choices else 0)
+    heads = [[*top, *air] if top else [] for top in tops]
+    kept = int(_shows_stock(view))
+    pages = _layout_pages(view, box, _rows_per_page(room, heads, overlap.current, kept))
+    if len(pages) > 1:
+        pages = _layout_pages(view, box, _rows_per_page(room, heads, max(overlap), kept))
+    at = view.page % len(pages) if pages else 0
+    hints = [
+        hint for hint in view.key_hints if len(pages) > 1 or hint.is_always_shown or hint.text.id not in PAGING_TEXT_IDS
+    ]
+    page = pages[at] if pages else []
+    spare = room + len(_footer(view, view.key_hints, box)) - max(overlap) - len(heads[0]) - len(page)
+    below = [*(air if view.choices else []), *_footer(view, hints, box, spare if len(pages) < 2 else 0)]
+    rows = max(0, box.rows - overlap.current)
+    top = _shrink_head(heads[min(at, 1)], max(0, rows - len(page) - len(below)), view, box)
+    if len(pages) < 2:
+        top = _with_hidden_lines(top, rows - len(top) - len(page) - len(below), view, box)
+    above = [*_expand_lines(top, rows - len(top) - len(page) - len(below), view, box), *page]
+    filler: list[StyledLine] = [[] for _ in range(rows - len(above) - len(below))]
+    told = msg("frame.page", page=at + 1, pages=len(pages)) if len(pages) > 1 else None
+    return [*above, *filler, *below][:rows], told
+
+
+def _shows_stock(view: DetailView) -> bool:
+    """Whether it says of a product how many there are: what is listed of it gives way before that does."""
+    return {"product", "quantity"} <= {line.role for line in view.lines}
+
+
+def _rows_per_page(page_rows: int, heads: Sequence[list[StyledLine]], covered_rows: int, kept_rows: int) -> list[int]:
+    """Lines for the blocks on the first page, and on those after it; a line at least where there is any. Of what it is,
+    so many lines of the first page are never covered."""
+    left = [max(0, page_rows - len(head)) for head in heads]
+    free = [len(heads[0]) - kept_rows, *map(len, heads[1:])]
+    return [max(min(1, rows), rows - max(0, covered_rows - head)) for rows, head in zip(left, free, strict=True)]
+
+
+def _with_hidden_lines(head: list[StyledLine], spare: int, view: DetailView, box: LayoutBox) -> list[StyledLine]:
+    """What it is, with as many of the lines that it always goes without as are left blank."""
+    lines, most = _head_lines(view, box)
+    return [*head[:most], *lines[most : most + max(0, spare)], *head[most:]]
+
+
+def _expand_lines(head: list[StyledLine], spare: int, view: DetailView, box: LayoutBox) -> list[StyledLine]:
+    """What it is, on as many more lines as are left blank: what one line cuts has two, then what it says in fewer
+    words, but for figures."""
+    lines = list(head)
+    said = [(told, [("".join(_wrap_line(told, box, 1)), told.role)]) for told in view.lines]
+    said.sort(key=lambda each: box.writer.cut_mark not in each[1][0][0])
+    for told, line in said:
+        cut = box.writer.cut_mark in line[0][0]
+        whole = _wrap_line(told, box, 2) if spare and line in lines and (cut or told.role != "quantity") else []
+        if len(whole) > 1:
+            at = lines.index(line)
+            lines[at : at + 1] = [[(part, told.role)] for part in whole]
+            spare -= 1
+    return lines
+
+
+def _wrap_line(line: Told, box: LayoutBox, rows: int) -> list[str]:
+    """What stands of a line of what it is, on so many lines."""
+    over = (lambda said: excess_cells(said, box.cells, rows)) if rows > 1 else (lambda said: width(said) - box.cells)
+    return wrap(
+        box.writer.fit(line.text, over), box.cells, rows, mark=box.writer.cut_mark, middle=line.role == "product"
+    )
+
+
+def _head_lines(view: DetailView, box: LayoutBox) -> tuple[list[StyledLine], int]:
+    """What it is, and how many of these lines a page has that has more to show than there is room for."""
+    lines: list[StyledLine] = []
+    told = view.lines
+    if tight := box.rows < 8 and _shows_stock(view):
+        said = {line.role: line.text for line in reversed(view.lines)}
+        lines.append(_product_and_quantity(said["product"], said["quantity"], box))
+        told = tuple(line for line in view.lines if line.role not in ("product", "quantity"))
+    rows_each = 1 if box.rows < 12 else 2
+    for line in told:
+        lines += [[(part, line.role)] for part in _wrap_line(line, box, rows_each)]
+    return lines, 1 if tight else max(1, box.rows // 3)
+
+
+def _page_heads(view: DetailView, box: LayoutBox) -> tuple[list[StyledLine], list[StyledLine]]:
+    """What it is, and the map: for the first page, and for those after it."""
+    lines, most = _head_lines(view, box)
+    lines = lines[:most]
+    short = lines[:1] if box.rows >= 5 else []
+    if view.map_locations and box.rows >= 9:
+        lines += location_map_lines(view.map_locations, box, 1 if box.rows < 16 else max(1, box.rows // 4))
+    return lines, short if box.rows < SMALL_ROWS else lines
+
+
+def _product_and_quantity(product: Msg, quantity: Msg, box: LayoutBox) -> StyledLine:
+    """What it is and how many on one line."""
+    told = box.writer.fit_line(quantity, box.cells // 2)
+    room = max(1, box.cells - width(told) - 2)
+    name = box.writer.fit(product, lambda text: width(text) - room)
+    return left_and_right(
+        [(fit_middle(name, room, mark=box.writer.cut_mark), "product")], [(told, "quantity")], box.cells
+    )
+
+
+def _shrink_head(head: list[StyledLine], rows: int, view: DetailView, box: LayoutBox) -> list[StyledLine]:
+    """What it is in so many lines: how many there are goes last, and stands beside the name before that goes."""
+    kept = list(head)
+    for role in ("", "mark-here", "mark", "note", "product"):
+        same = [line for line in kept if (line[0][1] if line else "") == role]
+        for line in reversed(same[role == "product" :]):
+            if len(kept) > rows:
+                kept = [other for other in kept if other is not line]
+    said = {line.role: line.text for line in reversed(view.lines)}
+    shown = {line[0][1] for line in kept if line}
+    if rows == 1 < len(kept) and {"product", "quantity"} <= shown:
+        return [_product_and_quantity(said["product"], said["quantity"], box)]
+    names = [[line for line in lines if line and line[0][1] == "product"] for lines in (kept, head)]
+    if names[0] and len(names[0]) < len(names[1]):
+        name = box.writer.fit(said["product"], lambda text: width(text) - box.cells)
+        name = fit_middle(name, box.cells, mark=box.writer.cut_mark)
+        kept = [[(name, "product")] if line is names[0][0] else line for line in kept]
+    return kept[:rows]
+
+
+def _footer(view: DetailView, key_hints: Sequence[KeyHint], box: LayoutBox, spare: int = 0) -> list[StyledLine]:
+    """All choices, under each other where there is room, and under them the letters; together where rows are few. On
+    `spare` lines letters keep their words."""
+    after = numbered_rows(view)
+    choices = choice_items(view.choices, box.cells, box.writer, first_number=after, letters=view.choice_letters)
+    if len(choices) > box.rows // 6:
+        choices = choice_flow(view.choices, box.cells, box.writer, after, view.choice_letters)
+    feet = 2 if box.rows >= 9 else 1
+    feet = max(feet, min(spare, box.rows // 2) - len(choices))
+    foot = [*choices, *hint_lines(key_hints, box.cells, box.writer, feet)[:feet]]
+    if len(foot) > box.rows // 2:
+        foot = command_flow(view.choices, key_hints, box.cells, box.writer, box.rows // 2, after, view.choice_letters)
+    return foot[: max(0, box.rows - 1)]
+
+
+# Blocks, columns and pages
+
+
+def _layout_pages(view: DetailView, box: LayoutBox, rows_per_page: Sequence[int]) -> list[list[StyledLine]]:
+    """The blocks on as many pages as they need; `rooms`: the lines of the first page, and of those after it."""
+    if not view.blocks or max(rows_per_page) <= 0:
+        return []
+    if (
+        min(rows_per_page) <= 0
+    ):  # what it is and what can be done take all of the first page, and leave some of the others
+        return [[], *_layout_pages(view, box, [max(rows_per_page)] * 2)]
+    most = max(1, min(MAX_COLUMNS, len(view.blocks), (box.cells + 3) // (MIN_COLUMN_CELLS + 3)))
+    for count in range(1, most + 1):
+        cells = (box.cells - 3 * (count - 1)) // count
+        blocks = [
+            _block_units(_without_title(block), index, cells, box.writer)[1:]
+            if min(rows_per_page) < MIN_TITLED_LINES or (block.is_compact and box.rows < SMALL_ROWS)
+            else _block_units(block, index, cells, box.writer)
+            for index, block in enumerate(view.blocks)
+        ]
+        columns = _whole_columns(blocks, count, rows_per_page[0]) if cells <= MAX_COLUMN_CELLS or count == most else []
+        if columns:
+            break
+    columns = columns or _broken_columns(blocks, count, rows_per_page)
+    pages = []
+    for first in range(0, len(columns), count):
+        page = columns[first]
+        for at, column in enumerate(columns[first + 1 : first + count], 1):
+            page = side_by_side(page, column, at * (cells + 3) - 3, [("   ", "")])
+        pages.append([clip_line(line, box.cells) for line in page])
+    return pages
+
+
+def _without_title(block: Block) -> Block:
+    """A block without its title, as its rows have to be then."""
+    return block._replace(rows=tuple((*row, block.title) for row in block.rows)) if block.is_title_needed else block
+
+
+def _block_units(block: Block, index: int, cells: int, writer: MessageWriter) -> list[LayoutUnit]:
+    title: list[StyledLine] = [[(writer.fit_line(block.title, cells), "block")]]
+    return [
+        LayoutUnit(title, index, index),
+        *(LayoutUnit(lines, -1, index) for lines in _block_rows(block, cells, writer)),
+    ]
+
+
+def _block_rows(block: Block, cells: int, writer: MessageWriter) -> list[list[StyledLine]]:
+    """The rows of a block as a small table, their numbers in front."""
+    if block.cell_styles:
+        return [_style_sample_lines(row, block.cell_styles, cells, writer) for row in block.rows]
+    gutter = _number_width(block)
+    if not gutter and all(len(row) == 1 for row in block.rows):
+        return [[[(part, "row")]] for (cell,) in block.rows for part in wrap(writer.write(cell), cells, MAX_TEXT_LINES)]
+    most = max((len(row) for row in block.rows), default=0)
+    texts: list[list[str]] = []
+    for level in (MAX_LENGTH, 1, 0):
+        texts = [[writer.write(cell, level) for cell in row] + [""] * (most - len(row)) for row in block.rows]
+        natural = [max(width(row[at]) for row in texts) for at in range(most)]
+        if sum(natural) + 2 * (most - 1) + gutter <= cells:
+            break
+    else:
+        if cells < NARROW_CELLS and most > 1:
+            texts = with_distinct_names(
+                texts if block.is_compact else _two_line_texts(block, cells - 2, writer), cells - gutter, writer
+            )
+            return [_two_line_row(row, number, block, cells, writer) for number, row in enumerate(texts, 1)]
+    columns = column_widths(texts, cells - gutter, 2) if texts else []
+    texts = with_distinct_names(texts, columns[0], writer) if columns else texts
+    right = [
+        at > 0 and all(not row[at] or NUMBER_PATTERN.fullmatch(row[at]) for row in texts) for at in range(len(columns))
+    ]
+    rows: list[list[StyledLine]] = []
+    for number, row in enumerate(texts, 1):
+        line = table_line(row, columns, right, 2, 0, ("row", "row-dim"), writer)[1:]
+        rows.append([[*_number_cell(number, block), *line]])
+    return rows
+
+
+def _style_sample_lines(
+    row: Sequence[Msg], styles: Sequence[str], cells: int, writer: MessageWriter
+) -> list[StyledLine]:
+    """Each cell as it looks, on as many lines as they need."""
+    items: list[StyledLine] = [
+        [(f" {writer.fit_line(cell, max(1, cells - 2))} ", STYLE_ROLES[look])]
+        for cell, look in zip(row, styles, strict=True)
+    ]
+    return flow_items(items, cells, 1)
+
+
+def _two_line_texts(block: Block, cells: int, writer: MessageWriter) -> list[list[str]]:
+    """The texts of rows that take two lines, in the longest words in which none of the lower ones is cut."""
+    texts: list[list[str]] = []
+    for level in (MAX_LENGTH, 1, 0):
+        texts = [[writer.write(cell, level) for cell in row] for row in block.rows]
+        if all(width("  ".join(filter(None, row[1:]))) <= cells for row in texts):
+            break
+    return texts
+
+
+def _two_line_row(row: Sequence[str], number: int, block: Block, cells: int, writer: MessageWriter) -> list[StyledLine]:
+    """What names the row, and under it all the rest."""
+    head = _number_cell(number, block)
+    first: StyledLine = [*head, (fit_middle(row[0], cells - line_width(head), mark=writer.cut_mark), "row")]
+    rest = "  ".join(text for text in row[1:] if text)
+    if block.is_compact and rest and line_width(first) + 2 + width(rest) <= cells:
+        return [left_and_right(first, [(rest, "row-dim")], cells)]
+    return [first, [("  " + _join_legible(row[1:], cells - 2, writer), "row-dim")]] if rest else [first]
+
+
+def _join_legible(texts: Sequence[str], cells: int, writer: MessageWriter) -> str:
+    """Texts side by side; what is cut at the end is left out where what is left of it would say nothing."""
+    said = [text for text in texts if text]
+    room = cells - width("  ".join(said[:-1])) - 2
+    if len(said) > 1 and room < min(width(said[-1]), MIN_LEGIBLE_CELLS):
+        return _join_legible(said[:-1], cells, writer)
+    return fit("  ".join(said), cells, mark=writer.cut_mark)
+
+
+def _number_cell(number: int, block: Block) -> StyledLine:
+    cells = _number_width(block)
+    if not cells:
+        return []
+    return [(f"{number:>{cells - 1}} ", "row-key")] if number <= block.numbered_rows else [(" " * cells, "")]
+
+
+def _number_width(block: Block) -> int:
+    """Cells for the numbers in front of the rows."""
+    return len(str(block.numbered_rows)) + 1 if block.numbered_rows else 0
+
+
+def _whole_columns(blocks: Sequence[list[LayoutUnit]], count: int, rows: int) -> list[list[StyledLine]]:
+    """Every block in one piece, in columns as short as they can be; empty when that takes more than one page."""
+    heights = [sum(len(unit.lines) for unit in units) for units in blocks]
+    for height in range(max(heights), rows + 1):
+        columns: list[list[StyledLine]] = [[]]
+        for units, needed in zip(blocks, heights, strict=True):
+            gap = 1 if columns[-1] else 0
+            if columns[-1] and len(columns[-1]) + gap + needed > height:
+                columns.append([])
+                gap = 0
+            columns[-1] += [*([[]] * gap), *(line for unit in units for line in unit.lines)]
+        if len(columns) <= count:
+            return columns
+    return []
+
+
+def _broken_columns(
+    blocks: Sequence[list[LayoutUnit]], count: int, rows_per_page: Sequence[int]
+) -> list[list[StyledLine]]:
+    """Blocks on as many pages as they need. Side by side each is in one column, where that takes no more pages and
+    the first of them shows no less."""
+    broken, most = _fill_columns(blocks, count, rows_per_page)
+    kept, shown = _fill_columns(blocks, count, rows_per_page, keep_whole=True) if count > 1 else (broken, most)
+    return kept if shown >= most and (len(kept) - 1) // count <= (len(broken) - 1) // count else broken
+
+
+def _fill_columns(
+    blocks: Sequence[list[LayoutUnit]], count: int, rows_per_page: Sequence[int], *, keep_whole: bool = False
+) -> tuple[list[list[StyledLine]], int]:
+    """Blocks go on in the next column, those that it has room for as a `whole` begin there on the same page; a
+    title never stands alone at the foot, and is said again over what goes on. With it
+    how many rows the first page has."""
+    columns: list[list[StyledLine]] = [[]]
+    shown = 0
+    for units in blocks:
+        title = units[0].lines if units and units[0].title_of_block >= 0 else []
+        height = sum(len(unit.lines) for unit in units)
+        over = len(columns[-1]) + height - rows_per_page[0 if len(columns) <= count else 1]
+        beside = keep_whole and len(columns) % count > 0
+        if beside and columns[-1] and over > 0 and height <= rows_per_page[0 if len(columns) < count else 1]:
+            columns.append([])
+        for at, unit in enumerate(units):
+            rows = rows_per_page[0 if len(columns) <= count else 1]
+            needed = len(unit.lines)
+            if unit.title_of_block >= 0 and len(units) > 1 and rows > 1:
+                needed += len(units[1].lines)
+            if columns[-1] and len(columns[-1]) + needed > rows:
+                rows = rows_per_page[0 if len(columns) < count else 1]
+                columns.append([*title] if at and rows > len(title) + len(unit.lines) else [])
+            columns[-1] += unit.lines
+            shown += unit.title_of_block < 0 and len(columns) <= count
+    return [column[: rows_per_page[0 if at < count else 1]] for at, column in enumerate(columns)], shown

@@ -1,0 +1,398 @@
+"""A window on a list: as many columns and rows as there is room for, the cursor always in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from aisle.jobs.view import PAGE_HINTS, ListView, Msg, Row, msg, raw
+from aisle.text import width, wrap
+from aisle.tui.layout.commands import (
+    UNLIMITED_ROWS,
+    choice_flow,
+    choice_items,
+    command_flow,
+    excess_cells,
+    hint_lines,
+    progress_bar,
+)
+from aisle.tui.layout.step_view import LayoutBox
+from aisle.tui.layout.styled_lines import StyledLine, pad_line, side_by_side
+from aisle.tui.layout.table import (
+    NUMBER_PATTERN,
+    column_widths,
+    natural_widths,
+    number_columns,
+    table_line,
+    with_distinct_names,
+)
+from aisle.tui.message_text import MessageWriter, length_count
+from aisle.tuples import NamedTuple
+
+MIN_SIDE_COMMAND_CELLS = 100
+"""From this width on, the commands stand beside the list."""
+
+SIDE_COMMAND_WIDTH = 30
+"""Width of the column with the commands."""
+
+MIN_BAR_CELLS = 6
+"""Cells of a bar for which columns give way; it has as many more as are left."""
+
+MIN_NAME_CELLS = 24
+"""Cells of what names a row, or a third of it all, before which the last columns are left out."""
+
+MIN_HEADED_ROWS = 12
+"""From so many rows on, a list has heads over its columns though one of its rows is not in sight then."""
+
+SMALL_ROWS = 10
+"""Below so many rows commands and letters share their lines."""
+
+MIN_LIST_ROWS = 4
+"""So many rows of a list are worth more than commands and letters on lines of their own."""
+
+EMPTY_TEXT_ROWS = 2
+"""Rows for what an empty list says."""
+
+NARROW_CELLS, MEDIUM_CELLS = 30, 60
+"""Below this width a name may have a line of its own, if no row is lost by it; below the other one of which too little
+would be left."""
+
+STATE_ID_PREFIX, TIME_ID_PREFIXES = "word.", ("moment", "logs.at_time")
+"""How the messages for what became of work begin, and those for moments: half of one says nothing."""
+
+MIN_HOUR_CELLS = 50
+"""Cells of a table below which moments have no hour where words are cut."""
+
+MIN_LEGIBLE_CELLS = 14
+"""Cells of every column, or all of its text, that its hour leaves to the others."""
+
+MAX_USUAL_LENGTHS = 3
+"""Lengths that a cell usually has at most."""
+
+EMPTY_CELL = raw("")
+"""A cell that says nothing."""
+
+COUNTED_ID = "browse.products"
+"""Numbers with a word for what they are of."""
+
+
+class DrawnList(NamedTuple):
+    """The drawn list, and how many of its rows are in it."""
+
+    lines: list[StyledLine]
+    first: int
+    shown_rows: int
+
+
+def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
+    """The list, its commands and hints in at most so many rows. A hint that says what a choice says is left out."""
+    said = {box.writer.write(choice) for choice in view.choices}
+    if _fits_whole(view, box):
+        said |= {box.writer.write(hint.text) for hint in PAGE_HINTS}
+    view = view._replace(key_hints=tuple(hint for hint in view.key_hints if box.writer.write(hint.text) not in said))
+    if _has_side_commands(view, box):
+        return _with_side_commands(view, box)
+    foot = _footer(view, box)
+    listed = _draw_list(view, box._replace(rows=box.rows - len(foot)))
+    filler: list[StyledLine] = [[] for _ in range(box.rows - len(foot) - len(listed.lines))]
+    return listed._replace(lines=[*listed.lines, *filler, *foot])
+
+
+def _has_two_line_rows(view: ListView, box: LayoutBox) -> bool:
+    """Whether each row has two lines, whatever that leaves out."""
+    return view.has_two_line_rows and box.cells < NARROW_CELLS
+
+
+def _row_lines(view: ListView, box: LayoutBox) -> int:
+    """Lines that all its rows take."""
+    return len(view.rows) * (2 if _has_two_line_rows(view, box) else 1)
+
+
+def _fits_whole(view: ListView, box: LayoutBox) -> bool:
+    """Whether all of a tall list is in sight, so that nothing leads on from here."""
+    return (
+        view.has_two_line_rows and view.total == len(view.rows) and _row_lines(view, box) <= box.rows - EMPTY_TEXT_ROWS
+    )
+
+
+def _has_side_commands(view: ListView, box: LayoutBox) -> bool:
+    """Whether the commands stand beside the list: not where it has use for all the width."""
+    return box.cells >= MIN_SIDE_COMMAND_CELLS and not view.has_progress_bars
+
+
+def min_list_rows(view: ListView, box: LayoutBox) -> int:
+    """The rows below which a row of the window or a command would not be seen."""
+    if _has_side_commands(view, box):
+        return len(view.rows)
+    return _row_lines(view, box) + len(_command_lines(view, box))
+
+
+def _command_lines(view: ListView, box: LayoutBox, rows: int = UNLIMITED_ROWS) -> list[StyledLine]:
+    return command_flow(view.choices, view.key_hints, box.cells, box.writer, rows, view.numbered_rows)
+
+
+def _footer(view: ListView, box: LayoutBox) -> list[StyledLine]:
+    """Commands, and under them the letters; side by side where rows are few. A blank line comes last."""
+    choices = choice_flow(view.choices, box.cells, box.writer, view.numbered_rows)
+    needed = _row_lines(view, box) if _row_lines(view, box) < box.rows else len(view.rows)
+    spare = box.rows - len(choices) - needed - 2
+    foot = [*choices, *hint_lines(view.key_hints, box.cells, box.writer, 1 if box.rows < SMALL_ROWS else max(2, spare))]
+    if box.rows < SMALL_ROWS or len(foot) > box.rows - MIN_LIST_ROWS:
+        half = box.rows // 2
+        left = box.rows - max(needed, EMPTY_TEXT_ROWS)
+        most = max(1, max(half, left) if view.choices else min(half, box.rows - needed))
+        foot = _command_lines(view, box, most)
+    elif len(foot) + needed > box.rows:  # a row of the list is worth more than lines of their own
+        foot = min(foot, _command_lines(view, box), key=len)
+        if len(foot) + needed == box.rows + 1:  # the last row is met on no other page
+            tight = _command_lines(view, box, len(foot) - 1)
+            foot = min(foot, tight, key=len)
+    foot = foot[: max(0, box.rows - 1)]
+    wanted = _row_lines(view, box) + (1 if view.rows else 0)
+    return [[], *foot] if foot and box.rows >= SMALL_ROWS and wanted < box.rows - len(foot) else foot
+
+
+def _with_side_commands(view: ListView, box: LayoutBox) -> DrawnList:
+    left = box.cells - SIDE_COMMAND_WIDTH - 3
+    listed = _draw_list(view, box._replace(cells=left - 1))
+    title: StyledLine = [(box.writer.fit_line(msg("choices.title"), SIDE_COMMAND_WIDTH), "head")]
+    hints = [line for hint in view.key_hints for line in hint_lines((hint,), SIDE_COMMAND_WIDTH, box.writer)]
+    choices = choice_items(view.choices, SIDE_COMMAND_WIDTH, box.writer, first_number=view.numbered_rows)
+    aside = [*([title, *choices, []] if choices else []), *hints][: box.rows]
+    missing: list[StyledLine] = [[] for _ in range(box.rows - len(aside))]
+    rule = "|" if box.writer.is_ascii else "│"
+    return listed._replace(lines=side_by_side(listed.lines, [*aside, *missing], left, [(rule, "rule"), ("  ", "")]))
+
+
+def _draw_list(view: ListView, box: LayoutBox) -> DrawnList:
+    if not view.rows:
+        text = box.writer.fit(view.empty, lambda said: excess_cells(said, box.cells, box.rows))
+        words = wrap(text, box.cells, box.rows, mark=box.writer.cut_mark)
+        return DrawnList([[(line, "note")] for line in words], 0, 0)
+    view = _drop_empty_columns(view)
+    with_heads = box.rows >= 6 and (len(view.rows) < box.rows or box.rows >= MIN_HEADED_ROWS)
+    room = max(0, box.rows - with_heads)
+    half = box.rows // 2
+    if box.cells < MEDIUM_CELLS and (len(view.rows) <= half or (_has_two_line_rows(view, box) and half)):
+        first = _first_visible(view, half)
+        rows = view.rows[first : first + half]
+        lines = _draw_two_line_rows(view, rows, view.first + first, box)
+        if lines:
+            return DrawnList(lines, view.first + first, len(rows))
+    first = _first_visible(view, room)
+    rows = view.rows[first : first + room]
+    lines = _draw_table(view, rows, view.first + first, box, with_heads)
+    return DrawnList(lines, view.first + first, len(rows))
+
+
+def _drop_empty_columns(view: ListView) -> ListView:
+    """The list without the columns in which none of its rows says anything, and without their heads."""
+    columns = list(zip(*(row.cells for row in view.rows), strict=False))
+    kept = [at for at, cells in enumerate(columns) if at == 0 or any(cell != EMPTY_CELL for cell in cells)]
+    if len(kept) == len(columns):
+        return view
+    rows = tuple(row._replace(cells=tuple(row.cells[at] for at in kept)) for row in view.rows)
+    return view._replace(column_heads=tuple(view.column_heads[at] for at in kept), rows=rows)
+
+
+def _first_visible(view: ListView, rows: int) -> int:
+    """Which of the rows stands on top, so that the cursor is in sight."""
+    at = view.cursor - view.first
+    if not 0 <= at < len(view.rows) or at < rows:
+        return 0
+    return at - rows + 1
+
+
+def _draw_table(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox, with_heads: bool) -> list[StyledLine]:
+    gutter = _gutter_width(view, rows, first, box)
+    gap = 2 if box.cells < 60 else 3 if box.cells < 120 else 4
+    room = box.cells - gutter - (MIN_BAR_CELLS + gap if view.has_progress_bars and box.cells >= MEDIUM_CELLS else 0)
+    cells, heads, columns = _size_table(view, rows, room, gap, box.writer, with_heads=with_heads)
+    cells = with_distinct_names(cells, columns[0], box.writer)
+    counted = _columns_with_ids(view.rows, COUNTED_ID, any)
+    right = [at in counted or is_right for at, is_right in enumerate(number_columns(cells, len(columns)))]
+    used = gutter + sum(columns) + gap * (len(columns) - 1)
+    share = min(24, box.cells - used - gap) if box.cells >= 60 else 0
+    lines = [table_line(heads, columns, right, gap, gutter, ("head", "head"), box.writer)] if heads else []
+    for index, (row, texts) in enumerate(zip(rows, cells, strict=True), first):
+        roles = ("cursor", "cursor") if index == view.cursor else ("cell", "cell-dim")
+        line = table_line(texts, columns, right, gap, gutter, roles, box.writer)
+        line = [*_row_lead(view, row, index, gutter), *line[1:]]
+        if index == view.cursor:
+            line = _cursor_line(line, gutter, box)
+        elif row.progress >= 0 and share >= MIN_BAR_CELLS:
+            line = [*pad_line(line, used + gap), *progress_bar(row.progress, share, box.writer)]
+        lines.append(line)
+    return lines
+
+
+class SizedTable(NamedTuple):
+    """The texts of a table, and the widths of as many of its columns as fit."""
+
+    cells: list[list[str]]
+    heads: list[str]
+    columns: list[int]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all columns are there, each with all of its text."""
+        wanted = natural_widths(self.cells)
+        return len(self.columns) == len(wanted) and all(map(int.__ge__, self.columns, wanted))
+
+    @property
+    def is_legible(self) -> bool:
+        """Whether each column that is there has all of its text, or enough of it."""
+        return all(
+            column >= min(want, MIN_LEGIBLE_CELLS)
+            for column, want in zip(self.columns, natural_widths(self.cells), strict=False)
+        )
+
+
+def _size_table(
+    view: ListView,
+    rows: Sequence[Row],
+    table_cells: int,
+    gap: int,
+    writer: MessageWriter,
+    *,
+    with_heads: bool,
+    name_cells: int = MIN_NAME_CELLS,
+) -> SizedTable:
+    """The longest words that fit uncut, else the shortest of all but what names a row, else the shortest; moments keep
+    their hour where the names can be read. Names have `named` cells before the last columns."""
+
+    def sized(level: int, dates: int, names: int = 0) -> SizedTable:
+        cells = [
+            [writer.write(cell, dates if cell.id.startswith(TIME_ID_PREFIXES) else level) for cell in row.cells]
+            for row in rows
+        ]
+        if names > level:
+            cells = [[writer.write(row.cells[0], names), *texts[1:]] for row, texts in zip(rows, cells, strict=True)]
+        heads = [writer.write(head, level) for head in view.column_heads] if with_heads else []
+        cells, heads = _drop_repeating_columns(cells, heads, table_cells, gap)
+        lines = [*cells, heads] if heads else cells
+        words, moments = _columns_with_ids(view.rows, STATE_ID_PREFIX), _columns_with_ids(view.rows, TIME_ID_PREFIXES)
+        columns = column_widths(lines, table_cells, gap, words, moments, name_cells=min(name_cells, table_cells // 3))
+        shorter = {writer.write(head, level): writer.write(head, 0) for head in view.column_heads}
+        heads = [head if width(head) <= column else shorter[head] for head, column in zip(heads, columns, strict=False)]
+        return SizedTable(cells, heads, columns)
+
+    dates = 9 if table_cells >= MIN_HOUR_CELLS else 0
+    for level, names in _lengths_to_try(rows, writer):
+        if (found := sized(level, level or dates, names)).is_whole:
+            return found
+    short = sized(0, 0)
+    long = sized(0, dates) if dates else short
+    return long if len(long.columns) == len(short.columns) and long.is_legible else short
+
+
+def _lengths_to_try(rows: Sequence[Row], writer: MessageWriter) -> Iterator[tuple[int, int]]:
+    """In which length cells are tried, and in which what names a row: the longest of two that are long only where a
+    cell has both."""
+    yield 9, 9
+    if any(length_count(cell, writer.language) > MAX_USUAL_LENGTHS for row in rows for cell in row.cells):
+        yield 2, 2
+    yield 1, 1
+    if rows[0].cells[0].id != EMPTY_CELL.id:
+        yield 0, 9
+        yield 0, 1
+
+
+def _draw_two_line_rows(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox) -> list[StyledLine]:
+    """Each name on a line of its own, and under it the rest, where a table would cut names and rows stay blank, or
+    leave out what a tall list has to say; else nothing."""
+    gutter = _gutter_width(view, rows, first, box)
+    room = box.cells - gutter
+    for level in (9, 1, 0) if box.cells >= NARROW_CELLS else (0,):
+        cells = [[box.writer.write(cell, level) for cell in row.cells] for row in rows]
+        if sum(natural_widths([row[1:] for row in cells])) + 2 * (len(cells[0]) - 2) <= room:
+            break
+    columns = column_widths(cells, room, 2, _columns_with_ids(view.rows, STATE_ID_PREFIX))
+    least = room
+    if box.cells >= NARROW_CELLS:
+        least, columns = (
+            MIN_LEGIBLE_CELLS,
+            _size_table(view, rows, room, 2, box.writer, with_heads=False, name_cells=0).columns,
+        )
+    is_named = columns[0] >= min(least, natural_widths(cells)[0])
+    if len(cells[0]) < 2 or (is_named and (len(columns) == len(cells[0]) or not _has_two_line_rows(view, box))):
+        return []
+    heads = (
+        [box.writer.write(head, 0) for head in view.column_heads]
+        if len(rows) * 2 < box.rows and not view.has_two_line_rows
+        else []
+    )
+    rest = [row[1:] for row in ([*cells, heads] if heads else cells)]
+    columns = natural_widths(rest)
+    while len(columns) > 1 and sum(columns) + 2 * (len(columns) - 1) > room:
+        columns.pop()
+    columns = [min(column, room) for column in columns]
+    right = number_columns(cells, len(columns), first=1)
+    lines = [table_line(heads[1:], columns, right, 2, gutter, ("head", "head"), box.writer)] if heads else []
+    for index, texts in enumerate(with_distinct_names(cells, room, box.writer), first):
+        name: StyledLine = [*_row_lead(view, rows[index - first], index, gutter), (texts[0], "cell")]
+        lines.append(_cursor_line(name, gutter, box) if index == view.cursor else name)
+        lines.append(table_line(texts[1:], columns, right, 2, gutter, ("cell-dim", "cell-dim"), box.writer))
+    return lines
+
+
+MARK_SIGN = "* "
+"""Before the name of a row that is marked; there is room for it before all of them where one is."""
+
+
+def _gutter_width(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox) -> int:
+    """Cells before the names: for numbers, the cursor, and what is marked."""
+    numbered = min(view.numbered_rows, first - view.first + len(rows))
+    numbers = len(str(numbered)) if view.numbered_rows or box.cells >= NARROW_CELLS else 0
+    return 1 + numbers + len(MARK_SIGN) * any(row.is_marked for row in view.rows)
+
+
+def _row_lead(view: ListView, row: Row, index: int, gutter: int) -> StyledLine:
+    """What stands before the name of a row."""
+    number = str(index - view.first + 1) if index - view.first < view.numbered_rows else ""
+    if not any(each.is_marked for each in view.rows):
+        return [(number.rjust(gutter - 1), "row-key"), (" ", "")] if number else [(" " * gutter, "")]
+    return [
+        (number.rjust(gutter - 1 - len(MARK_SIGN)), "row-key"),
+        (" ", ""),
+        (MARK_SIGN if row.is_marked else "  ", "cell"),
+    ]
+
+
+def _cursor_line(line: StyledLine, gutter: int, box: LayoutBox) -> StyledLine:
+    """The row under the cursor: a sign in front of its text, and the colour of the cursor over its whole width."""
+    text = "".join(text for text, _ in line)
+    sign = ">" if box.writer.is_ascii else "›"
+    at = gutter - 1 if text[:1].strip() or text[: gutter - 1].strip() else 0
+    return pad_line([(text[:at] + sign + text[at + 1 :], "cursor")], box.cells, "cursor")
+
+
+def _drop_repeating_columns(
+    cells: list[list[str]], heads: list[str], width: int, gap: int
+) -> tuple[list[list[str]], list[str]]:
+    """The columns without those that say what stands in the first one too, where that one would have to be cut."""
+    wanted = natural_widths(cells)
+    if not wanted or sum(wanted) + gap * (len(wanted) - 1) <= width:
+        return cells, heads
+    kept = [at for at in range(len(wanted)) if at == 0 or not all(_repeats(row[at], row[0]) for row in cells)]
+    return [[row[at] for at in kept] for row in cells], [heads[at] for at in kept] if heads else []
+
+
+def _repeats(text: str, name: str) -> bool:
+    """Whether a name has the words of this text; a number in it says something else."""
+    return not text or (not NUMBER_PATTERN.fullmatch(text) and f" {text} ".casefold() in f" {name} ".casefold())
+
+
+def _columns_with_ids(
+    rows: Sequence[Row], ids: str | tuple[str, ...], test: Callable[[Iterable[bool]], bool] = all
+) -> frozenset[int]:
+    """The columns of such messages alone: of words for what became of work, or of moments, half of one says nothing."""
+    columns = zip(*(row.cells for row in rows), strict=False)
+    return frozenset(at for at, cells in enumerate(columns) if test(cell.id.startswith(ids) for cell in cells))
+
+
+def range_message(view: ListView, listed: DrawnList) -> Msg | None:
+    """Which rows are in sight, where not all are, or where there may be more than are known."""
+    if listed.shown_rows == 0 or (listed.shown_rows >= view.total and not view.may_have_more):
+        return None
+    range_ = "list.range_more" if view.may_have_more else "list.range"
+    return msg(range_, first=listed.first + 1, last=listed.first + listed.shown_rows, total=view.total)

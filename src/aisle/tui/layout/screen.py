@@ -1,0 +1,410 @@
+"""The whole screen: title, body, verdict, prompt and what is typed, and the state of the link, at any size.
+
+At every size the prompt, the verdict and the state of the link are there; on the smallest screens nothing else is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from aisle.jobs.message import LIST_NAMES
+from aisle.jobs.view import (
+    ASK,
+    GOOD,
+    INFO,
+    Chart,
+    DetailView,
+    Frame,
+    LinkState,
+    ListView,
+    Msg,
+    Step,
+    Verdict,
+    View,
+    msg,
+)
+from aisle.late import LazyModule
+from aisle.text import fit, fit_end, width, wrap
+from aisle.tui.layout import step_view
+from aisle.tui.layout.commands import VerdictOverlap, excess_cells, progress_bar
+from aisle.tui.layout.step_view import LayoutBox
+from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, left_and_right, line_width, pad_line
+from aisle.tui.message_text import MAX_LENGTH, MessageWriter
+from aisle.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from aisle.tui.layout import chart_view, detail_view, list_view, missing_data
+else:
+    chart_view = LazyModule("aisle.tui.layout.chart_view")
+    detail_view = LazyModule("aisle.tui.layout.detail_view")
+    missing_data = LazyModule("aisle.tui.layout.missing_data")
+    list_view = LazyModule("aisle.tui.layout.list_view")
+    missing_data = LazyModule("aisle.tui.layout.missing_data")
+
+MIN_MARGIN_COLUMNS = 60
+"""From this width on, text keeps one cell off the edges."""
+
+LINK_STATES = ("live", "partial", "syncing", "offline", "none", "stuck", "renewed", "refused", "unkept")
+
+
+class FrameBars(NamedTuple):
+    """What stands around the body."""
+
+    verdict: list[StyledLine]
+    prompt: list[StyledLine]
+    link: StyledLine
+
+
+def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> StyledScreen:
+    """The frame as lines for a screen of any size from 1x1 on; `plain` for a terminal without UTF-8."""
+    columns, rows = max(1, columns), max(1, rows)
+    frame = missing_data.show_unread_lists(frame) if frame.link.unread_lists else frame
+    frame = (
+        missing_data.show_unreadable_lists(frame) if frame.link.unreadable_lists or frame.link.unusable_rows else frame
+    )
+    voice = MessageWriter(is_ascii, frame.language)
+    margin = 1 if columns >= MIN_MARGIN_COLUMNS else 0
+    box = LayoutBox(columns - 2 * margin, rows, voice)
+    chrome = _layout_bars(frame, box, columns)
+    lines = _tiny_screen(frame, chrome, rows) if rows < 4 else _full_screen(frame, chrome, box)
+    bands = {id(line) for line in chrome.verdict}
+    shifted = [line if id(line) in bands or not (margin and line) else [(" ", ""), *line] for line in lines]
+    return StyledScreen(columns, rows, [clip_line(line, columns) for line in shifted])
+
+
+def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii: bool = False) -> int:
+    """How many rows of a list are in sight on such a screen, of a window that has `size` of them; `size` where this is
+    no list, or nothing of one is seen."""
+    view = frame.view
+    if rows < 4 or not isinstance(view, ListView) or not view.rows:
+        return size
+    view = view._replace(rows=(*view.rows, *view.rows[-1:] * (size - len(view.rows))))
+    cells = columns - 2 * (columns >= MIN_MARGIN_COLUMNS)
+    box = LayoutBox(cells, rows, MessageWriter(is_ascii, frame.language))
+    chrome = _layout_bars(frame._replace(view=view), box, columns)
+    return list_view.list_lines(view, box._replace(rows=_body_rows(chrome, box))).shown_rows or size
+
+
+def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> bool:
+    """Whether such a screen shows all of a page at once, so that nothing leads through it; a list says so itself."""
+    if rows < 4 or not isinstance(frame.view, DetailView | Chart):
+        return False
+    box = LayoutBox(columns - 2 * (columns >= MIN_MARGIN_COLUMNS), rows, MessageWriter(is_ascii, frame.language))
+    chrome = _layout_bars(frame, box, columns)
+    return (
+        _layout_body(frame.view, box._replace(rows=_body_rows(chrome, box)), _verdict_overlap(chrome, box))[1] is None
+    )
+
+
+def _layout_bars(frame: Frame, box: LayoutBox, columns: int) -> FrameBars:
+    """What stands around the body, of a screen of so many columns with its margins."""
+    chrome = FrameBars(
+        [[]], _prompt_lines(frame, box.cells, box.rows, box.writer), _link_line(frame.link, box.cells, box.writer)
+    )
+    if frame.verdict:
+        most, margin = _allowed_verdict_rows(frame, chrome, box, columns), (columns - box.cells) // 2
+        alone, said = chrome, frame.verdict
+
+        def more_rows() -> int:
+            kind = ASK if _has_several_lines(said) else INFO
+            return _allowed_verdict_rows(frame._replace(verdict=said._replace(kind=kind)), alone, box, columns)
+
+        chrome = chrome._replace(verdict=_verdict_lines(frame, said, columns, box.writer, margin, most, more_rows))
+    return chrome
+
+
+def _tiny_screen(frame: Frame, bars: FrameBars, rows: int) -> list[StyledLine]:
+    """One to three lines: the verdict or else the prompt, then both, then the link."""
+    verdict, prompt = bars.verdict[0], bars.prompt[-1]
+    if rows == 1:
+        return [verdict if frame.verdict and not frame.typed else prompt]
+    return [verdict, prompt] if rows == 2 else [verdict, prompt, bars.link]
+
+
+def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> list[StyledLine]:
+    head, air = _header_rows(box), _blank_rows(box)
+    bottom = [*([[]] * air), *bars.verdict, *bars.prompt, *([[]] * (air if box.rows >= 22 else 0)), bars.link]
+    room = _body_rows(bars, box)
+    body, right = _layout_body(frame.view, box._replace(rows=room), _verdict_overlap(bars, box))
+    top = [_header(frame, right, box)] if head else []
+    if head == 2:
+        top.append(_title_rule(frame.view, box))
+    filler: list[StyledLine] = [[] for _ in range(room - len(body))]
+    return [*top, *([[]] * air), *body[:room], *filler, *bottom]
+
+
+def _header_rows(box: LayoutBox) -> int:
+    """Lines above the body: the title, and the line under it."""
+    return (1 if box.rows >= 6 else 0) + (1 if box.rows >= 12 else 0)
+
+
+def _blank_rows(box: LayoutBox) -> int:
+    """Blank lines over the body and under it."""
+    return 1 if box.rows >= 20 else 0
+
+
+def _body_rows(bars: FrameBars, box: LayoutBox) -> int:
+    """Rows for the body."""
+    air = _blank_rows(box) * (3 if box.rows >= 22 else 2)
+    return max(0, box.rows - _header_rows(box) - air - len(bars.verdict) - len(bars.prompt) - 1)
+
+
+def _verdict_overlap(bars: FrameBars, box: LayoutBox) -> VerdictOverlap:
+    """How many lines the verdict takes from a page to read, and how many it could."""
+    return VerdictOverlap(len(bars.verdict) - 1, _max_verdict_rows(box.cells, box.rows) - 1)
+
+
+def _layout_body(view: View, box: LayoutBox, overlap: VerdictOverlap) -> tuple[list[StyledLine], Msg | None]:
+    """What the view shows, and what the title says at its right."""
+    if isinstance(view, Step):
+        return step_view.step_lines(view, box), _progress_message(view)
+    if isinstance(view, DetailView):
+        return detail_view.detail_lines(view, box._replace(rows=box.rows + overlap.current), overlap)
+    if isinstance(view, Chart):
+        return chart_view.chart_lines(view, box)
+    listed = list_view.list_lines(view, box)
+    return listed.lines, list_view.range_message(view, listed)
+
+
+MIN_SPACED_HEADER = 40
+"""Below this width there is but a blank between what the title says and who is signed in."""
+
+MAX_INITIALS = 3
+
+HOME_VIEW = "home"
+"""The page that says who is signed in at any width."""
+
+
+def _header(frame: Frame, progress: Msg | None, box: LayoutBox) -> StyledLine:
+    """Title on the left; progress, store and user on the right, as far as there is room beside the title: half a line,
+    or all of it on a wide screen."""
+    voice = box.writer
+    said = voice.write(progress, MAX_LENGTH if box.cells >= 40 else 0) if progress else ""
+    who = _store_and_user(frame, voice)
+    least = width(voice.write(frame.view.title, 0))
+    enough = max(least, box.cells // 2)
+    if box.cells >= MIN_MARGIN_COLUMNS:
+        enough = max(least, min(enough, width(voice.write(frame.view.title, MAX_LENGTH))))
+    wide = " " if box.cells < MIN_SPACED_HEADER else voice.clean_text("  ·  ")
+    names = (who, *_short_names(frame, voice)) if frame.view.name == HOME_VIEW else (who,)
+    texts = [wide.join((said, name)) for name in names if name] if said else names
+    for text in (*texts, *((said,) if said else ()), ""):
+        room = box.cells - (width(text) + 2 if text else 0)
+        if text and text == said:  # how far it is says more than the whole of a long name
+            least = width(voice.write(frame.view.title, 0, box.cells))
+        if not text or room >= (least if text == said or text in texts[1:] else enough):
+            title: StyledLine = [(voice.fit_line(frame.view.title, room), "title")]
+            return left_and_right(title, [(text, "who")] if text else [], box.cells)
+    return [(voice.fit_line(frame.view.title, box.cells), "title")]
+
+
+def _short_names(frame: Frame, writer: MessageWriter) -> tuple[str, str]:
+    """Who is signed in, where there is little room: the first name, or the initials."""
+    words = writer.clean_text(frame.user).split() or [""]
+    return words[0], "".join(word[0] for word in words if word)[:MAX_INITIALS]
+
+
+def _store_and_user(frame: Frame, writer: MessageWriter) -> str:
+    if frame.user:
+        return writer.write(msg("frame.who", store=frame.store, user=frame.user))
+    return writer.write(msg("frame.store", store=frame.store)) if frame.store else ""
+
+
+def _title_rule(view: View, box: LayoutBox) -> StyledLine:
+    """The line under the title shows how much is done."""
+    if isinstance(view, Step) and view.total > 0:
+        return progress_bar(view.done / view.total, box.cells, box.writer)
+    return [(("-" if box.writer.is_ascii else "─") * box.cells, "rule")]
+
+
+def _progress_message(view: Step) -> Msg | None:
+    """How far it is; else which of the choices are in sight, where not all are."""
+    if view.total <= Decimal(0):
+        last = view.first + len(view.choices)
+        return (
+            msg("list.range", first=view.first + 1, last=last, total=view.choice_total)
+            if view.choice_total > len(view.choices)
+            else None
+        )
+    return msg("frame.progress", done=view.done, total=view.total)
+
+
+def _verdict_lines(
+    frame: Frame,
+    verdict: Verdict,
+    columns: int,
+    writer: MessageWriter,
+    margin: int,
+    most: int,
+    more_rows: Callable[[], int],
+) -> list[StyledLine]:
+    """A band with a word; what is not accepted may take several lines, so that it can say why, and what is good as many
+    as other news where one would cut the shortest that says it."""
+    kind = verdict.kind
+    role = f"verdict-{kind}"
+    tag = f" {writer.write(msg(_VERDICT_TEXTS[kind]))} " + " " * margin
+    serial = f" #{frame.scan_serial % 1000} " if frame.scan_serial and columns >= 18 else ""
+    room = columns - width(tag) - width(serial) - (1 if not serial else 0)
+    if room < 4:
+        return [[(fit(tag.strip(), columns, mark=writer.cut_mark, pad=True), role)]]
+    indent = 1 if columns < 40 else width(tag)
+    wide = columns - indent - 1
+    said = msg("frame.and_more", what=verdict.text, more=verdict.detail) if verdict.detail else verdict.text
+    text = writer.fit(said, lambda said: excess_cells(said, wide, most, room))
+    if verdict.kind == GOOD and (_has_several_lines(verdict) or width(text) > room) and (most := more_rows()) > 1:
+        text = writer.fit(said, lambda said: excess_cells(said, wide, most, room))
+    first, *more = wrap(text, wide, most, first=room, mark=writer.cut_mark) or [""]
+    lines: list[StyledLine] = [[(tag + fit(first, room, pad=True) + serial, role)]]
+    lines += [[(" " * indent + line, role)] for line in more]
+    return [pad_line(line, columns, role) for line in lines]
+
+
+def _has_several_lines(verdict: Verdict) -> bool:
+    """Whether what is good is said on several lines."""
+    return verdict.is_multiline or verdict.detail is not None
+
+
+_VERDICT_TEXTS = {"good": "verdict.good", "wrong": "verdict.wrong", "info": "verdict.info", "ask": "verdict.ask"}
+
+
+def _allowed_verdict_rows(frame: Frame, bars: FrameBars, box: LayoutBox, columns: int) -> int:
+    """How many lines the verdict may have: what is not accepted, or asked, before all but what can be chosen; what is
+    good has one, as every scan says it."""
+    verdict, view = frame.verdict, frame.view
+    most = _max_verdict_rows(columns, box.rows)
+    if verdict is None or verdict.kind == GOOD or most == 1:
+        return 1
+    if verdict.kind == INFO:
+        most = 2
+    if isinstance(view, DetailView | Chart):
+        return most
+    least = step_view.min_step_rows(view, box) if isinstance(view, Step) else list_view.min_list_rows(view, box)
+    fewest = 1 if isinstance(view, Step) else 2
+    return max(min(most, fewest), min(most, _body_rows(bars, box) + 1 - least))
+
+
+def _max_verdict_rows(columns: int, rows: int) -> int:
+    """Lines of a verdict at most."""
+    if rows < 12:
+        return 1
+    return 4 if columns < 30 else 3 if columns < 60 else 2
+
+
+def _prompt_lines(frame: Frame, cells: int, rows: int, writer: MessageWriter) -> list[StyledLine]:
+    """What to do, and what is being typed: on two lines where rows allow."""
+    caret: StyledLine = [(" ", "caret")]
+    sign = writer.clean_text("› ")
+    typed = writer.clean_text(frame.typed)
+    if rows >= 14:
+        prompt: StyledLine = [(writer.fit_line(frame.view.prompt, cells), "prompt")]
+        shown = fit_end(typed, cells - 3, mark=writer.cut_mark)
+        return [prompt, [(sign, "label"), (shown, "typed"), *caret]]
+    room = min(width(typed) + 4, max(6, cells // 2)) if typed else 0
+    text = writer.fit_line(frame.view.prompt, cells - room)
+    if not typed:
+        return [[(text, "prompt")]]
+    gap = " " if width(text) + 4 <= cells else ""
+    shown = fit_end(typed, cells - width(text) - 4, mark=writer.cut_mark)
+    return [[(text + gap, "prompt"), (sign, "label"), (shown, "typed"), *caret]]
+
+
+class LinkLengths(NamedTuple):
+    """In which of their lengths the parts of the last line are said."""
+
+    state: int
+    age: int
+    rest: int
+    zero: int = 2
+    """That nothing waits is said, too, no longer than that; below 0: not even by a letter."""
+
+
+LINK_LENGTHS = (
+    (LinkLengths(2, 2, 2), " · "),
+    (LinkLengths(1, 1, 1), " · "),
+    (LinkLengths(1, 1, 1), " "),
+    (LinkLengths(1, 0, 1), " "),
+    (LinkLengths(0, 0, 1), " "),
+    (LinkLengths(1, 0, 1, zero=0), " "),
+    (LinkLengths(0, 0, 1, zero=0), " "),
+    (LinkLengths(0, 0, 0, zero=0), " "),
+    (LinkLengths(0, 0, 0, zero=-1), " "),
+)
+"""From all words down to none. The unit of an age is the first that is shortened; that nothing waits is a number beside
+a letter before what waits, or has to be settled, is. It goes unsaid where there is no room for the shortest of all."""
+
+
+def _link_line(link: LinkState, cells: int, writer: MessageWriter) -> StyledLine:
+    """State, age and what waits, in the longest words that fit."""
+    state = link.state if link.state in LINK_STATES else "none"
+    for lengths, separator in LINK_LENGTHS:
+        line = _link_parts(link, state, lengths, writer.clean_text(separator), writer)
+        if line_width(line) <= cells:
+            return line
+    word = writer.write(_link_message(link, state), 0)
+    tight = " ".join(text.strip() for text, role in line if role != "link-dim")
+    return [
+        (
+            fit(tight if width(tight) <= cells else word, cells, mark=writer.cut_mark),
+            f"link-{_LINK_ROLES.get(state, state)}",
+        )
+    ]
+
+
+_LINK_TEXTS = {
+    "live": "link.live",
+    "partial": "link.partial",
+    "offline": "link.offline",
+    "syncing": "link.syncing",
+    "none": "link.none",
+    "stuck": "link.stuck",
+    "renewed": "link.renewed",
+    "refused": "link.refused",
+    "unkept": "link.unkept",
+}
+_LINK_ROLES = {"partial": "syncing", "unkept": "refused", "stuck": "refused", "renewed": "refused"}
+"""States that look as others do."""
+
+
+def _link_message(link: LinkState, state: str) -> Msg:
+    """The state; of a part, which list does not come; of a courier that stands still, for how long."""
+    if state == "stuck":
+        return msg("link.stuck", seconds=str(link.heartbeat_age_s))
+    if state != "partial":
+        return msg(_LINK_TEXTS[state])
+    lists = [msg(LIST_NAMES[name]) for name in link.missing_lists if name in LIST_NAMES]
+    return msg("link.without", what=lists[0]) if lists else msg("link.partial")
+
+
+def _waiting_message(link: LinkState) -> Msg:
+    """What waits here; where nothing does, what waits in other stores of this host."""
+    if link.waiting:
+        return msg("link.waiting", count=link.waiting)
+    return msg("link.elsewhere", count=link.waiting_other_stores) if link.waiting_other_stores else msg("link.sent")
+
+
+def _link_parts(link: LinkState, state: str, lengths: LinkLengths, separator: str, writer: MessageWriter) -> StyledLine:
+    said, unkept = writer.write(_link_message(link, state), lengths.state), state == "unkept"
+    state = _LINK_ROLES.get(state, state)
+    line: StyledLine = [(said, f"link-{state}")]
+    parts: list[tuple[Msg, str]] = []
+    if link.state == "syncing" and (link.total or link.done):
+        known = link.total > 0
+        part = msg("link.part", percent=link.done * 100 // link.total) if known else msg("link.rows", count=link.done)
+        parts.append((part, "link-syncing"))
+        if known and lengths.rest > 1:
+            line += [(" ", ""), *progress_bar(Decimal(link.done) / link.total, 12, writer)]
+    age = msg("link.age", seconds=str(link.age_s)) if link.age_s >= 0 else msg("link.age_never")
+    parts.append((age, "link-dim"))
+    if link.needs_person:
+        parts.append((msg("link.doubtful", count=link.needs_person), "link-doubtful"))
+    sent = _waiting_message(link)
+    if link.waiting or (not unkept and (lengths.zero >= 0 or link.waiting_other_stores)):
+        parts.append((sent, "link-dim" if not link.waiting else f"link-{state}"))
+    for part, role in parts:
+        level = lengths.age if part is age else lengths.rest
+        if part is sent and not link.waiting:
+            level = max(0, min(level, lengths.zero))
+        line += [(separator, "link-dim"), (writer.write(part, level), role)]
+    return line

@@ -1,0 +1,343 @@
+"""Large letters of blocks, for what has to be read from a few steps away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aisle.jobs.view import Line as ViewLine
+from aisle.jobs.view import Msg, Step, UpcomingStop, msg
+from aisle.text import fit, shorten_distinctly, width, wrap
+from aisle.tui.layout.commands import (
+    UNLIMITED_ROWS,
+    choice_flow,
+    choice_items,
+    command_flow,
+    hint_lines,
+    labelled_value_lines,
+)
+from aisle.tui.layout.styled_lines import StyledLine, clip_line, left_and_right, side_by_side
+from aisle.tui.message_text import MessageWriter
+from aisle.tuples import NamedTuple
+
+_GLYPHS = {
+    "0": "75557", "1": "26227", "2": "71747", "3": "71717", "4": "55711", "5": "74717", "6": "74757", "7": "71111",
+    "8": "75757", "9": "75717", "A": "25755", "B": "65656", "C": "34443", "D": "65556", "E": "74647", "F": "74644",
+    "G": "34553", "H": "55755", "I": "72227", "J": "11152", "K": "55655", "L": "44447", "M": "57755", "N": "65555",
+    "O": "25552", "P": "65644", "Q": "25563", "R": "65655", "S": "34216", "T": "72222", "U": "55557", "V": "55552",
+    "W": "55775", "X": "55255", "Y": "55222", "Z": "71247", "-": "00700", ".": "00002", ",": "00024", "/": "11244",
+    ":": "02020", " ": "00000", "o": "00757", "f": "34644",
+}  # fmt: skip
+"""Five rows of three pixels, each row one octal digit. `of` is the one small word that stands between large numbers."""
+
+_HALVES = {(0, 0): " ", (1, 0): "▀", (0, 1): "▄", (1, 1): "█"}
+
+
+_GAP, _BLANK = (0,), (0, 0)
+"""Columns of pixels between two letters, and for a blank."""
+
+
+def large_letters(text: str, cells: int) -> list[str]:
+    """The text in the largest letters that fit into `cells`: five lines high, or three, or none."""
+    glyphs = [_GLYPHS.get(char) or _GLYPHS.get(char.upper()) for char in text]
+    if not text.strip() or None in glyphs:
+        return []
+    rows = [_pixel_row([int(glyph[row]) for glyph in glyphs if glyph], text) for row in range(5)]
+    for draw, columns in ((_full_size, 2), (_half_size, 1)):
+        if columns * len(rows[0]) <= cells:
+            return draw(rows)
+    return []
+
+
+def _pixel_row(glyphs: list[int], text: str) -> list[int]:
+    """One row of pixels of all glyphs."""
+    row: list[int] = []
+    for glyph, char in zip(glyphs, text, strict=True):
+        row += _BLANK if char == " " else (glyph >> 2 & 1, glyph >> 1 & 1, glyph & 1)
+        row += _GAP
+    return row
+
+
+def _full_size(rows: list[list[int]]) -> list[str]:
+    return ["".join("██" if bit else "  " for bit in row).rstrip() for row in rows]
+
+
+def _half_size(rows: list[list[int]]) -> list[str]:
+    lines = [*rows, [0] * len(rows[0])]
+    pairs = ((lines[index], lines[index + 1]) for index in (0, 2, 4))
+    return ["".join(_HALVES[pair] for pair in zip(upper, lower, strict=True)).rstrip() for upper, lower in pairs]
+
+
+GAP = -1
+"""In an order: the blank line before the block."""
+
+
+class StackBlock(NamedTuple):
+    """One block in several sizes, small first. It is absent until the order gives it one."""
+
+    sizes: tuple[list[StyledLine], ...]
+
+
+def stack_blocks(blocks: Sequence[StackBlock], priorities: Sequence[tuple[int, int]], rows: int) -> list[StyledLine]:
+    """The blocks from top to bottom in at most `rows` lines.
+
+    `order` names (block, size) pairs, or (block, GAP), most important first; each is granted if it still fits.
+    """
+    granted: dict[int, list[StyledLine]] = {}
+    gaps: set[int] = set()
+    left = rows
+    for index, size in priorities:
+        sizes = blocks[index].sizes
+        if size == GAP:
+            above = any(granted.get(other) for other in range(index))
+            if left > 0 and above and granted.get(index) and index not in gaps:
+                gaps.add(index)
+                left -= 1
+        elif size < len(sizes):
+            more = len(sizes[size]) - len(granted.get(index, ()))
+            if 0 <= more <= left:
+                granted[index] = sizes[size]
+                left -= more
+    lines: list[StyledLine] = []
+    for index in range(len(blocks)):
+        if index in gaps:
+            lines.append([])
+        lines.extend(granted.get(index, ()))
+    return lines
+
+
+MIN_TWO_COLUMN_CELLS = 72
+"""From this width on, what comes next stands beside what is to be done now."""
+
+BIG_CELLS, BIG_ROWS = 64, 20
+"""In a body of this size or more, place and quantity are drawn large, to be read from a few steps away."""
+
+MAX_CHOICE_ROWS = 2
+"""Lines of a choice at most, where one would cut it."""
+
+MIN_LEGIBLE_CELLS = 5
+"""Cells below which the name of a stop to come says nothing."""
+
+MIN_NAME_CELLS = 12
+"""Cells of the name of what is at hand that its place leaves it in a list."""
+
+MIN_LOCATION_ROWS = 6
+"""Rows below which place and quantity share a line."""
+
+MAIN_ROLES = ("place", "product", "quantity")
+
+UPCOMING_TITLE = Msg("coming.title")
+"""The usual heading, which one line says with a shorter word."""
+
+
+class LayoutBox(NamedTuple):
+    """The room for a body."""
+
+    cells: int
+    rows: int
+    writer: MessageWriter
+
+
+def step_lines(step: Step, box: LayoutBox) -> list[StyledLine]:
+    """The step in at most so many rows; what matters less is left out where room is short."""
+    feet = 2 if box.rows >= 9 else 1
+    foot = hint_lines(step.key_hints, box.cells, box.writer, feet)[:feet] if box.rows >= 4 else []
+    above = len({line.role for line in step.lines} & set(MAIN_ROLES))
+    choices = len(choice_flow(step.choices, box.cells, box.writer, letters=step.choice_letters))
+    if choices > max(1, box.rows - above - len(foot)) or _is_tight(step, above, choices + len(foot), box):
+        foot = _footer(step, box, max(1, box.rows - 2))
+        foot, step = _cut_choices(foot, box._replace(rows=box.rows - 1)), step._replace(choices=(), choice_letters="")
+    room = box.rows - len(foot) - (1 if foot and box.rows >= 12 else 0)
+    if box.cells >= MIN_TWO_COLUMN_CELLS and (step.upcoming or step.labelled_values):
+        lines = _two_columns(step, box._replace(rows=room))
+    else:
+        lines = _one_column(step, box._replace(rows=room))
+    return [*lines, *([] for _ in range(box.rows - len(foot) - len(lines))), *foot]
+
+
+def _footer(step: Step, box: LayoutBox, rows: int) -> list[StyledLine]:
+    """Choices and commands together, on so many lines."""
+    return command_flow(step.choices, step.key_hints, box.cells, box.writer, rows, letters=step.choice_letters)
+
+
+def _is_tight(step: Step, rows_above: int, footer_rows: int, box: LayoutBox) -> bool:
+    """Whether something that is said has room only where what leads back stands beside the choices."""
+    notes = sum(line.role not in MAIN_ROLES for line in step.lines)
+    beside = box.rows < MIN_LOCATION_ROWS and {"place", "quantity"} <= {line.role for line in step.lines}
+    if (
+        len(step.key_hints) != 1
+        or not notes
+        or not step.choices
+        or rows_above - beside + notes + footer_rows <= box.rows
+    ):
+        return False
+    return len(_footer(step, box, max(1, box.rows - 2))) < footer_rows
+
+
+def min_step_rows(step: Step, box: LayoutBox) -> int:
+    """The rows below which something that can be chosen would not be seen."""
+    above = 2 if any(line.role == "product" for line in step.lines) else 1
+    return above + len(_footer(step, box, 1))
+
+
+def _two_columns(step: Step, box: LayoutBox) -> list[StyledLine]:
+    left = max(34, box.cells * 9 // 20)
+    right = box.cells - left - 3
+    alone = step._replace(upcoming=(), labelled_values=())
+    rule = "|" if box.writer.is_ascii else "│"
+    beyond = _side_column(step, box._replace(cells=right))
+    doing = _one_column(alone, box._replace(cells=left - 1))
+    beyond += [[] for _ in range(box.rows - len(beyond))]
+    return side_by_side(doing, beyond, left, [(rule, "rule"), ("  ", "")])
+
+
+def _side_column(step: Step, box: LayoutBox) -> list[StyledLine]:
+    """Coming stops and facts, for the right column."""
+    facts = labelled_value_lines(step.labelled_values, box.cells, box.writer)
+    title: list[StyledLine] = [[(box.writer.fit_line(step.upcoming_title, box.cells), "head")]]
+    stops = [*title, *upcoming_stop_lines(step.upcoming, box.cells, box.writer)] if step.upcoming else []
+    sizes = tuple(stops[:count] for count in range(2, len(stops) + 1))
+    blocks = (StackBlock(sizes), StackBlock((facts[:1], facts)))
+    order = [(0, 0), (0, 1), (1, 0), (1, 1), (1, GAP), *((0, size) for size in range(2, len(sizes)))]
+    return stack_blocks(blocks, order, box.rows)
+
+
+def _one_column(step: Step, box: LayoutBox) -> list[StyledLine]:
+    first, rest = _main_blocks(step, box), [line for line in step.lines if line.role not in MAIN_ROLES]
+    notes = _wrap_lines(rest, box, 1)
+    least = sum(len(block.sizes[0]) for block in first if block.sizes)
+    tight = _cut_choices(
+        choice_flow(step.choices, box.cells, box.writer, letters=step.choice_letters),
+        box._replace(rows=box.rows - least),
+    )
+    choices, whole = (
+        choice_items(step.choices, box.cells, box.writer, rows, letters=step.choice_letters)
+        for rows in (1, MAX_CHOICE_ROWS)
+    )
+    facts = labelled_value_lines(step.labelled_values, box.cells, box.writer)
+    coming = _upcoming_lines(step, box)
+    blocks = (
+        *first,
+        StackBlock((*(notes[:count] for count in range(1, len(notes))), notes, _wrap_lines(rest, box, 3))),
+        StackBlock((tight if len(tight) < len(choices) else choices, choices, whole)),
+        StackBlock(coming),
+        StackBlock((labelled_value_lines(step.labelled_values[:2], box.cells, box.writer), facts)),
+    )
+    note, choice, come, fact = 3, 4, 5, 6
+    said = max(1, len(notes))
+    order = [
+        (0, 0), (1, 0), (2, 0), (choice, 0), *((note, size) for size in range(said)), (1, 1), (come, 0), (note, said),
+        (choice, 1), (choice, 2), (2, GAP), (1, GAP), (choice, GAP), (come, GAP), (0, 1), (2, 1), (1, 2), (come, 1),
+        (come, 2), (note, GAP), (fact, 0), (fact, GAP), (fact, 1), *((come, size) for size in range(3, len(coming))),
+    ]  # fmt: skip
+    if box.rows < MIN_LOCATION_ROWS:
+        order.insert(order.index((2, GAP)), (come, 1))
+    return stack_blocks(blocks, order, box.rows)
+
+
+def _cut_choices(choices: list[StyledLine], box: LayoutBox) -> list[StyledLine]:
+    """The choices that there is room for, at least one line of them; a cut is marked."""
+    kept = choices[: max(1, box.rows)]
+    if len(kept) == len(choices):
+        return choices
+    mark = box.writer.cut_mark
+    return [*kept[:-1], [*clip_line(kept[-1], box.cells - width(mark) - 1), (" ", ""), (mark, "choice")]]
+
+
+def _main_blocks(step: Step, box: LayoutBox) -> tuple[StackBlock, StackBlock, StackBlock]:
+    """Place, product and quantity; place and quantity share a line where rows are few."""
+    found = {line.role: line.text for line in reversed(step.lines) if line.role in MAIN_ROLES}
+    place, product, quantity = (found.get(role) for role in MAIN_ROLES)
+    products = tuple(_message_lines(product, "product", box, rows) for rows in (1, 2, 3)) if product else ()
+    if place and quantity and box.rows < MIN_LOCATION_ROWS:
+        right = _message_lines(quantity, "quantity", box._replace(cells=box.cells // 2), 1)[0]
+        left = _message_lines(place, "place", box._replace(cells=box.cells - width(right[0][0]) - 1), 1)[0]
+        return StackBlock(([left_and_right(left, right, box.cells)],)), StackBlock(products), StackBlock(())
+    return (
+        StackBlock(_sized_lines(place, "place", box)),
+        StackBlock(products),
+        StackBlock(_sized_lines(quantity, "quantity", box)),
+    )
+
+
+def _sized_lines(message: Msg | None, role: str, box: LayoutBox) -> tuple[list[StyledLine], ...]:
+    """One line, and the same in large letters where the screen is, of what it names: that there is no place is
+    nothing to walk to."""
+    if message is None:
+        return ()
+    small = _message_lines(message, role, box, 1)
+    if box.cells < BIG_CELLS or box.rows < BIG_ROWS or box.writer.is_ascii:
+        return (small,)
+    letters = large_letters(box.writer.write(message, 0), box.cells) if message.args else []
+    return (small, [[(row, role)] for row in letters]) if letters else (small,)
+
+
+def _message_lines(message: Msg, role: str, box: LayoutBox, rows: int) -> list[StyledLine]:
+    """A message in at most so many lines, the longest of its lengths that goes in whole."""
+    text = box.writer.fit(message, lambda said: width(said) - box.cells * rows)
+    lines = wrap(text, box.cells, rows, mark=box.writer.cut_mark, middle=role == "product")
+    return [[(line, role)] for line in lines] or [[("", role)]]
+
+
+def _wrap_lines(lines: Sequence[ViewLine], box: LayoutBox, rows: int) -> list[StyledLine]:
+    return [drawn for line in lines for drawn in _message_lines(line.text, line.role, box, rows)]
+
+
+def _upcoming_lines(step: Step, box: LayoutBox) -> tuple[list[StyledLine], ...]:
+    """What comes: the next stop on one line, then growing lists under a heading. Whoever has to go there is told where
+    before what; of what is at hand it is the other way round."""
+    stops = step.upcoming
+    if not stops:
+        return ()
+    word = box.writer.write(msg("coming.next") if step.upcoming_title == UPCOMING_TITLE else step.upcoming_title, 0)
+    room = box.cells - width(word) - 2
+    beside = [_upcoming_beside_title(step, word, room, box, count) for count in range(1, min(box.rows, len(stops)) + 1)]
+    if box.rows < MIN_LOCATION_ROWS:
+        return tuple(beside)
+    head: StyledLine = [(box.writer.fit_line(step.upcoming_title, box.cells), "head")]
+    if step.is_upcoming_at_hand and not all(_fits_name(stop, box.cells, box.writer, MIN_NAME_CELLS) for stop in stops):
+        stops = tuple(stop._replace(location="") for stop in stops)
+    drawn = upcoming_stop_lines(stops, box.cells, box.writer)
+    return (*beside[:1], *([head, *drawn[:count]] for count in range(2, len(drawn) + 1)))
+
+
+def _upcoming_beside_title(step: Step, title: str, cells: int, box: LayoutBox, count: int) -> list[StyledLine]:
+    """So many of what comes, with no line for the heading: a word before the first says it."""
+    stops = step.upcoming
+    if step.is_upcoming_at_hand and not all(_fits_name(stop, cells, box.writer) for stop in stops[:count]):
+        stops = tuple(stop._replace(location="") for stop in stops)
+    drawn = upcoming_stop_lines(stops, cells, box.writer, count)
+    return [[(title if not row else " " * width(title), "head"), ("  ", ""), *line] for row, line in enumerate(drawn)]
+
+
+def _fits_name(stop: UpcomingStop, cells: int, writer: MessageWriter, name: int = MIN_LEGIBLE_CELLS) -> bool:
+    """Whether there is room for what it is, or for so many cells of that, beside its place."""
+    return width(writer.clean_text(stop.location)) + width(_quantity_text(stop, writer)) + 4 + name <= cells
+
+
+def _quantity_text(stop: UpcomingStop, writer: MessageWriter) -> str:
+    return "" if stop.quantity is None else writer.format_number(stop.quantity)
+
+
+def upcoming_stop_lines(
+    stops: Sequence[UpcomingStop], cells: int, writer: MessageWriter, max_shown: int = UNLIMITED_ROWS
+) -> list[StyledLine]:
+    """Stops to come, so many of them, as a small table: place, product, quantity at the right edge. Where a product is
+    cut, it can be told from all the others."""
+    first = stops[:max_shown]
+    places = [writer.clean_text(stop.location) for stop in first]
+    quantities = [_quantity_text(stop, writer) for stop in first]
+    last = max((width(quantity) for quantity in quantities), default=0)
+    column = min(max((width(place) for place in places), default=0), max(cells // 2, min(12, cells - last - 2)))
+    room = cells - last - 2 - (column + 2 if column else 0)
+    labels = [writer.clean_text(stop.label) for stop in stops]
+    worth = room >= MIN_LEGIBLE_CELLS
+    room = min(room, max((width(label) for label in labels[:max_shown]), default=0)) if worth else room
+    labels = shorten_distinctly(labels, room, mark=writer.cut_mark) if worth else labels
+    lines: list[StyledLine] = []
+    for place, label, quantity in zip(places, labels[:max_shown], quantities, strict=True):
+        line: StyledLine = [(fit(place, column, mark=writer.cut_mark, pad=True) + "  ", "stop-place")] if column else []
+        name = fit(label, room, pad=True) if worth else " " * room
+        line.append((name + "  ", "stop-label"))
+        line.append((quantity.rjust(last), "stop-quantity"))
+        lines.append(line)
+    return lines

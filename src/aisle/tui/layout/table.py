@@ -1,0 +1,99 @@
+"""Tables: as many columns as there is room for, each cell in its own, numbers at their right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from aisle.text import fit_middle, shorten_distinctly, width
+from aisle.tui.layout.styled_lines import StyledLine
+from aisle.tui.message_text import MessageWriter
+
+MIN_COLUMN_CELLS, WIDE_TABLE_CELLS, WIDE_COLUMN_CELLS = 8, 60, 11
+"""Cells below which a column is left out rather than cut further, and those of one in a table of so many cells."""
+
+NUMBER_PATTERN = re.compile(r"(?:[≈~] )?[-+±]?[\d.,%/ ]*\d[\d.,%/ ]*(?: of \d[\d.,]*)?")
+NO_DIGITS = re.compile(r"\D*")
+"""What may stand among numbers: that there is none."""
+
+
+def number_columns(lines: Sequence[Sequence[str]], columns: int, first: int = 0) -> list[bool]:
+    """Which columns, from the `first` on, are of numbers, that stand at its right: what names a row is nothing else,
+    among others there may be words where there is none."""
+    found = []
+    for at in range(first, first + columns):
+        are = [bool(NUMBER_PATTERN.fullmatch(line[at])) for line in lines]
+        named = at == 0 and not all(are)
+        found.append(any(are) and not named and all(map(_fits_numbers, are, [line[at] for line in lines])))
+    return found
+
+
+def _fits_numbers(is_number: bool, text: str) -> bool:
+    return is_number or bool(NO_DIGITS.fullmatch(text))
+
+
+def with_distinct_names(lines: Sequence[Sequence[str]], cells: int, writer: MessageWriter) -> list[list[str]]:
+    """Rows whose first cells are cut where they still differ."""
+    names = shorten_distinctly([line[0] for line in lines], cells, mark=writer.cut_mark)
+    return [[name, *line[1:]] for name, line in zip(names, lines, strict=True)]
+
+
+def natural_widths(lines: Sequence[Sequence[str]]) -> list[int]:
+    """The width that each column would like."""
+    return [max(width(line[index]) for line in lines) for index in range(min((len(line) for line in lines), default=0))]
+
+
+def column_widths(
+    lines: Sequence[Sequence[str]],
+    cells: int,
+    gap: int,
+    state_columns: Collection[int] = (),
+    time_columns: Collection[int] = (),
+    *,
+    name_cells: int = 0,
+) -> list[int]:
+    """Widths of as many leading columns as fit; the widest give way first, down to what is still worth reading, those
+    that are to be whole (`words`, `dates`) last of all. The first has so many cells (`named`) before the last stay."""
+    columns: list[int] = []
+    whole = {*state_columns, *time_columns}
+    worth = (
+        WIDE_COLUMN_CELLS if cells >= WIDE_TABLE_CELLS else MIN_COLUMN_CELLS - bool(state_columns)
+    )  # on 20 columns: 7 beside a number and `confirmed`
+    least = -gap
+    for at, want in enumerate(natural_widths(lines)):
+        least += gap + (want if at in whole else min(want, worth if at else max(worth, name_cells)))
+        if columns and least > cells:
+            break
+        columns.append(want)
+    over = sum(columns) + gap * (len(columns) - 1) - cells
+    while over > 0:
+        widest = max(
+            range(len(columns)),
+            key=lambda at: (at not in whole and columns[at] > (1 if at else name_cells), columns[at]),
+        )
+        columns[widest] -= 1
+        over -= 1
+        if columns[widest] <= 0:
+            break
+    return [max(1, column) for column in columns]
+
+
+def table_line(
+    texts: Sequence[str],
+    columns: Sequence[int],
+    right: Sequence[bool],
+    gap: int,
+    gutter: int,
+    roles: tuple[str, str],
+    writer: MessageWriter,
+) -> StyledLine:
+    """One row of the table: the first cell in the first role, the others in the second. Each stays in its column, so
+    that what is under each other belongs together."""
+    line: StyledLine = [(" " * gutter, "")]
+    last = len(columns) - 1
+    for index, (text, cells, is_right) in enumerate(zip(texts, columns, right, strict=False)):
+        shown = fit_middle(text, cells, mark=writer.cut_mark)
+        blank = " " * (cells - width(shown))
+        end = " " * gap if index < last else ""
+        line.append((blank + shown + end if is_right else shown + blank + end, roles[min(index, 1)]))
+    return line

@@ -1,0 +1,231 @@
+"""Samples of the list of what is not settled."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND
+from aisle.jobs.message import StoredMessage, store_message
+from aisle.jobs.supervisor.store_product_view import field_label, format_value
+from aisle.jobs.supervisor.unconfirmed import (
+    OTHER_ORDER,
+    PUT_BACK,
+    Comparison,
+    Item,
+    UnconfirmedJob,
+    UnconfirmedOperation,
+    UnconfirmedState,
+)
+from aisle.jobs.view import ASK, GOOD, Frame, LinkState, Verdict, msg
+
+LINK = LinkState("live", 5.0, waiting=3, needs_person=2)
+
+
+def _move_operation(text: str, word: str, asked: bool = False) -> UnconfirmedOperation:
+    return UnconfirmedOperation(
+        op_id="QX5R2M7K3VJT6ZB4WPA2HNYCDE",
+        state=word,
+        needs_person=asked,
+        kind="move",
+        operation="create-movement",
+        user=text or "Anna",
+        at="2026-11-20T09:41:00Z",
+        finding="unreadable",
+        evidence="there",
+        items=(
+            Item(text or "4001", text or "Cola Zero 33 cl can, tray of 24", Decimal(3), 0, text or "A-03-12", "C-01"),
+        ),
+        comparisons=(
+            Comparison("4001", text or "A-03-12", "12", "-3", "9"),
+            Comparison("4001", "C-01", "4", "+3", "7"),
+        ),
+        choices=(ARRIVED, RESEND, CLOSED_BY_HAND) if asked else (),
+        location=text or "A-03-12",
+        product=text or "4001",
+    )
+
+
+def _refused_pick(text: str) -> UnconfirmedOperation:
+    return UnconfirmedOperation(
+        op_id="B7T5R2M7K3VJT6ZB4WPA2HNYCD",
+        state="refused",
+        needs_person=True,
+        kind="pick",
+        operation="update-customer-order",
+        user=text or "Ben",
+        at="2026-11-20T09:12:00Z",
+        why=text or "Order 10023 is finished",
+        items=(
+            Item(text or "4107", text or "Crisps, natural, 250 g", Decimal(2), 1),
+            Item(text or "5230", text or "Whole milk 1 l", Decimal(12), 2),
+        ),
+        comparisons=(Comparison(text or "4107", "", "0", "2", "0"), Comparison(text or "5230", "", "0", "12", "0")),
+        choices=(PUT_BACK, OTHER_ORDER, CLOSED_BY_HAND),
+        order=text or "10023",
+        product=text or "4107",
+    )
+
+
+def _operation_rows(text: str) -> tuple[UnconfirmedOperation, ...]:
+    count = Item("7714", text or "Wholemeal bread", Decimal(6), 0, "D-11-10")
+    loss = Item("5231", text or "Crème fraîche 200 g", Decimal(-1), 0, "C-01-03")
+    at, who = "2026-11-20T09:44:00Z", text or "Anna"
+    return (
+        _move_operation(text, "unclear", True),
+        _refused_pick(text),
+        UnconfirmedOperation("C", "noted", kind="count", user=who, at=at, items=(count,), location="D-11-10"),
+        UnconfirmedOperation("D", "sent", kind="change", user=who, at=at, items=(loss,), location="C-01-03"),
+        UnconfirmedOperation("E", "confirmed", kind="pick", user=who, at=at, order=text or "10024"),
+    )
+
+
+def _frame(state: UnconfirmedState, verdict: Verdict | None = None) -> Frame:
+    return Frame(UnconfirmedJob().view(state), LINK, verdict, "", "0042", "Anna")
+
+
+def all_states(text: str) -> Frame:
+    """One of each: the five words."""
+    rows = _operation_rows(text)
+    return _frame(UnconfirmedState(rows=rows, total=len(rows)))
+
+
+def resolved(text: str) -> Frame:
+    """The last one was settled."""
+    state = UnconfirmedState()
+    return Frame(
+        UnconfirmedJob().view(state),
+        LinkState("live", 5.0),
+        Verdict(GOOD, msg("doubts.said_arrived")),
+        "",
+        "0042",
+        text,
+    )
+
+
+def unclear(text: str) -> Frame:
+    """Nobody knows whether goods were moved."""
+    return _frame(UnconfirmedState(entry=_move_operation(text, "unclear", True)))
+
+
+def being_looked_for(text: str) -> Frame:
+    """The machine is still looking."""
+    return _frame(
+        UnconfirmedState(
+            entry=_move_operation(text, "unclear")._replace(choices=(ARRIVED, CLOSED_BY_HAND), evidence="")
+        )
+    )
+
+
+def refused(text: str) -> Frame:
+    """The service said no to picks."""
+    return _frame(UnconfirmedState(entry=_refused_pick(text)))
+
+
+def changed(text: str) -> Frame:
+    """Somebody else wrote to the order meanwhile."""
+    sides = (Comparison(text or "4107", "", "0", "2", "1"), Comparison("5230", "", "0", "12", "12"))
+    state = _refused_pick(text)._replace(
+        state="unclear", finding="changed", comparisons=sides, choices=(ARRIVED, RESEND, CLOSED_BY_HAND)
+    )
+    return _frame(UnconfirmedState(entry=state))
+
+
+def claimed(text: str) -> Frame:
+    """Nobody knows whether an order is said to be worked on; what stood there before could not be read."""
+    sides = (Comparison("is_claimed", "", None, "yes", "no"),)
+    state = _refused_pick(text)._replace(
+        state="unclear", finding="unreadable", items=(), comparisons=sides, choices=(ARRIVED, CLOSED_BY_HAND)
+    )
+    return _frame(UnconfirmedState(entry=state))
+
+
+def short(text: str) -> Frame:
+    """The books have less than was carried away."""
+    state = _move_operation(text, "refused", True)._replace(
+        why=text or "A-03-12 has 2 of 4001, 3 are asked for", evidence="", choices=(OVERAGE, CLOSED_BY_HAND)
+    )
+    return _frame(UnconfirmedState(entry=state))
+
+
+def counted(text: str) -> Frame:
+    """Nobody knows whether a count arrived, and goods have come since."""
+    state = _move_operation(text, "unclear", True)._replace(
+        kind="count",
+        evidence="",
+        comparisons=(Comparison("4001", text or "A-03-12", "10", "=12", "14"),),
+        choices=(ARRIVED, RESEND, DIFFERENCE, CLOSED_BY_HAND),
+    )
+    return _frame(UnconfirmedState(entry=state))
+
+
+def _minimum_changed() -> StoredMessage:
+    return store_message(
+        "told.setting_changed",
+        field=field_label("min"),
+        product="4001",
+        now=format_value("min", "10"),
+        seen=format_value("min", "12"),
+    )
+
+
+def surplus(text: str) -> Frame:
+    """What somebody picked found no room, because another one was faster."""
+    args: dict[str, int | Decimal] = {"line": 1, "picked": Decimal(3), "of": Decimal(3), "left": Decimal(2)}
+    return _frame(
+        UnconfirmedState(
+            entry=_refused_pick(text)._replace(why=store_message("told.too_many_by", who=text or "Ben", **args))
+        )
+    )
+
+
+def store_product_changed(text: str) -> Frame:
+    """Somebody else has changed the minimum since it was seen."""
+    sides = (Comparison("min", "", "12", "8", "10"), Comparison("attention_codes", "", "", text or "COLD,GLASS", ""))
+    state = _move_operation(text, "refused", True)._replace(
+        kind="setting", operation="update-store-products", location="", evidence="", comparisons=sides,
+        choices=(CLOSED_BY_HAND,),
+        why=text or _minimum_changed(),
+    )  # fmt: skip
+    return _frame(UnconfirmedState(entry=state))
+
+
+def blocked(text: str) -> Frame:
+    """It waits for something that is unclear."""
+    return _frame(UnconfirmedState(entry=_operation_rows(text)[2]._replace(blocked_by="QX5R2M7K3VJT6ZB4WPA2HNYCDE")))
+
+
+def noted(text: str) -> Frame:
+    """It only waits."""
+    return _frame(UnconfirmedState(entry=_operation_rows(text)[2]))
+
+
+def resend(text: str) -> Frame:
+    """Whether it shall be sent again."""
+    state = UnconfirmedState(entry=_move_operation(text, "unclear", True), question=RESEND)
+    return _frame(state, Verdict(ASK, msg("doubts.ask_again")))
+
+
+def close_by_hand(text: str) -> Frame:
+    """How it was settled."""
+    state = UnconfirmedState(entry=_move_operation(text, "unclear", True), question=CLOSED_BY_HAND)
+    return _frame(state, Verdict(ASK, msg("doubts.ask_by_hand")))
+
+
+UNCONFIRMED_SAMPLES = (
+    ("doubts", "words", all_states),
+    ("doubts", "settled", resolved),
+    ("doubts.entry", "unclear", unclear),
+    ("doubts.entry", "looked_for", being_looked_for),
+    ("doubts.entry", "refused", refused),
+    ("doubts.entry", "left_over", surplus),
+    ("doubts.entry", "changed", changed),
+    ("doubts.entry", "claimed", claimed),
+    ("doubts.entry", "short", short),
+    ("doubts.entry", "counted", counted),
+    ("doubts.entry", "setting", store_product_changed),
+    ("doubts.entry", "behind", blocked),
+    ("doubts.entry", "noted", noted),
+    ("doubts.again", "asked", resend),
+    ("doubts.by_hand", "asked", close_by_hand),
+)
+"""Screen, state and what builds it."""

@@ -1,0 +1,276 @@
+"""What is different between two painted screens, in as few cells as it pays to write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.dom import DOMNode
+from textual.geometry import Offset
+from textual.strip import Strip
+from textual.widget import Widget
+
+from aisle.jobs.view import Frame
+from aisle.text import cell_width, width
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, line_width
+from aisle.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from textual.geometry import Region
+
+
+MAX_BRIDGED_CELLS = 12
+"""Unchanged cells between two changes that are cheaper to write again than to jump over."""
+
+_SINGLE_WIDTH_RANGES = (
+    (0x20, 0x2FF),
+    (0x370, 0x482),
+    (0x2010, 0x2044),
+    (0x20A0, 0x20BF),
+    (0x2190, 0x2193),
+    (0x2500, 0x25FF),
+)
+"""Characters on whose width every terminal agrees."""
+
+Cell = tuple[str, str]
+
+BLANK = (" ", "")
+
+
+class ScreenChange(NamedTuple):
+    """Spans to write at column `x` of row `y`."""
+
+    y: int
+    x: int
+    spans: StyledLine
+    erase: bool
+    """The rest of the row behind them is to be erased."""
+
+
+def find_changes(old: StyledScreen | None, new: StyledScreen) -> list[ScreenChange]:
+    """What to write to turn one screen into the other; everything if there is no old one of the same size."""
+    if old is None or (old.columns, old.rows) != (new.columns, new.rows):
+        return [_whole_row(y, line, new.columns) for y, line in enumerate(new.lines)]
+    found: list[ScreenChange] = []
+    for y, (was, is_) in enumerate(zip(old.lines, new.lines, strict=True)):
+        if was != is_:
+            found.extend(_row_changes(y, was, is_, new.columns))
+    return found
+
+
+def _whole_row(y: int, line: StyledLine, columns: int) -> ScreenChange:
+    """A whole row. Where it is full nothing is left to erase, and an erase would take its last character with it."""
+    return ScreenChange(y, 0, line, line_width(line) < columns)
+
+
+def _row_changes(y: int, old: StyledLine, new: StyledLine, columns: int) -> list[ScreenChange]:
+    if not (_is_single_width(old) and _is_single_width(new)):
+        return [_whole_row(y, new, columns)]
+    was, is_ = _cells(old), _cells(new)
+    end = len(is_)
+    while end and is_[end - 1] == BLANK:
+        end -= 1
+    old_end = len(was)
+    while old_end and was[old_end - 1] == BLANK:
+        old_end -= 1
+    width = max(end, old_end)
+    was += [BLANK] * (width - len(was))
+    is_ += [BLANK] * (width - len(is_))
+    found = [ScreenChange(y, first, _spans(is_[first:last]), False) for first, last in _changed_runs(was, is_, end)]
+    if old_end > end:
+        found = _with_erase(found, y, end)
+    return found
+
+
+def _changed_runs(old: list[Cell], new: list[Cell], end: int) -> list[tuple[int, int]]:
+    """Runs of cells that differ, up to `end`; runs that are close together are one."""
+    runs: list[tuple[int, int]] = []
+    for x in range(end):
+        if old[x] == new[x]:
+            continue
+        if runs and x - runs[-1][1] < MAX_BRIDGED_CELLS:
+            runs[-1] = (runs[-1][0], x + 1)
+        else:
+            runs.append((x, x + 1))
+    return runs
+
+
+def _with_erase(found: list[ScreenChange], y: int, end: int) -> list[ScreenChange]:
+    """The rest of the row goes: with the last change if it ends there, else in a change of its own."""
+    if found:
+        last = found[-1]
+        if last.x + sum(len(text) for text, _ in last.spans) == end:
+            return [*found[:-1], last._replace(erase=True)]
+    return [*found, ScreenChange(y, end, [], True)]
+
+
+def _is_single_width(line: StyledLine) -> bool:
+    """Whether every character surely takes one cell: only then does a column mean the same to both sides."""
+    return all(
+        text.isascii()
+        or all(
+            any(first <= ord(char) <= last for first, last in _SINGLE_WIDTH_RANGES) and cell_width(char)
+            for char in text
+        )
+        for text, _ in line
+    )
+
+
+def _cells(line: StyledLine) -> list[Cell]:
+    return [(char, "" if char == " " and not _shows_blank(role) else role) for text, role in line for char in text]
+
+
+def _shows_blank(role: str) -> bool:
+    """Whether a blank of this role looks different from an empty cell."""
+    return role in ("caret", "cursor") or role.startswith("verdict-")
+
+
+def _spans(cells: list[Cell]) -> StyledLine:
+    spans: StyledLine = []
+    for char, role in cells:
+        last = spans[-1][1] if spans else None
+        if last == role or (char == " " and not role and last is not None and not _shows_blank(last)):
+            spans[-1] = (spans[-1][0] + char, spans[-1][1])
+        else:
+            spans.append((char, role))
+    return spans
+
+
+ERASE = "\x1b[K"
+
+
+class ScreenWidget(Widget):
+    """Everything that is on the screen."""
+
+    def __init__(self, frame: Frame, is_ascii: bool, is_colourless: bool = False) -> None:
+        super().__init__(classes=frame.theme or None)
+        self.theme = frame.theme
+        """The colours that it wears; empty for those of the terminal."""
+        self._is_colourless = is_colourless
+        self.frame = frame
+        """What is to be seen."""
+        self._is_ascii = is_ascii
+        self._on_terminal: StyledScreen | None = None
+        """What stands on the terminal; None when nobody knows."""
+        self._is_clear = True
+        """The driver has cleared the terminal, and nothing was written since."""
+        self._last_painted: tuple[Frame, StyledScreen] | None = None
+        self._styles: dict[str, Style] = {}
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the terminal has yet to be told something."""
+        return bool(self.size) and self.current_screen() != self._on_terminal
+
+    def current_screen(self) -> StyledScreen:
+        """The frame, laid out for the present size."""
+        columns, rows = self.size
+        if (
+            self._last_painted is None
+            or self._last_painted[0] is not self.frame
+            or self._last_painted[1][:2] != (columns, rows)
+        ):
+            self._last_painted = (self.frame, layout_screen(self.frame, columns, rows, self._is_ascii))
+        return self._last_painted[1]
+
+    @property
+    def caret(self) -> Offset:
+        """Where typing shows: emulators with a smaller window than their screen follow the cursor."""
+        painted = self.current_screen()
+        for y in range(painted.rows - 1, -1, -1):
+            x = 0
+            for text, role in painted.lines[y]:
+                if role == "caret":
+                    return Offset(x, y)
+                x += width(text)
+        return Offset(0, max(0, painted.rows - 2))
+
+    def set_theme(self, theme: str) -> None:
+        """Other colours from now on; the style sheet of a theme has been read before."""
+        self.set_classes(theme)
+        self.theme, self._last_painted = theme, None
+        self._styles.clear()
+        self.forget_terminal()
+
+    def forget_terminal(self) -> None:
+        """What stands on the terminal is not known any more."""
+        self._on_terminal, self._is_clear = None, False
+
+    def render_changes(self, console: Console) -> str:
+        """What to write so that the terminal shows the frame; from then on it does. A theme has a ground of its own,
+        which nothing that is erased would have."""
+        painted = self.current_screen()
+        if self._is_clear and not self.theme:
+            self._on_terminal = painted._replace(lines=[[] for _ in painted.lines])
+        out = []
+        for y, x, spans, erase in find_changes(self._on_terminal, painted):
+            cells = painted.columns - x if erase and self.theme else 0
+            ends = ERASE if erase and not self.theme else ""
+            out.append(f"\x1b[{y + 1};{x + 1}H{self._strip(spans, cells).render(console)}{ends}")
+        self._on_terminal, self._is_clear = painted, False
+        return "".join(out)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of a region as Textual wants them, for pictures and for terminals in a browser."""
+        lines = self.current_screen().lines
+        return [self._strip(lines[y], self.size.width).crop(crop.x, crop.right) for y in crop.line_range]
+
+    def notify_style_update(self) -> None:
+        """Colours have changed."""
+        self._styles.clear()
+        super().notify_style_update()
+
+    def _strip(self, line: StyledLine, cells: int = 0) -> Strip:
+        """A line in colours, filled up to `cells`."""
+        used = line_width(line)
+        segments = [Segment(text, self._style(role)) for text, role in line]
+        if used < cells:
+            segments.append(Segment(" " * (cells - used), self._style("")))
+        return Strip(segments, max(used, cells))
+
+    def _style(self, role: str) -> Style:
+        look = self._styles.get(role)
+        if look is None:
+            look = self._styles[role] = self._build_style(role)
+        return look
+
+    def _build_style(self, role: str) -> Style:
+        look = _drop_default_colours(self._stylesheet_style(role)) if role else Style.null()
+        if self.theme:
+            own = self.styles
+            look = Style(color=own.color.rich_color, bgcolor=own.background.rich_color) + look
+        return _without_colours(look) if self._is_colourless else look
+
+    def _stylesheet_style(self, role: str) -> Style:
+        """What the style sheets say of a role, asked when it is first seen: Textual looks through all component classes
+        of a widget at every change of its styles, and a start changes them three times."""
+        part = DOMNode(classes=f"screen--{role}")
+        part._attach(self)
+        self.app.stylesheet.apply(part)
+        return part.rich_style
+
+
+def _without_colours(style: Style) -> Style:
+    """What colours tell is told by what else there is (NO_COLOR): what has a ground of its own is reversed."""
+    return Style(
+        bold=style.bold,
+        dim=style.dim,
+        underline=style.underline,
+        reverse=style.reverse or (bool(style.bgcolor) or None),
+    )
+
+
+def _drop_default_colours(style: Style) -> Style:
+    """A look that says nothing about colours that are the terminal's own: each text is written after a reset."""
+    colors = [color if color and not color.is_default else None for color in (style.color, style.bgcolor)]
+    return Style(
+        color=colors[0],
+        bgcolor=colors[1],
+        bold=style.bold or None,
+        dim=style.dim or None,
+        underline=style.underline or None,
+        reverse=style.reverse or None,
+    )
