@@ -1,7 +1,8 @@
-"""What a job is: `(state, event) -> Turn(state, effects, verdict)`, without input or output of its own.
+"""Base class of all jobs, with the effects they return and the events they receive.
 
-A job never asks the world: it says what it wants by an effect and gets the answer as an event. So a job runs the same
-in a test, in a terminal, and when a journal is replayed.
+A job is a pure function `(state, event) -> Turn(state, effects, verdict)`. It does no input or output: it asks for
+something by an effect and gets the answer as an event. So a job runs the same in a test, in a terminal and when a
+journal is replayed.
 """
 
 from __future__ import annotations
