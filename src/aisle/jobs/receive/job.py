@@ -489,9 +489,8 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
             return open_delivery(state, choice.key, choice.label, context)
         case "is_product" | "is_location" | "is_delivery":
             return _handle_scan(state, (Match(choice.kind[3:], choice.key, choice.label, code=choice.key),), context)
-        case (
-            "is_order" | "is_reference" | "is_person"
-        ):  # nothing is received for it; the number was meant for another page
+        case "is_order" | "is_reference" | "is_person":
+            # Nothing is received for it; the number was meant for another page.
             return reply(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
             return receive_take.apply_choice(state, choice, context)
