@@ -1,4 +1,4 @@
-"""Jobs: the workflows of a store's floor and office screens, as pure state machines.
+"""Jobs: the workflows behind all screens of pickers and supervisors, as pure state machines.
 
 A job maps (state, event) to the next state, effects, a verdict and a view. It imports only `scan` and knows no
 database, network or screen toolkit. Start with `job.py` (base class, effects, events) and `view.py` (screens as data);
