@@ -1,4 +1,4 @@
-"""What the pages of the chain's catalogue show."""
+"""Job that shows the chain's catalogue: list, facets and the page of one product."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ FACET_TITLES = {"category": "products.title_categories", "supplier": "products.t
 
 
 class ProductChoice(NamedTuple):
-    """A numbered way on from a product: to a job, or to the products that belong to it."""
+    """Numbered choice on a product's page: another job, or its related products."""
 
     text: Msg
     job: str = ""
 
 
 def list_title(state: ProductsState) -> Msg:
-    """What the list shows."""
+    """Return the title of the list."""
     if state.only_products:
         return msg("products.title_kin", product=state.pages_below[-1])
     title = msg(SUBSET_TITLES[state.subset])
@@ -95,7 +95,7 @@ def list_title(state: ProductsState) -> Msg:
 
 
 def list_view(state: ProductsState) -> ListView:
-    """The products, each with a number to choose it by."""
+    """Return the numbered list of products."""
     text = state.typed or state.search
     filtered = bool(state.category or state.supplier or state.subset != "all")
     none = msg("products.none_such") if filtered else msg("products.empty")
@@ -133,7 +133,7 @@ def _catalogue_row(hit: CatalogueRow) -> Row:
 
 
 def facet_view(state: ProductsState) -> ListView:
-    """The categories or suppliers, those with the most products first."""
+    """Return the list of categories or suppliers, those with the most products first."""
     text = state.typed or state.search
     return pages.list_view(
         state,
@@ -151,7 +151,7 @@ def _facet_row(facet: Facet) -> Row:
 
 
 def product_choices(state: ProductsState) -> tuple[ProductChoice, ...]:
-    """What can be done with the product on the page, and the products that belong to it."""
+    """Return the choices of the product page."""
     if not state.product:
         return ()
     others = related_numbers(state)
@@ -164,13 +164,13 @@ def product_choices(state: ProductsState) -> tuple[ProductChoice, ...]:
 
 
 def related_numbers(state: ProductsState) -> tuple[str, ...]:
-    """The numbers of the parts and variants that the catalogue has."""
+    """Return the numbers of the parts and variants that are in the catalogue."""
     kin = [*state.product.parts, *state.product.variants] if state.product else []
     return tuple(dict.fromkeys(each.number for each in kin if each.name and each.number != state.product_number))
 
 
 def page_view(state: ProductsState) -> DetailView:
-    """One product with all that the catalogue has of it."""
+    """Return the page of one product with all its catalogue data."""
     sheet = state.product
     return DetailView(
         name="products.page",
@@ -199,7 +199,8 @@ def _lines(product: CatalogueProduct) -> tuple[Line, ...]:
 
 
 def _blocks(product: CatalogueProduct) -> tuple[Block, ...]:
-    """What is long, an address or a list of stores, has a block to itself: there it is wrapped, and none of it cut."""
+    """Return the blocks of the page. A long text or list of stores has its own block, so that it is wrapped and not
+    cut."""
     facts = dict(product.fields)
     kin = tuple(_related_row(each) for each in product.variants)
     parts = tuple(_related_row(each) for each in product.parts)
@@ -233,16 +234,16 @@ def _related_row(each: RelatedProduct) -> tuple[Msg, ...]:
 
 
 SUBSETS = ("all", "promotion", "set", "by_hand", "ended")
-"""What the list shows, one after the other."""
+"""Subsets of the list, in the order in which `v` shows them."""
 
 FACET_KINDS = {"c": "category", "s": "supplier"}
-"""The letters of what products are gathered by."""
+"""Letters of the facets."""
 
 Result = Turn[ProductsState]
 
 
 class ProductsJob(Job[ProductsState]):
-    """The products of the chain."""
+    """Job that shows the products of the chain."""
 
     name = "products"
     steps: tuple[str, ...] = ("products", "products.filter", "products.page")
@@ -250,32 +251,32 @@ class ProductsJob(Job[ProductsState]):
     journalled = False
 
     def begin(self) -> ProductsState:
-        """All of them."""
+        """Return the state with all products."""
         return ProductsState()
 
     def accepts(self, state: ProductsState) -> Accepts:
-        """Rows and ways are numbered; letters filter."""
+        """Accept numbers for rows and choices, and letters that filter."""
         if state.product_number:
             return Accepts(choices=len(product_choices(state)), command_letters=pages.PAGE_LETTERS)
         letters = f"{_filter_letters(state)}{pages.page_letters(state)}"
         return Accepts(choices=pages.numbered_rows(state), command_letters=letters, follows_typing=True)
 
     def prefers(self, state: ProductsState) -> tuple[str, ...]:
-        """Products are what it is for."""
+        """Prefer products."""
         return (PRODUCT,)
 
     def step_name(self, state: ProductsState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return "products.page" if state.product_number else "products.filter" if state.facet_kind else "products"
 
     def view(self, state: ProductsState) -> View:
-        """The list, what it can be filtered by, or the page."""
+        """Return the list, the list of facets or the page."""
         if state.product_number:
             return page_view(state)
         return facet_view(state) if state.facet_kind else list_view(state)
 
     def handle(self, state: ProductsState, event: Event, context: Context) -> Result:
-        """A scan opens, words find, numbers choose."""
+        """Return the next state. A scan opens a product, words search, numbers choose."""
         match event:
             case Opened(args):
                 number = str(args.get("product_number") or "")
@@ -294,7 +295,7 @@ class ProductsJob(Job[ProductsState]):
 
 
 def _filter_letters(state: ProductsState) -> str:
-    """The letters that filter."""
+    """Return the letters that filter."""
     return "" if state.facet_kind or state.only_products else "vcs"
 
 
@@ -340,7 +341,7 @@ def _handle_rows(
 
 
 def _open_product(state: ProductsState, number: str) -> Result:
-    """The page of a product; what the cache has of it is there at once, the rest follows."""
+    """Open the page of a product. Cached data is shown at once; a refresh follows."""
     trail = (
         (*state.pages_below, state.product_number)
         if state.product_number and state.product_number != number
@@ -393,7 +394,7 @@ def _handle_list_input(state: ProductsState, event: Event, context: Context) -> 
 
 
 def _choose_facet(state: ProductsState, kind: str, context: Context) -> Result:
-    """What products can be gathered by; where they are, that is let go instead."""
+    """Open the list of categories or suppliers; if the list is filtered by one, remove that filter."""
     if getattr(state, kind):
         state = state.reset_list(**{kind: "", f"{kind}_name": ""})
         return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))
@@ -409,7 +410,7 @@ def _open_row(state: ProductsState, row: CatalogueRow | Facet, context: Context)
 
 
 def _go_back(state: ProductsState, context: Context) -> Result:
-    """From the page to the one below it, to the list, to all of it, to where it was opened."""
+    """Return to the page below, the list, the whole list, or leave the job."""
     if state.pages_below:
         below = state.reset_list(product_number=state.pages_below[-1], pages_below=state.pages_below[:-1])
         return Turn(below, (_query_page(below.product_number),))
