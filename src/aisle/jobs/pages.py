@@ -161,7 +161,7 @@ def fill_page(state: Any, context: Context) -> Any:
 def is_past_end(state: ListState, answer: Rows) -> bool:
     """Return True if the window is beyond the end of its list and must be queried again.
 
-    A window at the start never is, whatever the answer says: it would be queried without end.
+    A window at the start never is, whatever the answer says; otherwise it would be queried without end.
     """
     return state.first > 0 and answer.total > 0 and not answer.rows
 
