@@ -112,8 +112,8 @@ def _confirm(op: Operation, call: ApiCall) -> bool:
         return True
     if not sys.stdin.isatty():
         raise UsageError(f"{op.name} can delete or change a great deal. Say --yes to run it from a script.")
-    what = "deletes what the stores in the request have before inserting" if flush else "cannot be taken back"
-    print(f"{op.name} {what}. Type the operation's name to go on: ", end="", file=sys.stderr, flush=True)
+    warning = "deletes what the stores in the request have before inserting" if flush else "cannot be taken back"
+    print(f"{op.name} {warning}. Type the operation's name to go on: ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip() == op.name
 
 

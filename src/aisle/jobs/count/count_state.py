@@ -213,7 +213,7 @@ class CountState(NamedTuple):
 
     @property
     def question_index(self) -> int:
-        """Index of the line asked about, because it was not scanned or needs a recount; -1 for none."""
+        """Index of the line in question, because it was not scanned or needs a recount; -1 for none."""
         for index, item in enumerate(self.lines):
             if item.is_missing if self.phase == "missing" else item.needs_recount:
                 return index

@@ -173,8 +173,8 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
                 return Turn(state._replace(confirmed_task=""), effects)
             case Back():
                 return Turn(state, (Close(),))
-            case Scan(meanings):
-                return _handle_scan(state, meanings, context)
+            case Scan(matches):
+                return _handle_scan(state, matches, context)
             case Text(text) | UnknownCode(text):
                 return Turn(state, (), Verdict(WRONG, msg("tasks.unknown", text=text)))
             case Command() | CursorKey() if event != CursorKey("enter"):

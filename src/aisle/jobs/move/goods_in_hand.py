@@ -378,7 +378,7 @@ def query_all_here(state: MoveState) -> Query:
 
 def is_goods_question_open(state: MoveState) -> bool:
     """Return True if the quantity or the owner of taken goods is asked for."""
-    return any(way.kind in GOODS_QUESTIONS for way in state.choices)
+    return any(choice.kind in GOODS_QUESTIONS for choice in state.choices)
 
 
 def refresh_stock(state: MoveState, row: Mapping[str, Any] | None) -> MoveState:
@@ -409,7 +409,7 @@ def with_product_here(state: MoveState, row: Mapping[str, Any] | None) -> MoveSt
 
 
 def _goods_in_question(state: MoveState, stock: tuple[StockLine, ...]) -> tuple[StockLine, ...]:
-    """Return the product that is asked about with no stock, if it has none here any more.
+    """Return the product in question with no stock, if it has none here any more.
 
     Without it the answer would take nothing. If the location has unread stock, the line stays as it was.
     """

@@ -159,7 +159,7 @@ class ReceiveState(NamedTuple):
     """Delivery that is not cached and was requested from the service."""
     choices: tuple[ReceiveChoice, ...] = ()
     is_drop_warned: bool = False
-    """True if Back was pressed while goods were asked about; the next one drops them."""
+    """True if Back was pressed while goods were in question; the next one drops them."""
     accepted_extra: tuple[str, ...] = ()
     """Products accepted without an announcement or above it."""
     history: tuple[UndoStep, ...] = ()

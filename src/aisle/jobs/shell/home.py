@@ -267,10 +267,10 @@ class HomeJob(Job[HomeState]):
         if isinstance(event, Meaning) and not isinstance(event, TypedText):
             state = state._replace(is_sign_out_warned=False)
         match event:
-            case Scan(meanings) if meanings[0].kind == DELIVERY:
-                return Turn(_reset(state), (start_receiving(meanings),))
-            case Scan(meanings):
-                return self._handle_scan(state, meanings[0])
+            case Scan(matches) if matches[0].kind == DELIVERY:
+                return Turn(_reset(state), (start_receiving(matches),))
+            case Scan(matches):
+                return self._handle_scan(state, matches[0])
             case Rows():
                 return self._handle_rows(state, event, context)
             case Closed("pick", {"rejected": str(order)}):

@@ -403,8 +403,8 @@ def _meaning_kind(meaning: Meaning | None, code: str) -> tuple[str, str]:
     if code.strip().upper() in PRINTED_COMMANDS:
         return "command", code
     match meaning:
-        case Scan(meanings):
-            return meanings[0].kind, meanings[0].label or meanings[0].key
+        case Scan(matches):
+            return matches[0].kind, matches[0].label or matches[0].key
         case UnknownCode() | Text():
             return "unknown", ""
         case Ambiguous():

@@ -86,10 +86,10 @@ class SignInJob(Job[SignInState]):
     def handle(self, state: SignInState, event: Event, context: Context) -> Result:
         """Handle an event: a badge signs in, a name is looked up first."""
         match event:
-            case Scan(meanings) if meanings[0].kind == PERSON:
-                return _sign_in(Person(meanings[0].key, meanings[0].label or meanings[0].key))
-            case Scan(meanings):
-                match = meanings[0]
+            case Scan(matches) if matches[0].kind == PERSON:
+                return _sign_in(Person(matches[0].key, matches[0].label or matches[0].key))
+            case Scan(matches):
+                match = matches[0]
                 return Turn(
                     state._replace(other_match=match), (_query_people(_code(match))._replace(id=_OTHER_MATCH_QUERY),)
                 )
