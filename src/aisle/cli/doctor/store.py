@@ -81,7 +81,7 @@ def check_courier(loaded: LoadedSettings) -> Iterable[Finding]:
 
 
 def _heartbeat_age(store_folder: StoreFolder, holder: Leader, beat: float, now: float) -> float:
-    """Return the seconds since the courier's last heartbeat, the later of lock file and cache."""
+    """Return the seconds since the last heartbeat: that of the lock file, or of the cache if it is late and older."""
     since = now - max(beat, holder.started_at) if beat else 0.0
     return max(since if since > STALE_HEARTBEAT_S else 0.0, heartbeat_age(store_folder.lock, now))
 

@@ -235,7 +235,7 @@ def exceeds_threshold(line: CountLine, policy: Policy) -> bool:
 
 
 def query_location(id_: str, location: str, only_product: str = "") -> Query:
-    """Query the stock at a location, or of one product there."""
+    """Return the query for the stock at a location, or for one product there."""
     return Query(
         id_,
         "place",

@@ -182,7 +182,7 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
 
 
 def is_plausibility_asked(state: CountState) -> bool:
-    """Return True if the question is only if such a large quantity is right."""
+    """Return True if only the plausibility of a large quantity is in question."""
     return is_quantity_asked(state) and any(choice.kind == DROP_QUANTITY for choice in state.choices)
 
 
@@ -234,7 +234,7 @@ def scan_product(state: CountState, match: Match, context: Context) -> Result:
 
 
 def _query_product(match: Match) -> Query:
-    """Query the data of a product without stock here."""
+    """Return the query for the data of a product without stock here."""
     return Query("scanned", "product", {"product_number": match.key})
 
 

@@ -395,7 +395,7 @@ def _pools(state: CountState) -> ListView:
 
 
 def _leave(state: CountState) -> Step:
-    """Return the question if counted lines shall be dropped."""
+    """Return the question that precedes leaving counted lines unsent."""
     return Step(
         name=step_name(state),
         title=_title(state),

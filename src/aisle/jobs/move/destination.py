@@ -243,7 +243,7 @@ def _target_locations(step: UndoStep) -> tuple[str, ...]:
 
 
 def _query_location(location: str) -> Query:
-    """Query the stock at a destination of the move."""
+    """Return the query for the stock at a destination of the move."""
     return Query(f"{UNDO_PREFIX}{location}", "place", {"location_code": location})
 
 

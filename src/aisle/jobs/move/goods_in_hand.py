@@ -353,17 +353,17 @@ GOODS_QUESTIONS = ("fit", "over", "held", "forget")
 
 
 def query_location(id_: str, location: str) -> Query:
-    """Query the stock at a location, up to `MAX_PRODUCTS`."""
+    """Return the query for the stock at a location, up to `MAX_PRODUCTS`."""
     return Query(id_, "place", {"location_code": location, "size": MAX_PRODUCTS})
 
 
 def query_product_here(state: MoveState, product: str) -> Query:
-    """Query the stock of a product at the current location that was not read with it."""
+    """Return the query for a product at the current location that was not read with it."""
     return Query("here", "place", {"location_code": state.location, "product_number": product})
 
 
 def query_location_again(state: MoveState) -> Query:
-    """Query the stock at the current location again."""
+    """Return the query that reads the stock at the current location again."""
     return (
         query_location("again", state.location)
         if state.has_unread_stock
@@ -372,7 +372,7 @@ def query_location_again(state: MoveState) -> Query:
 
 
 def query_all_here(state: MoveState) -> Query:
-    """Query all stock at the current location."""
+    """Return the query for all stock at the current location."""
     return Query(QUERY_ALL, "place", {"location_code": state.location})
 
 

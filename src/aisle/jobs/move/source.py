@@ -94,7 +94,7 @@ def handle_product_here(state: MoveState, row: Mapping[str, Any] | None) -> Resu
 
 
 def _query_product(match: Match) -> Query:
-    """Query the locations of a product that has no known stock here."""
+    """Return the query for the locations of a product that has no known stock here."""
     return Query("goods", "product", {"product_number": match.key})
 
 
@@ -326,7 +326,7 @@ def take_goods(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
 
 
 def query_suggested_locations(state: MoveState) -> Query:
-    """Query the locations with more stock of the goods in hand."""
+    """Return the query for the locations with more stock of the goods in hand."""
     return Query("homes", "homes", {"product_numbers": sorted({part.product for part in state.in_hand})})
 
 
@@ -430,7 +430,7 @@ def is_number_asked(state: MoveState) -> bool:
 
 
 def is_plausibility_asked(state: MoveState) -> bool:
-    """Return True if the question is only if such a large quantity is right."""
+    """Return True if the plausibility of a large quantity is in question."""
     return any(choice.kind == DROP_QUANTITY for choice in state.choices)
 
 

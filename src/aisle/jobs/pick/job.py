@@ -355,7 +355,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
 
 
 def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
-    """Query what happened to this pick apart from its orders. Answers arrive in reverse order."""
+    """Return the queries for surplus, refused put-downs and assignments; answers arrive in reverse order."""
     return (*pick_claim.query_surplus(state), *pick_claim.query_refused(state), pick_given.query_assigned(context))
 
 

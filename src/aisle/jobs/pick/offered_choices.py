@@ -190,7 +190,7 @@ def choice_with_location(state: PickState, location: str, pool: int) -> PickChoi
 
 
 def ask_with_location(state: PickState, choice: PickChoice) -> Turn[PickState]:
-    """Ask where the goods were picked, with one location more."""
+    """Ask where the goods were picked, with this location added to the choices."""
     text = msg("pick.taken_where", label=choice.label, quantity=choice.quantity)
     if not choice.quantity:
         text = msg("pick.weigh_where", label=choice.label)
@@ -198,7 +198,7 @@ def ask_with_location(state: PickState, choice: PickChoice) -> Turn[PickState]:
 
 
 def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:
-    """Keep the typed total in the choices while the location is asked for; return None if it is not."""
+    """Keep the typed total in the choices while the location is asked for; return None if it is not asked for."""
     choices = _location_choices(state)
     if not choices:
         return None
@@ -453,7 +453,7 @@ def _replacement(lookup: StoreLookup, row: Mapping[str, Any], end_date: str) -> 
 
 
 def other_order_choices(state: PickState, order: str) -> list[PickChoice]:
-    """Return the choices for an order outside the pick: leave for it alone, or add it."""
+    """Return the choices for an order outside the pick: leave this pick for it, or add it."""
     choices = [] if state.is_batch else [PickChoice("leave_for", order)]
     return [*choices, PickChoice("join", order)] if pick_state.next_tote_letter(state) else choices
 

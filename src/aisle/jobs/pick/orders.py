@@ -33,7 +33,7 @@ ASSIGNED_QUERY = "given"
 
 
 def query_assigned(context: Context) -> Query:
-    """Query the orders assigned to the signed-in user."""
+    """Return the query for the orders assigned to the signed-in user."""
     return Query(ASSIGNED_QUERY, "given", {"user": context.user})
 
 
@@ -215,7 +215,7 @@ LEAVE_TEXTS = {
 
 
 def query_orders(orders: Iterable[str], *, refresh: bool = True) -> tuple[Effect, ...]:
-    """Query and refresh orders. They are queried last to first, because answers arrive in reverse order."""
+    """Return queries and refreshes of orders, last to first, because answers arrive in reverse order."""
     effects: list[Effect] = []
     for order in reversed(list(orders)):
         effects.append(Query(ORDER_QUERY_PREFIX + order, "order_to_pick", {"order_number": order}))
@@ -224,7 +224,7 @@ def query_orders(orders: Iterable[str], *, refresh: bool = True) -> tuple[Effect
 
 
 def query_all_orders(state: PickState, *, refresh: bool = True) -> tuple[Effect, ...]:
-    """Query all orders of the pick, and those that have left it with goods in hand."""
+    """Return the queries for all orders of the pick, and those that have left it with goods in hand."""
     left_orders = dict.fromkeys(
         goods.order
         for goods in state.to_return

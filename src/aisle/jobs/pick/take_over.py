@@ -40,14 +40,14 @@ def goods_for_others(state: PickState) -> tuple[GoodsToReturn, ...]:
 
 
 def is_location_for_others(state: PickState) -> bool:
-    """Return True if a scanned location is for those goods; goods of the pick itself come first."""
+    """Return True if a scanned location is for goods of other pickers' orders; goods of this pick come first."""
     return bool(goods_for_others(state)) and not (
         state.phase == "done" and goods_in_hand.pieces_in_hand(state, state.only_order)
     )
 
 
 def put_down_for_others(state: PickState, location: str, context: Context) -> GoodsTurn:
-    """Put those goods down at a location, for the orders that they were picked for."""
+    """Put goods of other pickers' orders down at a location, for those orders."""
     goods = goods_for_others(state)
     writes = pick_write.put_down_for_others(goods, location, context.store, context.user)
     rest = tuple(back for back in state.to_return if back not in goods)
@@ -367,14 +367,14 @@ def _is_started(state: PickState, order: str) -> bool:
 
 
 def query_surplus(state: PickState) -> tuple[Query, ...]:
-    """Query the picks that exceeded a line, and those already shown."""
+    """Return the query for picks that exceeded a line, and for those whose goods still have to be put back."""
     return _query_refusals(
         state, SURPLUS_QUERY, "update-customer-order", *(goods.op_id for goods in state.to_return if goods.op_id)
     )
 
 
 def query_refused(state: PickState) -> tuple[Query, ...]:
-    """Query the refused put-downs of this pick, also for orders that have left it."""
+    """Return the queries for the refused put-downs of this pick, also for orders that have left it."""
     passed_on = put_down_times(state).values()
     if not passed_on and not any(step.put_down for step in state.history):
         return ()
@@ -384,7 +384,7 @@ def query_refused(state: PickState) -> tuple[Query, ...]:
 def _query_refusals(
     state: PickState, id_: str, operation: str, *known: str, moments: Iterable[str] = ()
 ) -> tuple[Query, ...]:
-    """Query refused operations since the pick began or since the first of these times."""
+    """Return the queries for refused operations since the pick began or since the first of these times."""
     times = (*(tote.opened_at or tote.claimed_since for tote in state.totes), *moments)
     since = min((moment for moment in times if moment), default="")
     if not since and not known:

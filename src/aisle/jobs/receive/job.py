@@ -67,7 +67,7 @@ MAX_DELIVERY_CHOICES = 7
 
 
 def query_deliveries(state: ReceiveState, id_: str = "deliveries") -> Query:
-    """Query a window of the list; a search ended with Enter has the id `found` and is part of the journal."""
+    """Return the query for the list; that for a search ended with Enter has the id `found` and is journalled."""
     size = receive_view.list_page_size(state)
     args = {"search": state.typed or state.search, "state": "open", "first": state.first, "size": size}
     return Query(id_, "deliveries", args, is_live=id_ != "found")

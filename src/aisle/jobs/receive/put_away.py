@@ -56,7 +56,7 @@ def scan_product(state: ReceiveState, match: Match, context: Context) -> Result:
 
 
 def query_expecting(match: Match) -> Query:
-    """Query the deliveries that expect a product."""
+    """Return the query for the deliveries that expect a product."""
     return Query("expecting", "expecting", {"product_number": match.key})
 
 
@@ -130,7 +130,7 @@ def repeat_question(state: ReceiveState, match: Match | None, context: Context) 
 
 
 def drop_goods(state: ReceiveState) -> Result:
-    """Drop the goods in question, after a warning, because their quantity is not stored yet."""
+    """Drop the goods in question; warn first, because their quantity is stored nowhere else."""
     pending = state.pending_scan
     if pending is None:
         return Turn(state)
@@ -199,7 +199,7 @@ def ask_again(state: ReceiveState, context: Context) -> Result:
 
 
 def set_aside(state: ReceiveState, product_number: str, label: str, context: Context) -> Result:
-    """Set aside the goods in question; goods in hand before stays."""
+    """Set aside the goods in question; goods in hand before stay."""
     asked_quantity = (
         state.pending_scan.quantity if state.pending_scan and state.pending_scan.key == product_number else ZERO
     )
@@ -248,7 +248,7 @@ def _ask_if_plausible(
 
 
 def is_plausibility_asked(state: ReceiveState) -> bool:
-    """Return True if the question is only if such a large quantity is right."""
+    """Return True if the plausibility of a large quantity is in question."""
     return any(choice.kind == DROP_QUANTITY for choice in state.choices)
 
 
@@ -317,7 +317,7 @@ def _take_goods(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, cont
 
 
 def query_suggested_location(goods: GoodsInHand) -> Query:
-    """Query the locations of the product."""
+    """Return the query for the locations of the product."""
     return Query("homes", "homes", {"product_numbers": [goods.product]}, is_live=True)
 
 

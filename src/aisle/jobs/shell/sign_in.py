@@ -12,7 +12,7 @@ from aisle.tuples import NamedTuple
 
 
 def query_open_work(context: Context) -> Query:
-    """Query the work of the user that is open."""
+    """Return the query for the user's open work."""
     return Query("open", "open", {"user": context.user, "now": context.now}, is_live=True)
 
 
