@@ -66,7 +66,7 @@ class ClearanceTasksState(NamedTuple):
 
 
 def parse_task_row(row: Mapping[str, Any]) -> TaskRow:
-    """Return the row of the read `assignments`."""
+    """Parse a row of the read `assignments`."""
     task = ClearanceTask(
         id=str(row["id"]),
         product=str(row["product_number"]),

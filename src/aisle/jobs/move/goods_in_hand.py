@@ -90,7 +90,7 @@ def first_exceeding(goods: Iterable[Goods]) -> Goods | None:
 
 
 def free_goods(stock_line: StockLine, location: str, pool: int) -> Goods:
-    """Return goods of zero quantity that are held for no order, from this pool (0: any pool)."""
+    """Return an entry of quantity 0 for goods held for no order, from this pool (0: any pool)."""
     part = Goods(
         stock_line.product,
         stock_line.label,
@@ -109,7 +109,7 @@ def free_goods(stock_line: StockLine, location: str, pool: int) -> Goods:
 
 
 def held_goods(stock_line: StockLine, held: HeldGoods, location: str) -> Goods:
-    """Return goods of zero quantity that an order line holds, in hand or at this location."""
+    """Return an entry of quantity 0 for goods that an order line holds, in hand or at this location."""
     part = Goods(
         stock_line.product, stock_line.label, ZERO, location, 0, held.order, held.line, available=held.quantity
     )
@@ -139,7 +139,7 @@ def change_pool(state: MoveState, pool: int) -> MoveState:
 
 
 def split_over_pools(goods: Goods) -> tuple[PoolQuantity, ...]:
-    """Return the pools that these goods are taken from, so that an undo returns them there.
+    """Return the pools and quantities that these goods are taken from, so that an undo returns them there.
 
     Pool 0 leaves the choice to the service.
     """
@@ -158,7 +158,7 @@ def split_over_pools(goods: Goods) -> tuple[PoolQuantity, ...]:
 
 
 def remaining_pools(pools: tuple[PoolQuantity, ...], taken: Iterable[PoolQuantity]) -> tuple[PoolQuantity, ...]:
-    """Return the stock left in the pools."""
+    """Return the stock left in the pools after subtracting the taken quantities."""
     taken_by_pool = {each.pool: each.quantity for each in taken}
     left = (each._replace(quantity=each.quantity - taken_by_pool.get(each.pool, ZERO)) for each in pools)
     return tuple(each for each in left if each.quantity > 0)

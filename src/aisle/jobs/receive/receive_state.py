@@ -222,7 +222,7 @@ def reply(state: ReceiveState, kind: str, id_: str, *effects: Effect, **args: st
 
 
 def parse_delivery_row(row: Mapping[str, Any], context: Context) -> DeliveryRow:
-    """Return the row of the read `deliveries`."""
+    """Parse a row of the read `deliveries`."""
     expected, state = str(row.get("datetime_expected") or ""), str(row.get("state") or "")
     return DeliveryRow(
         str(row["order_number"]),
@@ -238,7 +238,7 @@ def parse_delivery_row(row: Mapping[str, Any], context: Context) -> DeliveryRow:
 
 
 def parse_delivery_line(row: Mapping[str, Any]) -> DeliveryLine:
-    """Return the line of the read `delivery`."""
+    """Parse a line of the read `delivery`."""
     product = str(row.get("product_number") or "")
     return DeliveryLine(
         int(row["line_number"]),

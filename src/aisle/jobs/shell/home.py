@@ -147,7 +147,7 @@ class HomeState(NamedTuple):
 
 
 def parse_open_order(row: Mapping[str, Any], context: Context) -> OpenOrderRow:
-    """Return the order of a row of the read `orders`."""
+    """Parse a row of the read `orders`."""
     claim = parse_claim(row, context)
     picked, ordered = order_progress(row)
     return OpenOrderRow(
