@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 import apsw
 
@@ -24,7 +25,6 @@ from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.scan.meaning import DELIVERY, PRODUCT
 from aisle.search_text import natural_key
-from aisle.tuples import NamedTuple
 
 STATUS_RECEIVED = "received"
 """The `status` that our own service gives a delivery of which all has come; of one without lines nothing else tells."""

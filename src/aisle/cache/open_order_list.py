@@ -6,7 +6,7 @@ when something else was read of it: others write all the time, and mostly an ope
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -20,7 +20,6 @@ from aisle.jobs.job import Json
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.rebase import PICKED
-from aisle.tuples import NamedTuple
 
 MAX_KEPT_STATES = 500
 """Of so many orders what was found out is kept without a look whether something is still on its way for them."""

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import apsw
 
@@ -70,7 +70,6 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.scan.meaning import PERSON, Candidate
 from aisle.scan.resolve import unique_results
 from aisle.search_text import normalise_text
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.cache import catalogue_queries as reads_catalogue

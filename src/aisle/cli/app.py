@@ -9,13 +9,12 @@ import resource
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import UsageError
 from aisle.host.store_folder import TERMINALS_FOLDER, VISITED_FOLDER, StoreFolder
 from aisle.settings import LoadedSettings, load_settings, service_url
 from aisle.text import supports_utf8
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.jobs.job import SignIn

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from aisle.cli.options import add_app_options
 from aisle.contract.wire import OPERATIONS
-from aisle.tuples import NamedTuple
 
 PATH_METAVARS = ("FILE", "DIR")
 """Metavars, or ends of them, of what is a path."""

@@ -18,10 +18,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
 from ipaddress import ip_address
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, cast
 from urllib.parse import urlsplit
-
-from aisle.tuples import NamedTuple
 
 # httpx would load its own command line, and with it click, rich and pygments where they are installed: 7 MB and 70 ms.
 cast(dict[str, Any], sys.modules).setdefault("httpx._main", None)

@@ -7,13 +7,12 @@ A topic finds those who show it without a look at what all the others show. What
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.schema import MAX_KEYED_CHANGES
 from aisle.courier.read_topics import LOCATION
 from aisle.courier.schedule import Sleep, WakeEvent
 from aisle.host.notify_sockets import ANYTHING, LINK, SYNC, WAITING, CourierSocket, format_topic
-from aisle.tuples import NamedTuple
 
 ShownTopics = frozenset[str] | None
 """What a session shows; None for one of which that is not known."""

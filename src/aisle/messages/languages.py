@@ -7,9 +7,9 @@ there.
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.settings import ENGLISH
-from aisle.tuples import NamedTuple
 
 
 class LanguageFormat(NamedTuple):

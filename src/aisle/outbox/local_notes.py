@@ -4,13 +4,13 @@ what goes first or was given to whom, and where stops are taken."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import apsw
 
 from aisle.host.database import fetch
 from aisle.jobs.job import LocalNote
 from aisle.json_codec import to_text
-from aisle.tuples import NamedTuple
 
 NOTE_KEPT_S = 35 * 86400.0
 """So long a remark is kept; views stay, and languages."""

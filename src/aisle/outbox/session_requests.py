@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -11,7 +11,6 @@ from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json, Request
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_record import Author
-from aisle.tuples import NamedTuple
 
 FULL_SYNC = "everything"
 """The key with which a wish for orders means the whole store, read anew."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from aisle.tuples import NamedTuple
+from typing import Final, NamedTuple
 
 TYPING_PAUSE_S: Final = 0.05
 """Seconds: whoever presses key after key is hardly ever faster, and a scanner hardly ever slower."""

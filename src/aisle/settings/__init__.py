@@ -13,11 +13,10 @@ import stat
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError, UsageError
 from aisle.file_ownership import untrusted_error
-from aisle.tuples import NamedTuple
 
 EMBEDDED = "embedded"
 """The base URL of the store that aisle brings along."""

@@ -5,7 +5,7 @@ Codes and signs are those of `REASONS` and `SHORT_REASONS`; loaded only where on
 
 from __future__ import annotations
 
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 
 class DefaultReasons(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.courier.push.request import EntryReference, entries_of, entry_number, entry_references
 from aisle.outbox.operation_record import (
@@ -20,7 +20,6 @@ from aisle.outbox.operation_record import (
     Operation,
     parse_update_values,
 )
-from aisle.tuples import NamedTuple
 
 BY_LOG, BY_ORDER, BY_NUMBER, BY_PRODUCT, BY_NOTHING = "log", "order", "number", "product", "none"
 """Ways to look for an operation: in the store's log by its reference; in the state of its order; by the number of the

@@ -7,11 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.quantities import to_decimal
 from aisle.settings import SHORTAGE_REASONS
-from aisle.tuples import NamedTuple
 
 MAX_NEAR = 3
 """Places that come before the reasons; so both have a single digit."""

@@ -6,7 +6,7 @@ Found by typing, run by number. A scan is not for this page: it leaves for the j
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -42,7 +42,6 @@ from aisle.scan.meaning import (
 )
 from aisle.search_text import normalise_characters
 from aisle.settings import LANGUAGES
-from aisle.tuples import NamedTuple
 
 LANGUAGE_NAMES = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "fr": "Français"}
 """What languages are called by those who speak them."""

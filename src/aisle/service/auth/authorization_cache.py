@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from time import monotonic
-
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 _CACHE_SECONDS = 60.0
 # The one that was not let in for longest is forgotten; it is asked for once more.

@@ -9,13 +9,13 @@ are read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from aisle.service.auth.tokens import authorize_stores
 from aisle.service.context import Context
 from aisle.service.db.queries import Query, count_query, page_query
 from aisle.service.db.statements import stores as sql
 from aisle.service.handlers.list_response import Page
-from aisle.tuples import NamedTuple
 
 MAX_MERGED_STORES = 8
 """Of no more stores than this each is a part of the statement; for each number of them there is another statement."""

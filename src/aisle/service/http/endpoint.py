@@ -14,7 +14,7 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
@@ -35,7 +35,6 @@ from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD
 from aisle.service.http.large_body_turns import Turn, Turns
 from aisle.service.limits import KEYS_KEPT_DAYS, RateLimiter, RateLimits
-from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.service")
 

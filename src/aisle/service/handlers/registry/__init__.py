@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -27,7 +27,6 @@ from aisle.service.handlers import (
     stores,
 )
 from aisle.service.http.large_body_turns import MIB
-from aisle.tuples import NamedTuple
 
 # Rows that name a store are that store's, others the chain's.
 _STORE_IN_EACH_ROW = frozenset(
