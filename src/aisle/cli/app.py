@@ -49,15 +49,11 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     if not (view or (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UsageError("The app needs a terminal. From a script use 'aisle api', 'aisle load' or 'aisle sync'.")
     from aisle.tui import prepare_environment
-    from aisle.tui.import_trimming import import_asyncio_without_tls, without_unused_modules
 
     colourless = bool(os.environ.get("NO_COLOR"))
     prepare_environment(loaded.settings.rich)
-    if not loaded.settings.in_process:
-        import_asyncio_without_tls()
-    with without_unused_modules():
-        from aisle.session.session import open_session
-        from aisle.tui.app import run_app
+    from aisle.session.session import open_session
+    from aisle.tui.app import run_app
 
     session = open_session(home, loaded.settings, _courier_starter(loaded), loaded, view.person if view else None)
 

@@ -5,27 +5,17 @@ because a write that dies with its connection is a write in doubt. Redirects are
 consulted, and every call ends by a total time.
 """
 
-# ruff: noqa: E402 - something has to be said before httpx is imported
-
 from __future__ import annotations
 
 import asyncio
 import logging
 import ssl
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from importlib.util import find_spec
 from ipaddress import ip_address
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
-
-# httpx would load its own command line, and with it click, rich and pygments where they are installed: 7 MB and 70 ms.
-cast(dict[str, Any], sys.modules).setdefault("httpx._main", None)
-# httpcore asks for this one several times in every request, and each time it is looked for all along the path.
-if find_spec("sniffio") is None:
-    cast(dict[str, Any], sys.modules)["sniffio"] = None
 
 import httpx
 
