@@ -306,7 +306,7 @@ class ReadQueue:
     async def _is_own_failure(self, topic: Topic, error: Exception) -> bool:
         """Return True if only this topic cannot be read; after `_MAX_TRIES` it is logged and marked as missing."""
         of_the_link = await self._is_link_failure(error, _list_name(topic))
-        if of_the_link and not isinstance(error, RateLimited):  # a rate limit applies to all requests; if there is only one topic, it counts as its failure
+        if of_the_link and not isinstance(error, RateLimited):  # a rate limit may be this topic's alone
             return False
         self._failures[topic] += 1
         if self._failures[topic] % _MAX_TRIES and not isinstance(error, TransportError):
