@@ -63,8 +63,7 @@ def wait_before_retry(error: ClientError, tries: int, random_fraction: float, po
     """Return the seconds before the next try; None to give up.
 
     `tries` were made so far. `random_fraction` in [0, 1) gives full jitter, so that many clients do not return
-    together.
-    Retry-After is the minimum; one above the policy's limit is left to the caller.
+    together. Retry-After is the minimum; one above the policy's limit is left to the caller.
     """
     passing = isinstance(error, TransportError) or (
         isinstance(error, StatusError) and error.status in _TRANSIENT_STATUSES
@@ -79,9 +78,7 @@ def wait_before_retry(error: ClientError, tries: int, random_fraction: float, po
 
 
 def parse_retry_after(value: str | None, now: float) -> float | None:
-    """Return a Retry-After header as seconds from `now` (Unix time); None if it is neither a number nor an HTTP
-    date.
-    """
+    """Return a Retry-After header as seconds from `now` (Unix time); None if it is no number and no HTTP date."""
     if value is None:
         return None
     text = value.strip()
@@ -123,10 +120,8 @@ class BaseClient:
         """Store the settings. Raise SettingsError for an invalid address or template.
 
         `token_header` is the Authorization value with `{token}` in it. `timeouts`: see aisle.client.transport; None for
-        the
-        defaults. `on_response` receives every response. Reads that take a language (`accept_language`,
-        `Accept-Language`)
-        ask for `language` unless the caller gives one.
+        the defaults. `on_response` receives every response. Reads that take a language (`accept_language`,
+        `Accept-Language`) ask for `language` unless the caller gives one.
         """
         if "{token}" not in token_header:
             raise SettingsError(f"token_header {token_header!r} has no {{token}} in it.")
@@ -179,8 +174,8 @@ class BaseClient:
         """Send one operation once, with exactly these bytes. Return the response whatever its status.
 
         `path` and `query` have wire names; `headers` may have undocumented ones; `token` replaces the client's own.
-        Raise
-        ContractError before anything is sent; NotSent, OutcomeUnknown or ResponseTooLong after. `outcome_of` judges.
+        Raise ContractError before anything is sent; NotSent, OutcomeUnknown or ResponseTooLong after. `outcome_of`
+        judges.
         """
         op = get_operation(name)
         target = _request_target(op, path or {}, query or {})
@@ -223,11 +218,9 @@ class BaseClient:
     ) -> AsyncGenerator[tuple[list[Row], dict[str, Any]], None]:
         """Yield raw rows and envelope of each page of a list.
 
-        `by="id"` pages with `from_id`, if the list has it. With `scroll`, the `scroll_id` of a page is sent with the
-        number of
-        the next one: a service that supports it repeats and omits no row; others ignore it. Raise PagingLoop after the
-        last
-        page if pages do not end, and InvalidResponse for one that cannot be read.
+        `by="id"` pages with `from_id`, if the list has it. With `scroll`, each request repeats the `scroll_id` of the
+        page before: a service that supports it repeats and omits no row; others ignore it. Raise PagingLoop after the
+        last page if pages do not end, and InvalidResponse for one that cannot be read.
         """
         op = get_operation(name)
         if op.paging is None or (by == "id" and not any(param.name == "from_id" for param in op.params)):
@@ -428,9 +421,7 @@ def _check_headers(op: Operation, headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _parse_result(op: Operation, response: Response) -> Any:
-    """Return the response as the operation's model. Raise UnsuccessfulResult for `success: false`; it may be
-    missing.
-    """
+    """Return the response as the operation's model. Raise UnsuccessfulResult for `success: false`."""
     from pydantic import ValidationError
 
     from aisle.contract.models import result_adapter

@@ -52,9 +52,7 @@ class OutcomeUnknown(TransportError):
 
 
 class StatusError(ClientError):
-    """Response that is not a 2xx: `status`, the service's raw `message`, its `content`, and `retry_after` in
-    seconds.
-    """
+    """Response that is not a 2xx: `status`, raw `message` of the service, `content`, and `retry_after` in seconds."""
 
     def __init__(self, operation: str, response: Response, retry_after: float | None = None) -> None:
         self.status = response.status
@@ -186,9 +184,8 @@ def outcome_of(result: BaseException | Response | int, *, retry_after: bool = Fa
     """Return the outcome of a request that ended in this error, response or status.
 
     `retry_after` is True if a bare status came with that header; Response and StatusError carry it themselves. What
-    this
-    table does not know is `UNKNOWN`: assuming that nothing happened would double stock. A refusal is final, so it must
-    come from the service itself; one that is no JSON object is a gateway's, and is retried later.
+    this table does not know is `UNKNOWN`: assuming that nothing happened would double stock. A refusal is final, so it
+    must come from the service itself; one that is no JSON object is a gateway's, and is retried later.
     """
     if isinstance(result, Response):
         return _outcome_of_response(result)

@@ -1,6 +1,6 @@
 """Paging through lists: pure cursors that receive each page and give the next query.
 
-A list is never trusted to end: a repeated page, or several empty pages, are an error and not the end, because ending
+A list is never trusted to end. A repeated page, or several empty pages, are an error and not the end, because ending
 too early makes rows look deleted (interface: Paged list envelope, Limits).
 """
 
@@ -140,7 +140,7 @@ def _may_lack_rows(op: Operation, body: Mapping[str, Any]) -> bool:
 
 
 def page_digest(rows: Any) -> bytes | None:
-    """Return a digest that tells a page from others; None if it is nested too deeply."""
+    """Return a digest that identifies a page; None if it is nested too deeply."""
     try:
         content = dumps(rows, 2)  # later versions of marshal depend on reference counts
     except ValueError:

@@ -98,9 +98,7 @@ class StoreProductCalls(BaseClient):
         store_number: str,
         product_number: str,
     ) -> list[SurroundingStock]:
-        """Read a product's stock in surrounding stores and warehouses (interface: Retrieve store product
-        surrounding).
-        """
+        """Read a product's stock in stores and warehouses nearby (interface: Retrieve store product surrounding)."""
         result: list[SurroundingStock] = await self._read(
             "retrieve-store-product-surrounding", {"store_number": store_number, "product_number": product_number}, {}
         )

@@ -1,8 +1,8 @@
 """HTTP transport; the only module that imports httpx.
 
-Reads and writes have separate connections: a write never uses one that the service may be closing, because a write
-that dies with its connection is in doubt. Redirects are not followed, the environment is ignored, and every call has
-a total timeout.
+Reads and writes have separate connections. A write never uses one that the service may be closing: a write that dies
+with its connection is in doubt. Redirects are not followed, the environment is ignored, and every call has a total
+timeout.
 """
 
 # ruff: noqa: E402 - modules are blocked before httpx is imported
@@ -92,8 +92,7 @@ class _ConnectionPool:
     """Connection pool behind a semaphore, so that no request waits inside the pool until a timeout.
 
     It is httpx's transport without its client: cookies, redirects, logins and merged defaults are not needed, and cost
-    a
-    quarter of a request.
+    a quarter of a request.
     """
 
     def __init__(self, size: int, keepalive: float) -> None:

@@ -1,7 +1,7 @@
 """Courier of one store on one host: pulls the store into cache.db, pushes outbox.db, notifies the sessions.
 
-It is a plain async class. A process of its own runs it (`aisle.courier.leader`); tests and `--in-process` run it
-inside theirs.
+It is a plain async class. A process of its own runs it (`aisle.courier.leader`); tests and `--in-process` run it inside
+theirs.
 """
 
 from __future__ import annotations
@@ -308,8 +308,7 @@ class Courier:
         """Bring the cache up to date once, and push what can be pushed.
 
         `full` reads everything again; `progress` receives the progress of the sync. Raise ClientError or SettingsError
-        if
-        the service cannot be reached; what was read until then is kept.
+        if the service cannot be reached; what was read until then is kept.
         """
         self.full_sync.on_progress = progress
         await self.single_reads.check_service()

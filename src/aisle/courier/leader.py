@@ -1,6 +1,4 @@
-"""Process of the leading courier: it takes the lock, leads while there is work or a session, and gives the lock
-back.
-"""
+"""Process of the leading courier: takes the lock, leads while there is work or a session, and gives it back."""
 
 from __future__ import annotations
 
@@ -317,9 +315,7 @@ def handle_signals(leadership: Leadership) -> None:
 def _notice_writer(
     path: Path, clock: Callable[[], float], translate: Callable[[str], str]
 ) -> Iterator[Callable[[Notice], None]]:
-    """Yield a function that appends notices to the courier's log, one a line with its time; log a fatal exception
-    too.
-    """
+    """Yield a function that appends notices to the courier's log, one a line with its time. Log a fatal exception."""
 
     def note(notice: Notice) -> None:
         at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(notice.at))

@@ -49,7 +49,7 @@ def _is_no_progress(rows: Sequence[Any], before: Sequence[Any] | None, page_coun
 
 
 _INTERMEDIARY_STATUSES = (*range(200, 400), 400, 404, 405, 406, 410, 413, 414, 415, 421, 422, 431, 451)
-"""Statuses that prove nothing without a JSON body: a gateway or guest network sends them too."""
+"""Statuses that prove nothing without a JSON body: a gateway or captive portal sends them too."""
 
 
 class OneRowRequest(NamedTuple):

@@ -101,7 +101,7 @@ class ListBackoffs:
 
 
 class PullIntervals(NamedTuple):
-    """Seconds between two reads of the same thing."""
+    """Seconds between two reads of the same data."""
 
     changes: float = 2.0
     """Changes by the cursor of our own service."""
@@ -130,7 +130,7 @@ class Timetable:
     def select_tasks(self, is_own_service: bool, now: float) -> None:
         """Choose the periodic reads of our own service, or of any other. New ones are due at once.
 
-        Only the slow round is not: a start with a full cache must cause few requests.
+        Only the slow reads are not: a start with a full cache must cause few requests.
         """
         names = OWN_SERVICE_TASKS if is_own_service else PLAIN_SERVICE_TASKS
         if names != self._names:

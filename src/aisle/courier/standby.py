@@ -1,8 +1,9 @@
 """Standby process behind the courier; it takes over a moment after the leader's death, whatever the cause.
 
-The standby is a fork of the courier's process, made before the work's modules are loaded: reference counts write to
-shared pages, so they would be in memory twice. It blocks on the lock, so it costs no wake-ups. As leader it executes
-the program again: the version installed then, and completely. A courier that stops kills its standby.
+The standby is a fork of the courier's process, made before the work's modules are loaded. Later, reference counts would
+copy the shared pages, and the modules would be in memory twice. The standby blocks on the lock, so it costs no
+wake-ups. As leader it executes the program again: the version installed then, and completely. A courier that stops
+kills its standby.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ MAX_SHORT_TERMS = 3
 _LAST_STANDARD_FD = 2
 """Highest descriptor that a process has from its start."""
 HANDOVER_VARIABLE = "AISLE_SEAT"
-"""Name of the environment variable that hands over leadership: the lock's descriptor and the number of short terms."""
+"""Environment variable with which a restarted program leads on: the lock's descriptor and the number of short terms."""
 
 
 def run_with_standby(
@@ -113,8 +114,8 @@ class StandbyLock(LeaderLock):
     def start_standby(self, this_process: Callable[[], Leader]) -> bool:
         """Fork a standby. Return True at once in this process, which holds the lock.
 
-        In each later process it returns once that one leads: True, or False if there is nothing to take over.
-        Only for a process with one thread, before it has opened anything.
+        In each later process it returns once that one leads: True, or False if there is nothing to take over. Only for
+        a process with one thread, before it has opened anything.
         """
         while self._short_terms < MAX_SHORT_TERMS:
             named = time.monotonic()

@@ -168,8 +168,7 @@ class AisleApp(PaintedApp):
     """App between the driver and the session.
 
     The driver queues decoded inputs and passes on all that wait at once: one commit in the session, one paint here. No
-    key
-    is bound; every key goes the same way as a scan.
+    key is bound; every key is passed on like a scan.
     """
 
     def __init__(
@@ -183,9 +182,7 @@ class AisleApp(PaintedApp):
         on_first_paint: Callable[[], None] | None = None,
         driver_class: type[Driver] | None = None,
     ) -> None:
-        """Store the session. `frame` is shown first; `is_ascii` draws without UTF-8, `is_colourless` without
-        colours.
-        """
+        """Store the session. `frame` is shown first; `is_ascii` draws without UTF-8, `is_colourless` without colour."""
         super().__init__(
             ScreenWidget(frame, is_ascii, is_colourless), style_sheets(has_themes, frame.theme), driver_class
         )
@@ -232,7 +229,7 @@ class AisleApp(PaintedApp):
             loop.add_reader(bell, self._on_notified)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Tell the session the new size, by which lists have rows, and paint. The terminal may have lost its
+        """Resize the session, whose lists then have other windows, and paint. The terminal may have lost its
         content.
         """
         first, size = self._session_size is None, (event.size.width, event.size.height)
@@ -333,8 +330,7 @@ def run_app(
     """Run the app on this terminal until the session or the terminal ends. Return the exit status.
 
     `browser_size` is given in columns and rows if a browser is behind the two pipes. Call
-    `aisle.tui.prepare_environment`
-    before importing this module. Raise the exception of the session.
+    `aisle.tui.prepare_environment` before importing this module. Raise the exception of the session.
     """
     from aisle.tui.driver import AisleDriver
 

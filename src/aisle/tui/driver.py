@@ -1,9 +1,9 @@
 """Terminal driver: stamps and decodes each read, and passes the inputs to the app in order, in one call.
 
-It subclasses Textual's driver, because the original passes keys to the focused widget, fails on a byte that is not
-UTF-8, spins when the terminal is gone, and asks terminals for more than handheld emulators support. It uses these
-private parts of Textual: `Driver._app`, `Driver._loop`, `LinuxDriver._run_input_thread`, `XTermParser`. A test fails
-if one of them changes.
+It subclasses Textual's driver, which passes keys to the focused widget, fails on a byte that is not UTF-8, and spins
+when the terminal is gone. That one also sends requests that handheld emulators do not support. This one uses private
+parts of Textual: `Driver._app`, `Driver._loop`, `LinuxDriver._run_input_thread`, `XTermParser`. A test fails if one of
+them changes.
 """
 
 from __future__ import annotations
@@ -314,8 +314,7 @@ class AisleDriver(LinuxDriver):
         """Return the keys of an escape sequence. All other sequences are ignored.
 
         Otherwise whoever can write into the input could change the size of the screen. For a terminal's response the
-        parser
-        would return a key for each character.
+        parser would return a key for each character.
         """
         if escape.data[1] in STRING_INTRODUCERS:
             return ()

@@ -28,9 +28,7 @@ class UnusedName:
 
 
 def get_suggestion(word: str, possible_words: Sequence[str]) -> str | None:
-    """Return no suggestion. The only left-out name that Textual calls, for unknown colours, properties and
-    variables.
-    """
+    """Return no suggestion. Textual calls only this left-out name, for unknown colours, properties and variables."""
     return None
 
 

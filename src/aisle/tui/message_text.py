@@ -46,9 +46,7 @@ def parse_message(sentence: str) -> tuple[MessagePart, ...]:
 
 
 def message_lengths(id_: str, language: str = ENGLISH) -> tuple[str, ...]:
-    """Return all lengths of a message, short first. An unknown id is its own text: a person sees something, tests
-    fail.
-    """
+    """Return all lengths of a message, short first. An unknown id is its own text: people see something, tests fail."""
     entry = load_messages(language).get(id_, id_)
     return (entry,) if isinstance(entry, str) else entry
 
@@ -82,9 +80,7 @@ class MessageWriter(NamedTuple):
         return to_ascii(shown) if self.is_ascii else shown
 
     def write(self, message: Msg, length: int = MAX_LENGTH, cut: int = 0) -> str:
-        """Return the message in this length (0 is the shortest). Arguments that may be cut lose `cut` cells in
-        total.
-        """
+        """Return the message in this length (0 is the shortest). Arguments that may be cut lose `cut` cells in all."""
         entry = message_lengths(message.id, self.language)
         sentence = entry[min(length, len(entry) - 1)]
         if not message.args:

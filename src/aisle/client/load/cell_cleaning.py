@@ -1,7 +1,7 @@
 """Cleaning of cells: undoes what spreadsheets do to them, by the kind of the column, where the meaning is certain.
 
-A cleaner returns the intended cell and what it changed, as text for the report. It raises ValueError with the reason
-if the intended value cannot be known.
+A cleaner returns the intended cell and what it changed, as text for the report. It raises ValueError with the reason if
+the intended value cannot be known.
 """
 
 from __future__ import annotations

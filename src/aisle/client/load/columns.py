@@ -61,9 +61,8 @@ class FileLayout(NamedTuple):
     """Columns of a file that a load reads.
 
     Rows with the same `key` become one record. If they are its lines, `line_fields` maps columns to fields of a line,
-    and
-    `lines_field` is the record's array of lines. If each row is a record, `unique` identifies it: another row with the
-    same values repeats it, and one with other values contradicts it.
+    and `lines_field` is the record's array of lines. If each row is a record, `unique` identifies it: another row with
+    the same values repeats it, and one with other values contradicts it.
     """
 
     file: str

@@ -114,8 +114,7 @@ class CsvTable:
     def _rows_with_keys(self) -> Iterator[tuple[int, RecordKey, list[str], str]]:
         """Yield every row with its key.
 
-        A broken row whose key cannot be read gets that of the row before it, so that no record of several rows counts
-        as
+        A broken row whose key cannot be read gets that of the row before it. Otherwise its record would count as
         complete without it.
         """
         last: RecordKey = ()

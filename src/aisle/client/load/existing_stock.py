@@ -174,8 +174,7 @@ class LoadedStock:
         """Return the part of a count that was not loaded before, if any, and the rows of the other part.
 
         Add warnings for rows with another figure than was loaded, or whose location was counted otherwise. Raise
-        LoadError if
-        the log cannot be read.
+        LoadError if the log cannot be read.
         """
         log = await self._read_log(count.store)
         self._scan_file()
@@ -214,10 +213,8 @@ class LoadedStock:
         """Return where the product was loaded, if this count is of the same goods; otherwise empty.
 
         A count without a location is of the whole product: besides counts of its locations it would undo their losses.
-        A
-        count at a location is of goods that were loaded without one, or at another one, unless the file names that one
-        too:
-        counting them would double them.
+        A count at a location is of goods loaded without one, or at another one that the file no longer names. Counting
+        them would double them.
         """
         product, code = _location_key(count.body)
         for at, pools in log.loaded.get(product, {}).items():

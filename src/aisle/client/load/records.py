@@ -42,9 +42,8 @@ class Record(NamedTuple):
     """Entry of a create body.
 
     `store` is the store in the path, or empty; `description` names the entry for a person; `line` is its first row in
-    the
-    file, `rows` the number of its rows, and `field_rows` the row of each field of a count. `is_beside` marks a count
-    without a location of goods at no location, in addition to those at locations.
+    the file, `rows` the number of its rows, and `field_rows` the row of each field of a count. `is_beside` marks a
+    count without a location of goods at no location, in addition to those at locations.
     """
 
     store: str
@@ -299,7 +298,7 @@ def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
 def _line_reader(description: str, layout: FileLayout, unique_field: str = "line_number") -> RecordReader:
     """Return a reader of files whose rows with one key make a record, whole or not at all.
 
-    `unique_field` tells the lines of a record apart.
+    `unique_field` identifies a line of a record.
     """
 
     def read(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:

@@ -16,8 +16,7 @@ def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> t
     """Return reasons of contradicting rows by line, and rows that only repeat an earlier one, with its line.
 
     `known_keys` exist in the service unchanged, so two of them may be alike. Two passes; hashes of all keys are kept,
-    and
-    the keys themselves only if they occur more than once.
+    and the keys themselves only if they occur more than once.
     """
     fold = _comparable_key_hash if table.creates_records else _key_hash
     suspect = _repeated_keys(table, fold) if table.is_unique else _differently_written_keys(table, fold)
@@ -69,7 +68,7 @@ def comparable_key(key: RecordKey) -> RecordKey:
 
 
 def difference_reason(new: str, known: str, where: str = "") -> str:
-    """Return why a new name is refused beside a known one, with the likely cause. `where` tells where that one is."""
+    """Return why a new name is refused beside a known one, with the likely cause. `where` locates the known one."""
     mine, its = fold_code(new), fold_code(known)
     if mine == its:
         return f"{new!r} and {known!r}{where or ' of the service'} differ by blanks or case alone; use one of them"

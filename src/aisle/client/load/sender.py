@@ -155,8 +155,8 @@ async def load(
     Stock rows are loaded as counts; with `recount` also those that were loaded before. A strict load stops at the first
     bad row; otherwise the good rows of every file are loaded, and the report lists the bad ones. `service_name` is the
     service's name for a person. `name_file` holds the id of this load until its end; a load of the same files that
-    finds
-    it there continues. `progress` is called after each batch; `on_cut_off` receives the report of a load that fails.
+    finds it there continues. `progress` is called after each batch; `on_cut_off` receives the report of a load that
+    fails.
 
     Raise LoadError if a file cannot be used at all (before anything is sent), or if the service does not respond or
     refuses the token.

@@ -1,7 +1,7 @@
 """Storing of rows in the cache, in the order in which their reads began.
 
 A full sync and single reads run in parallel. A page requested before an order was read again must not restore the
-order's old state, because the overlay that covered it is gone by then.
+order's old state. The overlay that covered it is gone by then.
 """
 
 from __future__ import annotations

@@ -47,9 +47,7 @@ class ChangeFeed:
     """Reader of the change feed. Changes that were read and not saved are read again after a restart."""
 
     def __init__(self, single_reads: SingleReads, known_keys: Callable[[], Sequence[str]] = tuple) -> None:
-        """Store the collaborators. `known_keys` returns keys that the service has to know, if it can be asked for
-        them.
-        """
+        """Store the collaborators. `known_keys` returns keys that the service has to know, if it can be asked."""
         self._single_reads = single_reads
         self._known_keys = known_keys
         kept = single_reads.cache.cursor(CHANGES_CURSOR)

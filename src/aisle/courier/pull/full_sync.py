@@ -272,7 +272,7 @@ class FullSync:
         return at
 
     def _end_stage(self, *, missing_reason: StoredMessage | None = None) -> None:
-        """End the present stage. `missing_reason` says why a part of it could not be read."""
+        """End the present stage. `missing_reason` is the reason if a part of it could not be read."""
         at = self._position
         unusable = UnusableRows(at.stage, at.left_out, at.left_out_reason)
         repeated = UnusableRows(at.stage, at.repeated, DUPLICATE_KEY)

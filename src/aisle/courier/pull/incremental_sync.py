@@ -1,7 +1,7 @@
 """Updates of the cache between full syncs: requests of sessions, changes at the service, confirmed writes.
 
 Our own service reports changes by a cursor. A service that only implements the interface is polled: headers of all
-orders, lines of orders that somebody works on, stock by the time of its last change.
+orders, lines of orders in progress, stock by the time of its last change.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _MIN_CHECK_INTERVAL_S = 1.0
 _STOCK_OVERLAP = timedelta(minutes=2)
 """Time before the last read from which changed stock is requested, because clocks differ."""
 _SLOW_LOOKBACK_S = 26 * 3600.0
-"""Seconds back from which stock is requested in the slow round.
+"""Seconds back from which stock is requested in the slow reads.
 
 The usual request finds nothing if the service's clock is behind, its time zone is wrong, or it compares days only.
 """
@@ -155,8 +155,7 @@ class IncrementalSync:
         """Queue the reads after which this operation leaves the overlay.
 
         A service with a change feed reports this change too. A read between the confirmation and the next read of
-        changes
-        would have to be repeated after it.
+        changes would have to be repeated after it.
         """
         self.read_queue.add_confirmed(op)
         if (
@@ -292,7 +291,7 @@ class IncrementalSync:
         return max(0.0, min(moments) - self._single_reads.now()) if moments else None
 
     async def is_link_failure(self, error: Exception, name: str = "") -> bool:
-        """Return True if the error affects all other reads. Otherwise only one thing failed, and the service still
+        """Return True if the error affects all other reads. Otherwise only one read failed, and the service still
         responds.
 
         A rate limit applies to all, unless one list (`name`) returns it repeatedly while another one responds.

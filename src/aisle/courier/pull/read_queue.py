@@ -88,8 +88,7 @@ LIST_OF_TOPIC = {LOG: "logs", RECOUNT: "recounts", ASSIGNMENT: "assignments"}
 """Topics that are read as a list, with the names that a sync uses for the lists."""
 _MAX_TRIES = 3
 _MIN_RETRY_S = 60.0
-"""Seconds after which a failed read is tried again. The interval grows, except where an operation waits for the
-read.
+"""Seconds after which a failed read is tried again. The interval grows, except where an operation waits for the read.
 """
 
 

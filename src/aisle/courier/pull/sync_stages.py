@@ -1,7 +1,7 @@
 """Stages of a full sync: one for each list, in the order in which people need them.
 
-A stage defines how its list is requested and how its rows are written. The first stages make the store usable: a
-first start shows orders within a moment. Stock and catalogue are long and come last.
+A stage defines how its list is requested and how its rows are written. The first stages make the store usable: a first
+start shows orders within a moment. Stock and catalogue are long and come last.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Decision whether an operation in doubt arrived, from what was read at the service. Pure functions.
 
-Finding it proves that it arrived. Not finding it proves nothing by itself, because a late request may still arrive.
-So `ABSENT` counts only after the settling time (see `reconciler`), and only at a service where such an operation was
-found this way before.
+Finding it proves that it arrived. Not finding it proves nothing, because a late request may still arrive. So `ABSENT`
+counts only after the settling time (see `reconciler`), and only at a service where such an operation was found this way
+before.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from aisle.tuples import NamedTuple
 
 BY_LOG, BY_ORDER, BY_NUMBER, BY_PRODUCT, BY_NOTHING = "log", "order", "number", "product", "none"
 """Ways to look up an operation: in the store's log by its reference; by the state of its order; by the number of the
-order it creates; by what the stock list says of its products; or not at all.
+order it creates; by its products in the stock list; or not at all.
 """
 
 LOOKUP_METHODS: Mapping[str, str] = {
@@ -46,10 +46,10 @@ LOOKED_UP_WHEN_EMPTY: Mapping[str, str] = {
 }
 """Operations that are looked up after an empty response (`{}` or no body, which the interface allows), and why.
 
-For all others an empty response counts as confirmation. An order update is read after its confirmation anyway, and
-put in doubt if it is not there (`Reconciler.check_read_back`). The rest are settings that cannot be read back, so a
-person would have to be asked. The same holds for operations that never appeared in this service's log: sending them
-again would be a guess. A count that equals the expected figure changes nothing, and many logs have no entry of it.
+For all others an empty response counts as confirmation. An order update is read after its confirmation anyway, and put
+in doubt if it is not there (`Reconciler.check_read_back`). The rest are settings that cannot be read back, so a person
+would have to be asked. The same holds for operations that never appeared in this service's log: sending them again
+would be a guess. A count that equals the expected figure changes nothing, and many logs have no entry of it.
 """
 EMPTY_RESPONSE = "unsaid"
 """Key in an operation's evidence: it was confirmed by an empty 2xx.
@@ -61,7 +61,7 @@ OMITTED_LINE = "spared"
 """Key in an update's evidence: the line it left out, to see whether the service keeps such lines."""
 
 FOUND, ABSENT, PARTLY_FOUND, UNREADABLE, CHANGED = "found", "absent", "partly", "unreadable", "changed"
-"""Results: all of it is there; none of it (yet); a part of it; the service does not say; somebody else wrote there."""
+"""Results: all of it is there; none of it (yet); a part of it; nothing can be read; another person wrote there."""
 MATCHES = "stands"
 """Result: all values are as sent, and may have been so before. It need not be resent, and may still arrive."""
 
@@ -256,7 +256,7 @@ def is_not_applied(op: Operation, order: Row) -> bool:
     """Return True if an order, read after an update was confirmed, shows that the update was not carried out.
 
     Either a quantity that it changed is as before, or none of its changes is there. Claims and closed shortages are
-    ignored, because a service may not support them. Any other value is somebody else's work.
+    ignored, because a service may not support them. Any other value is another person's work.
     """
     base = op.evidence.get("before", {}).get("order")
     if base is None:

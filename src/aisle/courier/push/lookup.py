@@ -159,9 +159,7 @@ class Lookup:
         return await self.read_stock(op)
 
     async def read_settings(self, op: Operation) -> dict[str, dict[str, str]]:
-        """Return the store's settings of an operation's products; products that are not in its stock list are left
-        out.
-        """
+        """Return the store's settings of an operation's products, without those that its stock list lacks."""
         found = {}
         for number in dict.fromkeys(str(item.get("product_number")) for item in op.body):
             query: Query = {"store_number": self._store, "product_number": number}

@@ -1,7 +1,7 @@
 """Checks before a send: updates of lines that several people pick are rebased, stale operations are refused.
 
-Our own service rebases itself (`pick-base`) and returns the excess. For a service with absolute quantities, the
-courier reads the order just before it writes; a write of somebody else in between is not seen.
+Our own service rebases itself (`pick-base`) and returns the excess. For a service with absolute quantities, the courier
+reads the order just before it writes; a write of somebody else in between is not seen.
 """
 
 from __future__ import annotations
@@ -204,8 +204,7 @@ class PrePushChecks:
         """Read what is needed before a send; None for nothing.
 
         A service without a change feed is asked for the order before it is written to. One without keys is also asked
-        for
-        the evidence that a later doubt would need.
+        for the evidence that a later doubt would need.
         """
         features = self._link.features
         if features is None:

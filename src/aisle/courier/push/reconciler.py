@@ -1,9 +1,9 @@
 """Reconciliation of operations in doubt at a service without keys: looks them up, and asks a person otherwise.
 
-Lookups follow 2, 10 and 30 seconds after the doubt, and at its settling time. An operation that is found is
-confirmed. Absence counts only in a lookup that began after the settling time; then the operation, or its missing
-part, is sent again under the same reference. An operation that cannot be looked up was sent once at most; a person
-is shown the state before and after.
+Lookups follow 2, 10 and 30 seconds after the doubt, and at its settling time. An operation that is found is confirmed.
+Absence counts only in a lookup that began after the settling time; then the operation, or its missing part, is sent
+again under the same reference. An operation that cannot be looked up was sent once at most; a person is shown the state
+before and after.
 """
 
 from __future__ import annotations

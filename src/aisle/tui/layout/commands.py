@@ -113,9 +113,7 @@ def _keyed_hints(key_hints: Sequence[KeyHint]) -> list[KeyedItem]:
 
 
 def _flow_keyed(keyed: Sequence[KeyedItem], cells: int, writer: MessageWriter) -> list[StyledLine]:
-    """Return all items on one line in the longest texts that fit, or in the shortest texts on as few lines as
-    possible.
-    """
+    """Return all items on one line in the longest texts that fit, otherwise the shortest texts on few lines."""
     wide = 3 if cells >= 40 else 2
     lines: list[StyledLine] = []
     for level, gap in ((2, wide), (1, wide), (0, wide), (0, 1)):

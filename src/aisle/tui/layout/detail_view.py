@@ -177,9 +177,7 @@ def _with_hidden_lines(head: list[StyledLine], spare: int, view: DetailView, box
 
 
 def _expand_lines(head: list[StyledLine], spare: int, view: DetailView, box: LayoutBox) -> list[StyledLine]:
-    """Return the head on up to `spare` more lines: first for cut lines, then for shortened ones, but not for
-    figures.
-    """
+    """Return the head on up to `spare` more lines: for cut lines, then for shortened ones, but not for figures."""
     lines = list(head)
     said = [(told, [("".join(_wrap_line(told, box, 1)), told.role)]) for told in view.lines]
     said.sort(key=lambda each: box.writer.cut_mark not in each[1][0][0])

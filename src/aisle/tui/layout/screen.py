@@ -75,9 +75,7 @@ def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False)
 
 
 def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii: bool = False) -> int:
-    """Return how many rows of a list with a window of `size` are visible; `size` if it is no list or none is
-    visible.
-    """
+    """Return how many rows of a list with a window of `size` are visible; `size` if it is no list, or none is."""
     view = frame.view
     if rows < 4 or not isinstance(view, ListView) or not view.rows:
         return size
@@ -89,9 +87,7 @@ def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii
 
 
 def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> bool:
-    """Return True if the screen shows all of a page at once, so that paging is useless. Lists decide that
-    themselves.
-    """
+    """Return True if all of a page is visible at once, so that paging is useless. Lists decide that themselves."""
     if rows < 4 or not isinstance(frame.view, DetailView | Chart):
         return False
     box = LayoutBox(columns - 2 * (columns >= MIN_MARGIN_COLUMNS), rows, MessageWriter(is_ascii, frame.language))
@@ -343,8 +339,8 @@ LINK_LENGTHS = (
 )
 """Lengths from the longest texts to none.
 
-The unit of an age is shortened first. The message that nothing is waiting is shortened before what is waiting or
-needs a person, and left out if even the shortest line is too long.
+The unit of an age is shortened first. The message that nothing is waiting is shortened before what is waiting or needs
+a person. It is left out if even the shortest line is too long.
 """
 
 

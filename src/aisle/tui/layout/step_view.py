@@ -68,7 +68,7 @@ def _half_size(rows: list[list[int]]) -> list[str]:
 
 
 GAP = -1
-"""Size that stands for the blank line before a block, in priorities."""
+"""Pseudo-size in priorities: the blank line before a block."""
 
 
 class StackBlock(NamedTuple):
@@ -287,7 +287,7 @@ def _wrap_lines(lines: Sequence[ViewLine], box: LayoutBox, rows: int) -> list[St
 def _upcoming_lines(step: Step, box: LayoutBox) -> tuple[list[StyledLine], ...]:
     """Return the upcoming stops: the next one on one line, then growing lists under a title.
 
-    For stops to go to, the location is kept before the name; for goods in hand it is the other way round.
+    For stops to go to, the location is kept before the name; for goods in hand the name comes first.
     """
     stops = step.upcoming
     if not stops:
