@@ -168,6 +168,8 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
             self._received += len(data)
         super().data_received(data)
         self._look(heard=True)
+        if self._body is not None and self._body.body:
+            self.flow.pause_reading()  # until the application takes it
         if self._hold(len(self.conn.trailing_data[0])) and self._held > _SHORT_HEAD and self in self.unfinished:
             log.warning("Over %d bytes of heads without their end: further ones are closed.", self.held.most)
             self._close()

@@ -8,29 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from aisle.addresses import address_key
 
 _IN_ROUND: Final = 8
 """So many requests begin in one round of the loop."""
 _PART: Final = 64 << 10
 """Longer answers are written in such parts: what nobody reads waits where it is, once for all who asked for it."""
-_HOME_BITS: Final = 64
-
-
-def address_key(host: str) -> str:
-    """What stands for whoever asks from an address: of the newer kind everybody has as many as he likes, all with the
-    same beginning."""
-    try:
-        address = ip_address(host.partition("%")[0])
-    except ValueError:
-        return host
-    if isinstance(address, IPv6Address):
-        mapped = address.ipv4_mapped
-        return str(mapped or ip_network((int(address) >> _HOME_BITS << _HOME_BITS, _HOME_BITS)))
-    return str(address)
 
 
 class FairStarts:
