@@ -1,8 +1,8 @@
-"""Jobs: the workflows of a store's floor and office screens, as pure state machines.
+"""Jobs: the workflows behind all screens of pickers and supervisors, as pure state machines.
 
-A job maps (state, event) to the next state, effects, a verdict and a view. It imports only `scan` and knows no
-database, network or screen toolkit. Start with `job.py` (base class, effects, events) and `view.py` (screens as data);
-`look_up.py` is a typical job. `supervisor/` holds the pages of supervisors.
+A job maps (state, event) to the next state, effects and a verdict, and a state to a view. Of the large packages it
+imports only `scan`; it must not know database, network or screen toolkit. Start with `job.py` (base class, effects,
+events) and `view.py` (screens as data); `look_up.py` is a typical job.
 """
 
 from __future__ import annotations

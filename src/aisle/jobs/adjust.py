@@ -103,8 +103,8 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
     """Return kinds and texts of the choices when more is lost than expected; empty if that is not asked."""
     if state.line is None or state.chosen_reason is None:
         return ()
-    books, quantity = state.line.expected, state.quantity
-    fit = (("fit", msg("loss.way_fit", quantity=books)),) if books > 0 else ()
+    expected, quantity = state.line.expected, state.quantity
+    fit = (("fit", msg("loss.way_fit", quantity=expected)),) if expected > 0 else ()
     where = msg("count.place", place=state.line.location) if state.line.location else msg("count.nowhere")
     return (*fit, ("over", msg("loss.way_over", quantity=quantity)), ("count", msg("loss.way_count", place=where)))
 
@@ -161,7 +161,7 @@ def _question(state: AdjustState) -> ListView:
 def visible_rows(state: AdjustState) -> tuple[Row, ...]:
     """Return the rows of the question that fit on the screen."""
     if state.phase == "place":
-        rows = tuple(_location_row(state, spot) for spot in state.candidates)
+        rows = tuple(_location_row(state, line) for line in state.candidates)
     elif state.phase == "reason":
         rows = tuple(_reason_row(reason) for reason in state.reasons)
     else:
@@ -185,6 +185,7 @@ def _reason_row(reason: Reason) -> Row:
 
 
 def next_page_start(state: AdjustState) -> int:
+    """Return the first row of the next page; 0 after the last page."""
     first = state.first_row + state.page_size
     return first if first < _row_count(state) else 0
 
@@ -221,14 +222,14 @@ class AdjustJob(Job[AdjustState]):
         if state.phase == "quantity":
             decimals = bool(state.line and state.line.allows_decimals)
             keys = choice_letters(state)
-            ways = question_choices(state)
+            choices = question_choices(state)
             return Accepts(
                 True,
                 decimals,
                 choices=len(keys),
                 command_letters="d",
                 typed_only=True,
-                choice_values=ways,
+                choice_values=choices,
                 choice_letters=keys,
             )
         return Accepts(choices=len(visible_rows(state)), command_letters="u" if state.phase == "product" else "n")
@@ -273,8 +274,8 @@ class AdjustJob(Job[AdjustState]):
             case Choice(number) if number <= len(visible_rows(state)):
                 return _handle_choice(state, number, context)
             case Scan(meanings) if number_choices(state):
-                if asked := _add_to_question(state, meanings[0]):
-                    return asked
+                if question := _add_to_question(state, meanings[0]):
+                    return question
                 return _reply(state, WRONG, "count.answer_first", what=meanings[0].label or meanings[0].key)
             case Command("d") if number_choices(state):
                 return _ask_quantity(state, WRONG)
@@ -346,11 +347,11 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Mapping[str, Any], ..
         fresh = fresh._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit)
     if meaning.quantity % 1 and not fresh.allows_decimals:
         return _reply(state, WRONG, "count.whole", label=label, quantity=meaning.quantity)
-    spots = tuple(item for item in known if item.location or item.expected)
+    candidates = tuple(item for item in known if item.location or item.expected)
     figures = bool(rows) and any(rows[0].get(name) not in (None, [], ()) for name in QUANTITY_FIELDS)
     return _choose_location(
         state._replace(
-            line=fresh, quantity=meaning.quantity, confirmed_quantity=None, candidates=spots, has_expected=figures
+            line=fresh, quantity=meaning.quantity, confirmed_quantity=None, candidates=candidates, has_expected=figures
         )
     )
 
@@ -359,16 +360,18 @@ def _choose_location(state: AdjustState) -> Result:
     """Set the location: the scanned one, the only one with stock, or the one that the person chooses."""
     assert state.line is not None
     here = [
-        spot for spot in state.candidates if state.location and spot.location.casefold() == state.location.casefold()
+        candidate
+        for candidate in state.candidates
+        if state.location and candidate.location.casefold() == state.location.casefold()
     ]
     if not here and len(state.candidates) == 1 and not state.location:
         here = list(state.candidates)
-    default = [spot for spot in here if spot.pool == state.default_pool]
+    default = [candidate for candidate in here if candidate.pool == state.default_pool]
     if default or len(here) == 1:
         return _set_location(state, (default or here)[0])
     if here:
-        asked = state._replace(phase="place", first_row=0, candidates=tuple(here))
-        return _reply(asked, ASK, "loss.which_pool", label=state.line.label, place=here[0].location)
+        choosing = state._replace(phase="place", first_row=0, candidates=tuple(here))
+        return _reply(choosing, ASK, "loss.which_pool", label=state.line.label, place=here[0].location)
     if not state.location and len(state.candidates) > 1:
         return _reply(state._replace(phase="place", first_row=0), ASK, "loss.where", label=state.line.label)
     return _set_location(state, state.line)
@@ -418,8 +421,8 @@ def _enter_quantity(state: AdjustState, value: Decimal, context: Context) -> Res
 def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)) -> Result:
     """Set the quantity after `added` more were scanned; further scans add to it."""
     assert state.line is not None
-    told = _reply(state._replace(quantity=value), GOOD, "loss.how_many", label=state.line.label, quantity=value)
-    return _ask_if_plausible(state, value, added or value) or told
+    reply = _reply(state._replace(quantity=value), GOOD, "loss.how_many", label=state.line.label, quantity=value)
+    return _ask_if_plausible(state, value, added or value) or reply
 
 
 def _ask_if_plausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> Result | None:
@@ -449,18 +452,21 @@ def _add_to_question(state: AdjustState, match: Match) -> Result | None:
     is_same = (match.kind, match.key) == (PRODUCT, state.line.product)
     if state.number_match or state.asked_quantity is None or not is_same:
         return None
-    books = state.line.expected if state.has_expected else Decimal(0)
-    if not quantities.is_implausible(match.quantity, books, state.large_quantity):
+    expected = state.line.expected if state.has_expected else Decimal(0)
+    if not quantities.is_implausible(match.quantity, expected, state.large_quantity):
         return None
     return _ask_quantity(state._replace(asked_quantity=state.asked_quantity + match.quantity), ASK)
 
 
 def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> bool:
     assert state.line is not None
-    books, sure = state.line.expected if state.has_expected else Decimal(0), state.confirmed_quantity or Decimal(0)
+    expected, confirmed = (
+        state.line.expected if state.has_expected else Decimal(0),
+        state.confirmed_quantity or Decimal(0),
+    )
     if scanned == 1:
-        return quantities.is_implausible_scan(value, max(books, sure), state.large_quantity)
-    return quantities.is_implausible(value, books, state.large_quantity, sure, scanned or None)
+        return quantities.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
+    return quantities.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)
 
 
 def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
@@ -567,13 +573,13 @@ def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: C
 
 def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Result:
     assert state.line is not None
-    said = SentAdjustment(state.line, state.quantity * reason.sign, context.now)
+    sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now)
     id_ = "loss.found" if reason.sign > 0 else "loss.lost"
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
     more: dict[str, str | int] = {"reason_code": reason.code, "loss_comment": reason.text}
-    write = _log_write(said.line, said.quantity, context, more)
+    write = _log_write(sent.line, sent.quantity, context, more)
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
-    done = done._replace(sent=(*state.sent, said)[-MAX_UNDO:])
+    done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     if state.closes_after_send:
         return Turn(done, (write, Close(verdict)), verdict)
     return Turn(done, (write,), verdict)
@@ -603,14 +609,14 @@ def _send_undo(state: AdjustState, rows: refusals.RefusalRows, context: Context)
     """Undo the last adjustment by its opposite, which names it, so that it cannot be undone twice."""
     if not state.sent:
         return Turn(state)
-    said = state.sent[-1]
-    back = state._replace(sent=state.sent[:-1])
-    if refused := refusals.refused_entry(rows, said.line.product, said.at):
-        return Turn(back, (), refusals.refused_entry_verdict(refused))
-    write = _log_write(said.line, -said.quantity, context, {"reference": UNDO_PREFIX + said.at})
-    change, where = signed_message(-said.quantity), message.at_location(said.line.location)
-    text = msg("loss.undone", label=said.line.label, change=change, where=where)
-    return Turn(back, (write,), undo_verdict(text))
+    sent = state.sent[-1]
+    undone = state._replace(sent=state.sent[:-1])
+    if refused := refusals.refused_entry(rows, sent.line.product, sent.at):
+        return Turn(undone, (), refusals.refused_entry_verdict(refused))
+    write = _log_write(sent.line, -sent.quantity, context, {"reference": UNDO_PREFIX + sent.at})
+    change, where = signed_message(-sent.quantity), message.at_location(sent.line.location)
+    text = msg("loss.undone", label=sent.line.label, change=change, where=where)
+    return Turn(undone, (write,), undo_verdict(text))
 
 
 def _go_back(state: AdjustState) -> Result:

@@ -65,7 +65,7 @@ class AdjustState(NamedTuple):
     chosen_reason: Reason | None = None
     """Chosen reason while the person confirms a loss above the expected quantity."""
     number_match: Match | None = None
-    """Record whose number the digits typed last are, while the person says if they mean a quantity."""
+    """Record with the number typed last, while the person is asked if that number is a quantity."""
     asked_quantity: Decimal | None = None
     """Quantity that the person is asked to confirm."""
     looked_up_number: Decimal | None = None

@@ -84,11 +84,12 @@ class BatchOrder(NamedTuple):
 
 
 class BatchChoice(NamedTuple):
-    """Choice on the page: kind and the key it applies to.
+    """Choice on the page: its kind, and the key that it applies to.
 
-    Kinds: `out` (remove an order), `all_the_same` (add a claimed order), `is_tote` (use a number or an order-like code
-    as tote code), `many` (add that many orders), `is_product` and other `is_…` (read a number as that record),
-    `look_up`, `leave`.
+    * `out`: remove an order. `all_the_same`: add a claimed order. `many`: add that many orders.
+    * `is_tote`: use a number or an order-like code as tote code.
+    * `is_product` and other `is_…`: read a number as that record.
+    * `look_up`: look up a product. `leave`: leave the job.
     """
 
     kind: str
@@ -141,7 +142,7 @@ def batch_view(state: BatchState) -> DetailView:
         lines=_lines(state),
         blocks=(_tote_block(state),) if state.orders else (),
         page=state.page,
-        choices=tuple(_choice_text(way) for way in open_choices(state)),
+        choices=tuple(_choice_text(choice) for choice in open_choices(state)),
         choice_letters=choice_letters(state),
         key_hints=_hints(state),
     )
@@ -149,7 +150,7 @@ def batch_view(state: BatchState) -> DetailView:
 
 def choice_letters(state: BatchState) -> str:
     """Return the letters of the open choices. Orders to be removed are numbered instead, for a number adds orders."""
-    return "" if state.is_removing else assign_letters((way.kind for way in state.choices), COMMAND_LETTERS)
+    return "" if state.is_removing else assign_letters((choice.kind for choice in state.choices), COMMAND_LETTERS)
 
 
 def open_choices(state: BatchState) -> tuple[BatchChoice, ...]:
@@ -324,15 +325,15 @@ def _update_order(state: BatchState, order: str, row: Mapping[str, Any], context
     was = state.orders[at]
     why = _reason_not_pickable(row)
     if why:
-        left = _without_order(state, order)
-        return _reply(left, WRONG, why, order=order)
+        without = _without_order(state, order)
+        return _reply(without, WRONG, why, order=order)
     owner = _claimed_by(row, context)
     if owner is not None and not was.is_confirmed:
-        asked = _without_order(state, order)
-        asked = asked._replace(choices=(*asked.choices, BatchChoice(ADD_CLAIMED, order)))
+        asking = _without_order(state, order)
+        asking = asking._replace(choices=(*asking.choices, BatchChoice(ADD_CLAIMED, order)))
         if owner:
-            return _reply(asked, ASK, "walk.claimed", order=order, who=owner)
-        return _reply(asked, ASK, "walk.claimed_plain", order=order)
+            return _reply(asking, ASK, "walk.claimed", order=order, who=owner)
+        return _reply(asking, ASK, "walk.claimed_plain", order=order)
     now = _with_order_data(was, row)
     state = state._replace(orders=(*state.orders[:at], now, *state.orders[at + 1 :]))
     if not now.has_lines or was.has_lines:
@@ -351,8 +352,8 @@ def _add_assigned(state: BatchState, rows: Iterable[Mapping[str, Any]]) -> Resul
     if not mine:
         return Turn(state)
     added = state._replace(orders=(*state.orders, *(BatchOrder(order) for order in mine)))
-    told = msg("walk.given", order=mine[0], count=len(mine), who=str(fresh[0]["by"]))
-    return Turn(added, query_orders(mine), Verdict(ASK, told))
+    text = msg("walk.given", order=mine[0], count=len(mine), who=str(fresh[0]["by"]))
+    return Turn(added, query_orders(mine), Verdict(ASK, text))
 
 
 def _reason_not_pickable(row: Mapping[str, Any]) -> str:
@@ -414,8 +415,8 @@ def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
             return _ask_count(state, code)
         return _query_next(state, int(code))
     if first.kind == PRODUCT:
-        asked = state._replace(choices=(BatchChoice("look_up", first.key),), is_removing=False)
-        return _reply(asked, WRONG, "walk.product", label=label)
+        asking = state._replace(choices=(BatchChoice("look_up", first.key),), is_removing=False)
+        return _reply(asking, WRONG, "walk.product", label=label)
     if first.kind not in (PERSON, LOCATION):
         return Turn(state, (), Verdict(WRONG, msg("walk.not_this", what=name_of(first))))
     return _reply(state, WRONG, "walk.person" if first.kind == PERSON else "walk.place", what=label)
@@ -431,8 +432,8 @@ def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> 
     if len(state.orders) >= MAX_ORDERS:
         return _reply(state, WRONG, "walk.full", count=MAX_ORDERS)
     added = state._replace(orders=(*state.orders, BatchOrder(order, is_confirmed=is_confirmed)))
-    told = msg("walk.coming", tote=tote_letter(added, order), order=order)
-    return Turn(added, query_orders((order,)), Verdict(GOOD, told))
+    text = msg("walk.coming", tote=tote_letter(added, order), order=order)
+    return Turn(added, query_orders((order,)), Verdict(GOOD, text))
 
 
 def _is_count(code: str) -> bool:
@@ -453,28 +454,28 @@ def _handle_code(state: BatchState, code: str) -> Result:
     if any(each.tote_code.casefold() == code.casefold() for each in state.orders):
         return _set_tote_code(state, code)
     if code.isdecimal() or any(_label_format(each.order) == _label_format(code) for each in state.orders):
-        asked = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
-        return _reply(asked, ASK, "walk.like_an_order", code=code)
+        asking = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
+        return _reply(asking, ASK, "walk.like_an_order", code=code)
     return _set_tote_code(state, code)
 
 
 def _is_question_open(state: BatchState) -> bool:
     """Return True if another question than the number of orders is open."""
-    return any(way.kind != "many" for way in state.choices)
+    return any(choice.kind != "many" for choice in state.choices)
 
 
 def _ask_count(state: BatchState, code: str) -> Result:
     """Ask whether that many orders are meant. Other open questions keep their letters."""
-    others = tuple(way for way in state.choices if way.kind not in ("many", *RECORD_CHOICES))
-    asked = state._replace(choices=(*others, BatchChoice("many", code)))
-    return _reply(asked, ASK, "walk.many", count=int(code))
+    others = tuple(choice for choice in state.choices if choice.kind not in ("many", *RECORD_CHOICES))
+    asking = state._replace(choices=(*others, BatchChoice("many", code)))
+    return _reply(asking, ASK, "walk.many", count=int(code))
 
 
 def _ask_number(state: BatchState, code: str, match: Match) -> Result:
     """Ask whether a small number means a number of orders or the record with that number."""
-    ways = (BatchChoice("many", code), BatchChoice(f"is_{match.kind}", match.label or match.key))
-    asked = state._replace(choices=ways, is_removing=False)
-    return Turn(asked, (), Verdict(ASK, msg("count.number_of_other", value=int(code), what=name_of(match))))
+    choices = (BatchChoice("many", code), BatchChoice(f"is_{match.kind}", match.label or match.key))
+    asking = state._replace(choices=choices, is_removing=False)
+    return Turn(asking, (), Verdict(ASK, msg("count.number_of_other", value=int(code), what=name_of(match))))
 
 
 def _check_tote_letter(state: BatchState, letter: str) -> Result:
@@ -515,42 +516,42 @@ def _handle_text(state: BatchState, text: str) -> Result:
 
 def _query_next(state: BatchState, count: int) -> Result:
     state = state._replace(choices=(), is_removing=False)
-    room = MAX_ORDERS - len(state.orders)
-    if not room:
+    free = MAX_ORDERS - len(state.orders)
+    if not free:
         return _reply(state, WRONG, "walk.full", count=MAX_ORDERS)
-    wanted = min(count, room)
+    wanted = min(count, free)
     query = Query("orders", "orders", {"first": 0, "size": wanted + len(state.orders) + EXTRA_ORDERS})
     return Turn(state._replace(wanted_count=wanted), (query,))
 
 
 def _handle_choice(state: BatchState, choice: int) -> Result:
-    way = state.choices[choice - 1]
-    others = tuple(each for each in state.choices if each is not way)
+    chosen = state.choices[choice - 1]
+    others = tuple(each for each in state.choices if each is not chosen)
     state = state._replace(choices=())
-    if way.kind == "many":
-        turn = _query_next(state, int(way.key))
+    if chosen.kind == "many":
+        turn = _query_next(state, int(chosen.key))
         return turn._replace(
             state=turn.state._replace(choices=tuple(each for each in others if each.kind not in RECORD_CHOICES))
         )
-    if way.kind in RECORD_CHOICES:
+    if chosen.kind in RECORD_CHOICES:
         return _reply(state, INFO, "session.dropped")
-    if way.kind == "look_up":
-        return Turn(state, (Start("lookup", {"product_number": way.key}),))
-    if way.kind == "leave":
+    if chosen.kind == "look_up":
+        return Turn(state, (Start("lookup", {"product_number": chosen.key}),))
+    if chosen.kind == "leave":
         return _leave(state)
-    if way.kind == "is_tote":
-        return _set_tote_code(state, way.key) if state.orders else Turn(state)
-    if way.kind == "out":
-        return _remove_order(state, way.key)
-    added = _add_order(state, way.key, is_confirmed=True)
+    if chosen.kind == "is_tote":
+        return _set_tote_code(state, chosen.key) if state.orders else Turn(state)
+    if chosen.kind == "out":
+        return _remove_order(state, chosen.key)
+    added = _add_order(state, chosen.key, is_confirmed=True)
     return added._replace(state=added.state._replace(choices=others))
 
 
 def _without_order(state: BatchState, order: str) -> BatchState:
     """Return the batch without an order. Questions about other claimed orders stay open."""
     kept = tuple(each for each in state.orders if each.order != order)
-    asked = tuple(way for way in state.choices if way.kind == ADD_CLAIMED and way.key != order)
-    return state._replace(orders=kept, choices=asked, is_removing=False)
+    questions = tuple(choice for choice in state.choices if choice.kind == ADD_CLAIMED and choice.key != order)
+    return state._replace(orders=kept, choices=questions, is_removing=False)
 
 
 def _remove_order(state: BatchState, order: str) -> Result:

@@ -1,9 +1,13 @@
 """Letters of choices on pages where a quantity may be typed: there a number always is the quantity.
 
-Each kind of choice has one letter in all jobs: `y` yes, as the question says; `k` keep it as it is; `n` none of it; `r`
-only the rest that is still needed; `x` drop it, or it is no quantity; `c` count (`v` beside a cart); `f` look it up;
-`g` switch to another one; `o` somebody else has it; `m` more; `a` all; `l` it still lies there. Choices among equals
-(products, locations, orders) get the first letters that are free on their page; the page shows them.
+Each kind of choice has one letter in all jobs:
+
+* `y` yes; `k` keep it as it is; `n` none of it; `r` only the rest that is still needed.
+* `x` drop it, or it is no quantity; `c` count (`v` beside a cart); `f` look it up; `g` switch to another one.
+* `o` somebody else has it; `m` more; `a` all; `l` it is still at the location.
+
+Choices among equals (products, locations, orders) get the first letters that are free on their page; the page shows
+them.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ OTHER_PERSON: Final = "o"
 ALL: Final = "a"
 
 LETTER_OF_CHOICE: Final = {
-    # What the question says
+    # Yes
     "quantity": YES,
     "amount": YES,
     "over": YES,

@@ -86,12 +86,12 @@ def report_lost_claims(
 ) -> tuple[tuple[ClaimForOther, ...], Verdict | None]:
     """Return the claims that still hold, and a verdict for one that somebody else has now."""
     rows = {str(row["order_number"]): row for row in answer.rows}
-    told, left = None, []
+    verdict, kept = None, []
     for each in claims:
         row = rows.get(each.order, {})
         by = str(row.get("claimed_by") or "")
         if row.get("is_claimed") and by and by != each.user:
-            told = Verdict(WRONG, msg("act.outdone", order=each.order, name=str(row.get("claimed_name") or by)))
+            verdict = Verdict(WRONG, msg("act.outdone", order=each.order, name=str(row.get("claimed_name") or by)))
         else:
-            left.append(each)
-    return tuple(left), told
+            kept.append(each)
+    return tuple(kept), verdict

@@ -216,7 +216,7 @@ def _lines(state: LocationsState, location: Location | None) -> tuple[Line, ...]
     if location is None:
         return (Line("place", raw(state.code)), Line("note", msg("browse.unknown")))
     count, shown = max(location.product_count, len(location.stock_lines)), len(location.stock_lines)
-    told = (
+    count_text = (
         msg("browse.products", count=count)
         if count
         else msg("place.unnamed" if location.are_locations_unknown else "browse.nothing")
@@ -226,7 +226,7 @@ def _lines(state: LocationsState, location: Location | None) -> tuple[Line, ...]
         about.append(msg("browse.pool", pool=_pool_name(state, str(location.default_pool))))
     notes = [msg("browse.both", one=about[0], other=about[1])] if len(about) == 2 else about
     notes += [msg("browse.more", shown=shown)] if shown < count else []
-    head = msg("browse.both", one=raw(state.code), other=told)
+    head = msg("browse.both", one=raw(state.code), other=count_text)
     return (Line("place", head), *(Line("note", note) for note in notes))
 
 
@@ -341,8 +341,8 @@ class LocationsJob(Job[LocationsState]):
             case Changed() | Closed():
                 return Turn(state, _refresh(state, context))
             case Resumed():
-                wishes = (Refresh("location", state.code),) if state.code else ()
-                return Turn(state, (*_refresh(state, context), *wishes))
+                refreshes = (Refresh("location", state.code),) if state.code else ()
+                return Turn(state, (*_refresh(state, context), *refreshes))
             case Scan(meanings):
                 return _handle_scan(state, meanings[0])
             case Text(text) | UnknownCode(text):
@@ -486,9 +486,11 @@ def _handle_scan(state: LocationsState, match: Match) -> Result:
     if match.kind == PRODUCT:
         return _scan_product(state, match.key, label)
     if match.kind in (ORDER, REFERENCE):
-        way = OfferedChoice("order", match.key)
-        asked = Turn(state._replace(offered=way), (), Verdict(ASK, msg("lookup.is_order", order=match.key, who=label)))
-        return asked._replace(effects=(Query("offered", "order", {"order_number": match.key}),))
+        offered = OfferedChoice("order", match.key)
+        turn = Turn(
+            state._replace(offered=offered), (), Verdict(ASK, msg("lookup.is_order", order=match.key, who=label))
+        )
+        return turn._replace(effects=(Query("offered", "order", {"order_number": match.key}),))
     return Turn(state, (), Verdict(INFO, msg("browse.is_person", name=label)))
 
 
@@ -499,8 +501,8 @@ def _check_order(state: LocationsState, rows: tuple[Mapping[str, Any], ...]) -> 
     if not gone or state.offered is None:
         return Turn(state)
     id_ = "walk.rejected" if row.get("is_rejected") else "walk.finished"
-    told = Verdict(WRONG, msg(id_, order=state.offered.key))
-    return Turn(state._replace(offered=None), (), told)
+    verdict = Verdict(WRONG, msg(id_, order=state.offered.key))
+    return Turn(state._replace(offered=None), (), verdict)
 
 
 def _scan_product(state: LocationsState, product: str, label: str) -> Result:
@@ -518,8 +520,8 @@ def _report_product_here(state: LocationsState, stock_lines: tuple[StockLine, ..
     label = state.offered.label or state.offered.key
     if not stock_lines:
         return Turn(state, (), Verdict(ASK, msg("browse.not_here", label=label, place=state.code)))
-    told = msg("browse.here", label=label, place=state.code, quantity=known_number(stock_lines[0].quantity))
-    return Turn(state, (), Verdict(ASK, told))
+    text = msg("browse.here", label=label, place=state.code, quantity=known_number(stock_lines[0].quantity))
+    return Turn(state, (), Verdict(ASK, text))
 
 
 def _find_as_typed(state: LocationsState, text: str, context: Context) -> Result:
@@ -528,15 +530,15 @@ def _find_as_typed(state: LocationsState, text: str, context: Context) -> Result
 
 
 def _handle_choice(state: LocationsState, choice: int) -> Result:
-    way, state = state.offered, state._replace(offered=None)
-    if way and choice > state.numbered_rows:
-        if way.kind == "order":
-            return Turn(state, (pages.hand_order_below(way.key),))
-        return Turn(state, (Start("lookup", {"product_number": way.key}),))
+    offered, state = state.offered, state._replace(offered=None)
+    if offered and choice > state.numbered_rows:
+        if offered.kind == "order":
+            return Turn(state, (pages.hand_order_below(offered.key),))
+        return Turn(state, (Start("lookup", {"product_number": offered.key}),))
     if state.location is None or choice > state.numbered_rows:
         return Turn(state)
-    lying = state.location.stock_lines[choice - 1]
-    return Turn(state, (Start("lookup", {"product_number": lying.product, "label": lying.label}),))
+    line = state.location.stock_lines[choice - 1]
+    return Turn(state, (Start("lookup", {"product_number": line.product, "label": line.label}),))
 
 
 def _open_row(state: LocationsState, row: LocationRow, context: Context) -> Result:

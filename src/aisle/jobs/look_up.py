@@ -141,11 +141,11 @@ class LookUpState(NamedTuple):
     @property
     def choices(self) -> tuple[OfferedChoice, ...]:
         """Numbered choices beside the rows of the list: the page's own, then the scanned order."""
-        asked = (OfferedChoice("order", self.offered_order),) if self.offered_order else ()
+        scanned = (OfferedChoice("order", self.offered_order),) if self.offered_order else ()
         if self.is_list:
-            return asked
+            return scanned
         own = self.kept_choices if self.offered_order and self.kept_choices is not None else self._own_choices
-        return (*own, *(way for way in asked if way not in own))
+        return (*own, *(choice for choice in scanned if choice not in own))
 
     @property
     def _own_choices(self) -> tuple[OfferedChoice, ...]:
@@ -180,7 +180,7 @@ def list_view(state: LookUpState) -> ListView:
         empty=pages.not_found_message("lookup.no_match", text, state.may_have_more) if text else msg("lookup.empty"),
         may_have_more=state.may_have_more,
     )
-    return listed._replace(choices=tuple(_choice_text(way) for way in state.choices))
+    return listed._replace(choices=tuple(_choice_text(choice) for choice in state.choices))
 
 
 def _product_row(hit: ProductRow) -> Row:
@@ -190,12 +190,15 @@ def _product_row(hit: ProductRow) -> Row:
 
 def page_view(state: LookUpState) -> DetailView:
     """Return the page of one product."""
-    sheet = state.product
-    name = sheet.name if sheet else state.label or state.product_number
+    product = state.product
+    name = product.name if product else state.label or state.product_number
     lines = [Line("product", raw(name))]
-    lines += _lines(sheet) if sheet else [Line("note", msg("lookup.unknown"))]
-    here = _stock_blocks(sheet) if sheet else ()
-    after = (delivery_block(sheet, state.deliveries), *(_fact_blocks(sheet, state.product_number) if sheet else ()))
+    lines += _lines(product) if product else [Line("note", msg("lookup.unknown"))]
+    here = _stock_blocks(product) if product else ()
+    after = (
+        delivery_block(product, state.deliveries),
+        *(_fact_blocks(product, state.product_number) if product else ()),
+    )
     return DetailView(
         name="lookup.product",
         title=msg("lookup.title_product", number=state.product_number),
@@ -203,11 +206,11 @@ def page_view(state: LookUpState) -> DetailView:
         lines=tuple(lines),
         blocks=tuple(
             block
-            for block in (*here, nearby_block(state.nearby, sheet), _order_block(state.waiting_orders), *after)
+            for block in (*here, nearby_block(state.nearby, product), _order_block(state.waiting_orders), *after)
             if block.rows
         ),
         page=state.page,
-        choices=tuple(_choice_text(way) for way in state.choices),
+        choices=tuple(_choice_text(choice) for choice in state.choices),
         key_hints=(
             *PAGE_HINTS,
             BACK,
@@ -230,8 +233,8 @@ def _choice_text(choice: OfferedChoice) -> Msg:
 def _lines(product: Product) -> list[Line]:
     """Return the main lines: stock, price and warnings."""
     stock = _stock_text(product) if product.is_stocked else msg("lookup.no_stock")
-    told = msg("lookup.stock_price", stock=stock, price=money_message(product.price)) if product.price else stock
-    lines = [Line("quantity", told)]
+    text = msg("lookup.stock_price", stock=stock, price=money_message(product.price)) if product.price else stock
+    lines = [Line("quantity", text)]
     if product.is_discontinued:
         lines.append(
             Line("note", msg("lookup.gone", referral=product.referral) if product.referral else msg("lookup.ended"))
@@ -282,8 +285,8 @@ def _fact_blocks(details: Product, number: str) -> tuple[Block, ...]:
 
 def _location_rows(product: Product) -> tuple[Cells, ...]:
     return tuple(
-        (raw(spot.location), estimate(spot.quantity), *([raw(spot.pools)] if spot.pools else []))
-        for spot in product.locations
+        (raw(location.location), estimate(location.quantity), *([raw(location.pools)] if location.pools else []))
+        for location in product.locations
     )
 
 
@@ -325,7 +328,7 @@ def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
         ("fact.ends", msg("moment", at=details.discontinued_since), details.discontinued_since),
         ("fact.referral", raw(details.referral), details.referral),
     )
-    return tuple((msg(label), value) for label, value, there in known if there)
+    return tuple((msg(label), value) for label, value, is_shown in known if is_shown)
 
 
 def code_rows(codes: Iterable[str], units: Iterable[Unit]) -> tuple[Cells, ...]:
@@ -563,8 +566,8 @@ def _handle_scan(state: LookUpState, match: Match) -> Result:
     if match.kind == LOCATION:
         return Turn(state, (Start("browse", {"location_code": match.key}),))
     if match.kind in (ORDER, REFERENCE):
-        told = msg("lookup.is_order", order=match.key, who=label)
-        return Turn(state.with_offered_order(match.key), (), Verdict(ASK, told))
+        text = msg("lookup.is_order", order=match.key, who=label)
+        return Turn(state.with_offered_order(match.key), (), Verdict(ASK, text))
     return Turn(state, (), Verdict(INFO, msg("lookup.is_person", name=label)))
 
 
@@ -581,8 +584,8 @@ def _find_as_typed(state: LookUpState, text: str, context: Context) -> Result:
 def _handle_choice(state: LookUpState, choice: int) -> Result:
     if choice > len(state.choices):
         return Turn(state)
-    way = state.choices[choice - 1]
-    return Turn(state, (pages.hand_order_below(way.key) if way.kind == "order" else _query_chosen(way.key),))
+    chosen = state.choices[choice - 1]
+    return Turn(state, (pages.hand_order_below(chosen.key) if chosen.kind == "order" else _query_chosen(chosen.key),))
 
 
 def _open_row(state: LookUpState, row: ProductRow, context: Context) -> Result:

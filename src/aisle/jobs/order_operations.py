@@ -74,8 +74,8 @@ def decide(
     lines.
     """
     done = _decide(order, row, action, store, can_reject_lines, user)
-    told = any(isinstance(each, Write) for each in done.writes)
-    return done._replace(writes=tuple(_for_supervisor(each, told) for each in done.writes))
+    reported = any(isinstance(each, Write) for each in done.writes)
+    return done._replace(writes=tuple(_for_supervisor(each, reported) for each in done.writes))
 
 
 def _for_supervisor(effect: Write | LocalNote, reported: bool) -> Write | LocalNote:
@@ -131,9 +131,9 @@ def _claim(order: str, row: Mapping[str, Any], action: OrderAction, store: str, 
     if action.kind == RELEASE:
         if not claimed:
             return Decision(why=msg("deed.not_claimed", order=order))
-        back = OrderAction(CLAIM, by, str(row.get("claimed_name") or by))
+        undo_claim = OrderAction(CLAIM, by, str(row.get("claimed_name") or by))
         freed = LocalNote("claim", order, ""), LocalNote("given", order, ""), LocalNote("released", order, "1")
-        return Decision((claim_write(order, store, is_claimed=False), *freed), back)
+        return Decision((claim_write(order, store, is_claimed=False), *freed), undo_claim)
     if claimed and by == action.user:
         return Decision(why=msg("deed.already_claimed", order=order, name=action.name or action.user))
     undo = OrderAction(CLAIM, by, str(row.get("claimed_name") or by)) if claimed and by else OrderAction(RELEASE)
@@ -153,14 +153,14 @@ def _set_priority(order: str, row: Mapping[str, Any], action: OrderAction) -> De
 
 def _split(order: str, row: Mapping[str, Any], action: OrderAction, store: str) -> Decision:
     """Move the order from its batch to another person. Both are notified by local notes."""
-    walks = str(row.get("walker") or row.get("given_to") or "")
-    name = str((row.get("walker_name") if row.get("walker") else row.get("given_name")) or walks)
-    if not walks:
+    picker = str(row.get("walker") or row.get("given_to") or "")
+    name = str((row.get("walker_name") if row.get("walker") else row.get("given_name")) or picker)
+    if not picker:
         return Decision(why=msg("deed.in_no_walk", order=order))
-    if walks == action.user:
+    if picker == action.user:
         return Decision(why=msg("deed.walks_already", order=order, name=action.name or action.user))
     kept = LocalNote("claim", order, action.user), LocalNote("given", order, action.user)
-    return Decision((claim_write(order, store)._replace(user=action.user), *kept), OrderAction(SPLIT, walks, name))
+    return Decision((claim_write(order, store)._replace(user=action.user), *kept), OrderAction(SPLIT, picker, name))
 
 
 def _hand_over(order: str, row: Mapping[str, Any], store: str) -> Decision:
@@ -185,11 +185,14 @@ def _close_or_reopen_line(
     closing = action.kind == CLOSE_LINE
     if bool(line.get("is_picked")) == closing:
         return Decision(why=msg("deed.line_closed" if closing else "deed.line_open", label=label))
-    code, words = str(line.get("rejection_reason_code") or ""), str(line.get("rejection_reason_code_description") or "")
+    code, reason = (
+        str(line.get("rejection_reason_code") or ""),
+        str(line.get("rejection_reason_code_description") or ""),
+    )
     undo = (
         OrderAction(REOPEN_LINE, line=action.line)
         if closing
-        else OrderAction(CLOSE_LINE, "", "", code, words, action.line)
+        else OrderAction(CLOSE_LINE, "", "", code, reason, action.line)
     )
     if (
         can_reject_lines

@@ -57,8 +57,8 @@ M = TypeVar("M", bound=MarkableList)
 
 def toggle_marking(state: M) -> Turn[M]:
     """Switch numbers between marking and opening rows."""
-    told = msg("orders.marked_so_far", count=len(state.marked)) if state.is_marking else msg("orders.marking")
-    return Turn(state._replace(is_marking=not state.is_marking), (), Verdict(INFO, told))
+    text = msg("orders.marked_so_far", count=len(state.marked)) if state.is_marking else msg("orders.marking")
+    return Turn(state._replace(is_marking=not state.is_marking), (), Verdict(INFO, text))
 
 
 def toggle_mark(marked: tuple[str, ...], key: str) -> tuple[str, ...]:
@@ -141,8 +141,8 @@ def page_size(context: Context, *, has_progress_bars: bool = False) -> int:
 def with_rows(state: W, rows: tuple[Any, ...], total: int) -> W:
     """Return the window with its rows. A window beyond the end of a shortened list moves to the start, without rows."""
     first = state.first if rows or not total else 0
-    came: W = state._replace(rows=rows, total=total, first=first, cursor=min(state.cursor, total - 1))
-    return came
+    updated: W = state._replace(rows=rows, total=total, first=first, cursor=min(state.cursor, total - 1))
+    return updated
 
 
 def fill_page(state: Any, context: Context) -> Any:
@@ -161,7 +161,7 @@ def fill_page(state: Any, context: Context) -> Any:
 def is_past_end(state: ListState, answer: Rows) -> bool:
     """Return True if the window is beyond the end of its list and must be queried again.
 
-    A window at the start never is, whatever the answer says: it would be queried without end.
+    A window at the start never is, whatever the answer says; otherwise it would be queried without end.
     """
     return state.first > 0 and answer.total > 0 and not answer.rows
 
@@ -191,8 +191,8 @@ def handle_list_input(
             row = chosen_row(state, event)
             return Turn(state) if row is None else open_row(state, row, context)
         case Command("n" | "p" as key) | CursorKey(key) if state.total:
-            led = move_or_turn(state, key, page_size(context))
-            return Turn(led, (query(led, context),))
+            moved = move_or_turn(state, key, page_size(context))
+            return Turn(moved, (query(moved, context),))
         case TypedText(text) if letters is not None:
             found = with_typed_search(state, text, letters)
             return Turn(state) if found is None else Turn(found, (query(found, context),))
@@ -222,8 +222,8 @@ def turn_list_page(state: W, letter: str, size: int) -> W:
         first = 0
     elif first < 0:
         first = (state.total - 1) // size * size if state.first == 0 and state.total else 0
-    leafed: W = state._replace(first=first, cursor=-1)
-    return leafed
+    turned: W = state._replace(first=first, cursor=-1)
+    return turned
 
 
 def move_cursor(state: W, key: str, size: int) -> W:

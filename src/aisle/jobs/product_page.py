@@ -155,8 +155,10 @@ def _parse_location_stock(location: Mapping[str, Any], names: Mapping[str, str])
     pools = {str(pool): to_decimal(quantity) for pool, quantity in (location.get("pools") or {}).items()}
     texts = [f"{names.get(pool) or pool} {format_number(quantity)}" for pool, quantity in pools.items()]
     alone = [names.get(pool) or pool for pool in pools]
-    said = ", ".join(texts) if len(texts) > 1 else alone[0] if alone and len(names) > 1 else ""
-    return LocationStock(str(location["location_code"]), quantities.to_decimal_or_none(location.get("quantity")), said)
+    pool_text = ", ".join(texts) if len(texts) > 1 else alone[0] if alone and len(names) > 1 else ""
+    return LocationStock(
+        str(location["location_code"]), quantities.to_decimal_or_none(location.get("quantity")), pool_text
+    )
 
 
 def _parse_codes(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -243,8 +245,8 @@ def due_message(at: str, now: str, *, is_moment: bool = False) -> Msg:
 
 def past_due_message(at: str, now: str) -> Msg:
     """Return the due date of something done. It is never marked as late."""
-    said = due_message(at, now)
-    return said._replace(id=_PAST_DUE_IDS.get(said.id, said.id))
+    message = due_message(at, now)
+    return message._replace(id=_PAST_DUE_IDS.get(message.id, message.id))
 
 
 def store_day(at: str) -> str:

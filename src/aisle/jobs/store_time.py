@@ -27,10 +27,10 @@ def to_utc_text(text: str) -> str:
     """Return a time in UTC, so that times can be compared as text; empty if it is invalid or out of range."""
     moment = parse_time(text)
     try:
-        said = None if moment is None else moment.astimezone(UTC)
+        utc = None if moment is None else moment.astimezone(UTC)
     except (ValueError, OverflowError, OSError):
-        said = None
-    return "" if said is None else said.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        utc = None
+    return "" if utc is None else utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def is_whole_day(text: str) -> bool:

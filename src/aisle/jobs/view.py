@@ -306,9 +306,14 @@ class LinkState(NamedTuple):
     """State of the link to the service, shown on every screen."""
 
     state: str
-    """`live`, `partial`, `offline`, `syncing`, `none` (no courier yet), `stuck` (the courier does not answer),
-    `renewed` (the database belongs to a newer program), `refused` (token) or `unkept` (this host cannot store
-    operations)."""
+    """State: `live`, `partial`, `offline`, `syncing`, or one of these.
+
+    * `none`: no courier yet.
+    * `stuck`: the courier does not answer.
+    * `renewed`: the database belongs to a newer program.
+    * `refused`: the service refuses the token.
+    * `unkept`: this host cannot store operations.
+    """
     age_s: float = -1.0
     """Seconds since the service last confirmed the cache; below 0: never."""
     waiting: int = 0

@@ -229,14 +229,14 @@ def _simple_step(name: str, prompt: Msg, *lines: Line) -> Step:
 
 def _result_view(state: ClearanceRequestState) -> DetailView:
     """Return the page with the result: the created tasks, or the known figures if the service does not list tasks."""
-    asked = [(msg("clear.head_tag"), raw(state.tag)), (msg("clear.head_what"), _categories_message(state))]
-    asked.append((msg("clear.head_asked"), msg("logs.at", at=state.requested_at)))
+    facts = [(msg("clear.head_tag"), raw(state.tag)), (msg("clear.head_what"), _categories_message(state))]
+    facts.append((msg("clear.head_asked"), msg("logs.at", at=state.requested_at)))
     if state.line_count:
-        asked.append((msg("clear.head_lines"), msg("number", value=state.line_count)))
-    blocks = [Block(msg("clear.about"), tuple(asked), is_compact=True)]
+        facts.append((msg("clear.head_lines"), msg("number", value=state.line_count)))
+    blocks = [Block(msg("clear.about"), tuple(facts), is_compact=True)]
     if state.outcome == "unknown":
-        ways = "clear.find_out" if state.lists_tasks else "clear.find_out_there"
-        blocks.insert(0, Block(msg("clear.to_find_out"), ((msg(ways, tag=state.tag),),)))
+        advice = "clear.find_out" if state.lists_tasks else "clear.find_out_there"
+        blocks.insert(0, Block(msg("clear.to_find_out"), ((msg(advice, tag=state.tag),),)))
     if state.lists_tasks:
         rows = tuple(
             (
@@ -304,8 +304,8 @@ class ClearanceJob(Job[ClearanceState]):
             case Rows(id_, rows, _):
                 return Turn(_with_window(_with_rows(state, id_, rows)))
             case Back():
-                back = state._replace(tag="", categories=(), chosen=(), first=0, cursor=-1)
-                return Turn(_with_window(back)) if state.tag else Turn(state, (Close(),))
+                cleared = state._replace(tag="", categories=(), chosen=(), first=0, cursor=-1)
+                return Turn(_with_window(cleared)) if state.tag else Turn(state, (Close(),))
             case Choice() | CursorKey("enter"):
                 return _choose_row(state, pages.chosen_row(state, event))
             case Command("n" | "p" as key) | CursorKey(key):
@@ -331,9 +331,9 @@ def _with_rows(state: ClearanceState, id_: str, rows: tuple[Mapping[str, Any], .
     match id_:
         case "clearing" if rows:
             row = rows[0]
-            heard, people = bool(row["heard"]), bool(row["people"])
+            is_loaded, people = bool(row["heard"]), bool(row["people"])
             return state._replace(
-                are_people_loaded=heard, service_knows_people=people, role=str(row["role"]), is_loaded=heard
+                are_people_loaded=is_loaded, service_knows_people=people, role=str(row["role"]), is_loaded=is_loaded
             )
         case "tags":
             return state._replace(tags=tuple(Tag(str(row["tag"]), int(to_decimal(row["places"]))) for row in rows))
@@ -400,8 +400,8 @@ def _choose_tag(state: ClearanceState, tag: str) -> Result:
 
 
 def _toggle_category(state: ClearanceState, key: str) -> Result:
-    there = key in state.chosen
-    chosen = tuple(each for each in state.chosen if each != key) if there else (*state.chosen, key)
+    is_chosen = key in state.chosen
+    chosen = tuple(each for each in state.chosen if each != key) if is_chosen else (*state.chosen, key)
     state = state._replace(chosen=chosen)
     return Turn(state, (), Verdict(INFO, _scope_message(state)))
 

@@ -149,8 +149,8 @@ def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Re
     text, wanted = raw_input.text.strip(), confirmation_text(state.tag)
     if text != wanted:
         may_be_pin = not text or ClearanceRequestJob().is_secret_text(state, text)
-        told = msg("clear.not_that", tag=wanted) if may_be_pin else msg("clear.not_the_tag", text=text, tag=wanted)
-        return Turn(state, (), Verdict(WRONG, told))
+        answer = msg("clear.not_that", tag=wanted) if may_be_pin else msg("clear.not_the_tag", text=text, tag=wanted)
+        return Turn(state, (), Verdict(WRONG, answer))
     if not is_typed(raw_input):
         return Turn(state, (), Verdict(WRONG, msg("clear.not_scanned", tag=wanted)))
     body = {"tag": state.tag, "categories": list(state.categories)}
@@ -179,8 +179,8 @@ def _handle_request_state(state: ClearanceRequestState, row: Mapping[str, Any]) 
         case "expired":
             return _finish(state, "expired", "", None)
         case "answered" if answer.get("how") == "pin":
-            told = Verdict(ASK, msg("clear.pin_gone"))
-            return Turn(state._replace(phase="sure", request_id=""), (), told)
+            verdict = Verdict(ASK, msg("clear.pin_gone"))
+            return Turn(state._replace(phase="sure", request_id=""), (), verdict)
         case "answered":
             return _finish(state, str(answer.get("how")), str(answer.get("why") or ""), answer.get("fresh"))
     return _finish(state, "unknown", str(answer.get("why") or ""), None)
@@ -211,5 +211,5 @@ def _handle_choice(state: ClearanceRequestState, choice: int) -> Result:
 
 def _go_back(state: ClearanceRequestState) -> Result:
     """Leave the page. A request under way continues."""
-    told = Verdict(INFO, msg("clear.goes_on", tag=state.tag)) if state.phase == "wait" else None
-    return Turn(state, (Close(told),))
+    verdict = Verdict(INFO, msg("clear.goes_on", tag=state.tag)) if state.phase == "wait" else None
+    return Turn(state, (Close(verdict),))

@@ -158,13 +158,13 @@ def delivery_choices(state: DeliveriesState) -> tuple[Msg, ...]:
 
 def page_view(state: DeliveriesState) -> DetailView:
     """Return the page of one delivery: supplier, dates, progress and lines."""
-    sheet = state.delivery
+    delivery = state.delivery
     return DetailView(
         name="deliveries.page",
         title=msg("receive.title_of", delivery=state.delivery_number),
-        prompt=msg("receive.prompt_choice") if sheet else msg("deliveries.prompt"),
-        lines=_head_lines(sheet) if sheet else (Shown("note", msg("deliveries.awaited")),),
-        blocks=_blocks(sheet) if sheet else (),
+        prompt=msg("receive.prompt_choice") if delivery else msg("deliveries.prompt"),
+        lines=_head_lines(delivery) if delivery else (Shown("note", msg("deliveries.awaited")),),
+        blocks=_blocks(delivery) if delivery else (),
         page=state.page,
         choices=delivery_choices(state),
         key_hints=(*PAGE_HINTS, BACK),
@@ -195,7 +195,7 @@ def _blocks(delivery: DeliveryDetails) -> tuple[Block, ...]:
         (msg("head.from_store"), raw(delivery.origin), delivery.origin),
         (msg("head.tracing"), raw(delivery.tracing_url), delivery.tracing_url),
     )
-    rows = tuple((label, value) for label, value, said in about if said)
+    rows = tuple((label, value) for label, value, text in about if text)
     lines = tuple(_line_row(line) for line in delivery.lines)
     found = (
         Block(msg("deliveries.lines"), lines or ((msg("receive.no_lines"),),)),
@@ -360,8 +360,8 @@ def _handle_list_input(state: DeliveriesState, event: Event, context: Context) -
             found = DeliveriesState(state.subset, state.receipt_kind, state.receipt_kinds, search=text)
             return Turn(found, (_query(found, context),))
         case UnknownCode(code):
-            told = Verdict(WRONG, msg("receive.no_delivery", code=code))
-            return Turn(state, (Refresh("delivery", code),), told)
+            verdict = Verdict(WRONG, msg("receive.no_delivery", code=code))
+            return Turn(state, (Refresh("delivery", code),), verdict)
         case Command("v"):
             state = next_subset(state)
             return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))
@@ -384,8 +384,8 @@ def next_subset(state: DeliveriesState) -> DeliveriesState:
 
 def _go_back(state: DeliveriesState, context: Context) -> Result:
     if state.delivery_number:
-        shut = state._replace(delivery_number="", delivery=None)
-        return Turn(shut, (_query(shut, context),))
+        closed = state._replace(delivery_number="", delivery=None)
+        return Turn(closed, (_query(closed, context),))
     if state.search or state.typed:
         fresh = DeliveriesState(state.subset, state.receipt_kind, state.receipt_kinds)
         return Turn(fresh, (_query(fresh, context),))

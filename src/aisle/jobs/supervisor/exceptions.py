@@ -144,14 +144,14 @@ def review_writes(
 ) -> list[Write]:
     """Return the writes for aisle's own service: reviews of what it wants reviewed, and recounts."""
     path = {"store_number": store}
-    told = [row for row in rows if is_reported(state, row)]
-    if not told:
+    reported = [row for row in rows if is_reported(state, row)]
+    if not reported:
         return []
-    subjects = tuple(f"log/{row.key}" for row in told)
+    subjects = tuple(f"log/{row.key}" for row in reported)
     if state.question == "recount":
-        body = {"recounts": [{"log_id": int(row.key)} for row in told]}
+        body = {"recounts": [{"log_id": int(row.key)} for row in reported]}
         return [Write("write-recounts", subjects, path, {}, body, needs_supervisor=True)]
-    reviews = {"reviews": [{"id": int(row.key), "review_status": status} for row in told]}
+    reviews = {"reviews": [{"id": int(row.key), "review_status": status} for row in reported]}
     return [Write("review-logs", subjects, path, {}, reviews, needs_supervisor=True)]
 
 
@@ -177,8 +177,8 @@ def withdrawal_effects(row: ExceptionRow, store: str) -> list[Effect]:
     if row.kind != "kept":
         return [here]
     body = {"recounts": [{"id": int(row.key), "state": "withdrawn"}]}
-    there = {"store_number": store}
-    return [here, Write("write-recounts", (f"recount/{row.key}",), there, {}, body, needs_supervisor=True)]
+    path = {"store_number": store}
+    return [here, Write("write-recounts", (f"recount/{row.key}",), path, {}, body, needs_supervisor=True)]
 
 
 def decision_message(state: ExceptionsState, rows: Sequence[ExceptionRow]) -> Msg:
@@ -241,8 +241,13 @@ def question_choices(state: ExceptionsState) -> tuple[Msg, ...]:
     """Return the choices of the open question."""
     if state.question in ("approve", "recount"):
         return (msg("act.yes"), msg("act.no"))
-    ways = (msg("exceptions.approve"), msg("exceptions.recount"), msg("exceptions.count_now"), msg("exceptions.look"))
-    return ways if state.question else ()
+    choices = (
+        msg("exceptions.approve"),
+        msg("exceptions.recount"),
+        msg("exceptions.count_now"),
+        msg("exceptions.look"),
+    )
+    return choices if state.question else ()
 
 
 def _summary_view(state: ExceptionsState) -> ListView:
@@ -452,11 +457,11 @@ def _handle_rows(state: ExceptionsState, answer: Rows, context: Context) -> Resu
         case Rows("features", rows, _):
             return Turn(state._replace(features=tuple(rows[0]["features"]) if rows else ()))
         case Rows("list", rows, _) if state.kind:
-            came = pages.handle_rows(
+            turn = pages.handle_rows(
                 state, answer, tuple(_parse_row(row, state.kind, context) for row in rows), context, _list_query
             )
-            gone = state.question not in ("", "approve", "recount") and not came.state.opened_rows
-            return came._replace(state=came.state._replace(question="")) if gone else came
+            gone = state.question not in ("", "approve", "recount") and not turn.state.opened_rows
+            return turn._replace(state=turn.state._replace(question="")) if gone else turn
         case Rows("marked", rows, _):
             return _apply_decision(state, tuple(_parse_row(row, "differences", context) for row in rows), context)
         case Rows("all", rows, total):
@@ -568,8 +573,8 @@ def _withdraw_recount(state: ExceptionsState, context: Context, row: ExceptionRo
     if not effects:
         return Turn(state, (), Verdict(INFO, msg("exceptions.not_yet_there", label=row.label)))
     rest = tuple(each for each in state.rows if each.key != row.key)
-    told = Verdict(GOOD, msg("exceptions.withdrawn", label=row.label))
-    return Turn(state._replace(rows=rest, total=state.total - 1, cursor=-1), tuple(effects), told)
+    verdict = Verdict(GOOD, msg("exceptions.withdrawn", label=row.label))
+    return Turn(state._replace(rows=rest, total=state.total - 1, cursor=-1), tuple(effects), verdict)
 
 
 def _ask_decision(state: ExceptionsState, decision: str) -> Result:
@@ -611,8 +616,8 @@ def _apply_decision(state: ExceptionsState, rows: tuple[ExceptionRow, ...], cont
     effects: list[Effect] = []
     for row in rows:
         effects.append(review_note(state, row, "approved" if approving else "recount"))
-    say = review_writes if approving else recount_effects
-    effects += say(state, rows, context.store)
+    make_effects = review_writes if approving else recount_effects
+    effects += make_effects(state, rows, context.store)
     done = {row.key for row in rows}
     rest = tuple(row for row in state.rows if row.key not in done)
     verdict = Verdict(GOOD if rows else INFO, decision_message(state, rows))
@@ -623,17 +628,17 @@ def _apply_decision(state: ExceptionsState, rows: tuple[ExceptionRow, ...], cont
 
 def _undo_approval(state: ExceptionsState, context: Context) -> Result:
     """Undo the last approval. The differences are listed again."""
-    told = Verdict(GOOD, msg("exceptions.unapproved", count=len(state.approved)))
+    verdict = Verdict(GOOD, msg("exceptions.unapproved", count=len(state.approved)))
     effects = undo_approval_effects(state, context.store)
-    return Turn(state._replace(approved=()), (*effects, _list_query(state, context)), told)
+    return Turn(state._replace(approved=()), (*effects, _list_query(state, context)), verdict)
 
 
 def _handle_scan(state: ExceptionsState, kind: str, key: str, label: str) -> Result:
     """Open the scanned record: the page of an order, or the look-up of a product or location."""
     if kind in (ORDER, REFERENCE):
         return Turn(state, (Start("order", {"order_number": key}),))
-    if look := pages.open_record(kind, key, label):
-        return Turn(state, (look,))
+    if start := pages.open_record(kind, key, label):
+        return Turn(state, (start,))
     return Turn(state, (), Verdict(INFO, msg("orders.person", name=label or key)))
 
 

@@ -165,8 +165,8 @@ def _handle_opened(state: LogState, args: Mapping[str, Any], context: Context) -
         filter=filter_, reasons=parse_reasons(context.policy.adjustment_reasons), today=store_day(context.now)
     )
     codes = ",".join(str(reason.code) for reason in state.reasons)
-    wishes = (Refresh("logs"), Refresh("logs", f"losses/{codes}"))
-    return Turn(state, (*_refresh(state, context), *wishes))
+    refreshes = (Refresh("logs"), Refresh("logs", f"losses/{codes}"))
+    return Turn(state, (*_refresh(state, context), *refreshes))
 
 
 def _refresh(state: LogState, context: Context) -> tuple[Effect, ...]:
@@ -187,12 +187,14 @@ def _handle_rows(state: LogState, answer: Rows, context: Context) -> Result:
     rows = answer.rows
     match answer.id:
         case "logs":
-            words = {reason.code: reason.text for reason in state.reasons}
+            reason_texts = {reason.code: reason.text for reason in state.reasons}
             state = state._replace(is_loading_older=answer.may_have_more)
-            return pages.handle_rows(state, answer, tuple(_parse_entry(row, words) for row in rows), context, _query)
+            return pages.handle_rows(
+                state, answer, tuple(_parse_entry(row, reason_texts) for row in rows), context, _query
+            )
         case "entry" if rows:
-            words = {reason.code: reason.text for reason in state.reasons}
-            return Turn(state._replace(phase="entry", entry=_parse_entry(rows[0], words)))
+            reason_texts = {reason.code: reason.text for reason in state.reasons}
+            return Turn(state._replace(phase="entry", entry=_parse_entry(rows[0], reason_texts)))
         case "reasons":
             return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
         case "losses":
@@ -231,10 +233,12 @@ def _parse_entry(row: Mapping[str, Any], reason_texts: Mapping[int, str]) -> Log
 
 
 def _parse_loss(row: Mapping[str, Any], reasons: tuple[Reason, ...]) -> LossSeries:
-    words = {str(reason.code): reason.text for reason in reasons}
+    reason_texts = {str(reason.code): reason.text for reason in reasons}
     code = str(row["reason_code"])
     weeks = tuple(to_decimal(week) for week in row.get("weeks") or ())
-    return LossSeries(str(row.get("description") or words.get(code) or code), weeks, to_decimal(row.get("total")))
+    return LossSeries(
+        str(row.get("description") or reason_texts.get(code) or code), weeks, to_decimal(row.get("total"))
+    )
 
 
 # List
@@ -250,8 +254,8 @@ def _handle_list_input(state: LogState, event: Event, context: Context) -> Resul
         case Command("e"):
             return Turn(state._replace(phase="export"), (Query("may", "file", {"file": log_view.file_name(state)}),))
         case Command("g"):
-            asked = Query("losses", "losses", {"now": context.now}, is_live=True)
-            return Turn(state._replace(phase="losses", page=0), (asked,))
+            query = Query("losses", "losses", {"now": context.now}, is_live=True)
+            return Turn(state._replace(phase="losses", page=0), (query,))
     return pages.handle_list_input(state, event, context, _query, _open_entry, "feg")
 
 
@@ -305,12 +309,12 @@ def _set_filter(state: LogState, field: str, value: str, context: Context) -> Re
 def _show_list(state: LogState, context: Context) -> Result:
     """Show the list with another filter. Request entries that are older than the cached ones."""
     state = state._replace(phase="list", field="", first=0, cursor=-1, entry=None)
-    wish = (
+    refreshes = (
         ()
         if state.filter.period in ("today", CACHED_PERIOD)
         else (Refresh("logs", f"since/{first_day(state.filter, context.now)}"),)
     )
-    return Turn(state, (_query(state, context), *wish), Verdict(INFO, log_view.filter_text(state)))
+    return Turn(state, (_query(state, context), *refreshes), Verdict(INFO, log_view.filter_text(state)))
 
 
 # Export
@@ -347,15 +351,15 @@ def _handle_confirmation(state: LogState, event: Event, context: Context) -> Res
 def _report_export(state: LogState, row: Mapping[str, Any]) -> Result:
     if row.get("why"):
         return _report_not_written(state, row)
-    told = Verdict(GOOD, msg("logs.exported", count=int(to_decimal(row["count"])), file=str(row["file"])))
-    return Turn(state._replace(phase="list", file_path=""), (), told)
+    verdict = Verdict(GOOD, msg("logs.exported", count=int(to_decimal(row["count"])), file=str(row["file"])))
+    return Turn(state._replace(phase="list", file_path=""), (), verdict)
 
 
 def _report_not_written(state: LogState, row: Mapping[str, Any], phase: str = "export") -> Result:
     """Report that no file was written. Another name can be typed, except if files are forbidden altogether."""
     why = msg(str(row["why"]), count=int(to_decimal(row.get("count"))))
-    told = Verdict(WRONG, msg("logs.not_exported", file=str(row["file"]), why=why))
-    return Turn(state._replace(phase=phase, file_path=""), (), told)
+    verdict = Verdict(WRONG, msg("logs.not_exported", file=str(row["file"]), why=why))
+    return Turn(state._replace(phase=phase, file_path=""), (), verdict)
 
 
 # Entry and losses
@@ -376,8 +380,8 @@ def _go_back(state: LogState, context: Context) -> Result:
     if state.phase in ("value", "sure"):
         return Turn(state._replace(phase="filter" if state.phase == "value" else "export", field="", file_path=""))
     if state.phase != "list":
-        shut = state._replace(phase="list", entry=None)
-        return Turn(shut, (_query(shut, context),))
+        closed = state._replace(phase="list", entry=None)
+        return Turn(closed, (_query(closed, context),))
     if state.search or state.typed or state.filter != LogFilter():
         fresh = state._replace(search="", typed="", filter=LogFilter(), first=0, cursor=-1)
         return Turn(fresh, (_query(fresh, context),), Verdict(INFO, log_view.filter_text(fresh)))

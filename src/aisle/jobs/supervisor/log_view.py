@@ -190,10 +190,10 @@ def is_file_name(text: str) -> bool:
 def filter_text(state: LogState) -> Msg:
     """Return the filter in one line. Location and words are part of it as long as they narrow the list."""
     others, period = state.filter.active_count, msg(PERIOD_NAMES[state.filter.period])
-    place, words = state.filter.location, state.search
-    if place or words:
-        id_ = NARROWED_TITLES[bool(place), bool(words)][bool(others)]
-        return msg(id_, place=place, what=words, period=period, count=others)
+    place, search = state.filter.location, state.search
+    if place or search:
+        id_ = NARROWED_TITLES[bool(place), bool(search)][bool(others)]
+        return msg(id_, place=place, what=search, period=period, count=others)
     return msg("logs.filtered", period=period, count=others) if others else msg("logs.unfiltered", period=period)
 
 

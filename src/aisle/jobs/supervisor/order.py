@@ -41,7 +41,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.orders_view import STATUS_NAMES, OrderRow, parse_order_row
 from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Msg, Verdict, msg, raw
-from aisle.jobs.view import Line as Told
+from aisle.jobs.view import Line as TextLine
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -156,12 +156,12 @@ def parse_customer(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
     Aisle's own service returns under `aisle` what the interface accepts but never shows.
     """
-    beside = row.get("aisle")
-    beside = beside if isinstance(beside, Mapping) else {}
-    told = [(name, _strip_text(row.get(name))) for name in _ORDER_FIELDS]
-    told += [(f"{of}_address", _address(beside, of)) for of in ("customer", "delivery")]
-    told += [(name, _strip_text(beside.get(name))) for name in _SERVICE_FIELDS]
-    return tuple((name, text) for name, text in told if text)
+    service_fields = row.get("aisle")
+    service_fields = service_fields if isinstance(service_fields, Mapping) else {}
+    fields = [(name, _strip_text(row.get(name))) for name in _ORDER_FIELDS]
+    fields += [(f"{of}_address", _address(service_fields, of)) for of in ("customer", "delivery")]
+    fields += [(name, _strip_text(service_fields.get(name))) for name in _SERVICE_FIELDS]
+    return tuple((name, text) for name, text in fields if text)
 
 
 def _address(service_fields: Mapping[str, Any], prefix: str) -> str:
@@ -234,7 +234,7 @@ def page_view(state: OrderState) -> DetailView:
         page=state.page,
         choices=()
         if state.is_choosing_line
-        else tuple(msg(ACTION_NAMES.get(way, "order.pick")) for way in state.actions),
+        else tuple(msg(ACTION_NAMES.get(action, "order.pick")) for action in state.actions),
         key_hints=_hints(state),
     )
 
@@ -257,28 +257,33 @@ def _hints(state: OrderState) -> tuple[KeyHint, ...]:
     )
 
 
-def _lines(state: OrderState) -> tuple[Told, ...]:
+def _lines(state: OrderState) -> tuple[TextLine, ...]:
     """Return the lines on customer, progress and obstacles."""
     order = state.order
     if order is None:
-        return (Told("product", msg("act.one_order", order=state.number)), Told("note", _missing_message(state)))
+        return (
+            TextLine("product", msg("act.one_order", order=state.number)),
+            TextLine("note", _missing_message(state)),
+        )
     head = (
         msg("order.who", order=order.number, who=order.customer)
         if order.customer
         else msg("act.one_order", order=order.number)
     )
     far = msg("order.far", state=msg(STATUS_NAMES[order.status]), done=order.picked, total=order.ordered, due=order.due)
-    told = [Told("product", head), Told("quantity", far)]
-    told += [
-        Told("note", each) for each in (claim_message(order), _batch_message(order), _priority_message(order)) if each
+    lines = [TextLine("product", head), TextLine("quantity", far)]
+    lines += [
+        TextLine("note", each)
+        for each in (claim_message(order), _batch_message(order), _priority_message(order))
+        if each
     ]
     if order.status == "rejected" and order.rejection_reason:
-        told.append(Told("note", msg("order.rejected_why", why=order.rejection_reason)))
+        lines.append(TextLine("note", msg("order.rejected_why", why=order.rejection_reason)))
     if places := dict.fromkeys(place for line in state.lines for place, _ in line.put_down_at):
-        told.append(Told("note", msg("order.waits_at", place=message.list_locations(places))))
+        lines.append(TextLine("note", msg("order.waits_at", place=message.list_locations(places))))
     if state.state in _LAST_STATE_TEXTS:
-        told.append(Told("note", msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why))))
-    return tuple(told)
+        lines.append(TextLine("note", msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why))))
+    return tuple(lines)
 
 
 def _missing_message(state: OrderState) -> Msg:
@@ -340,8 +345,8 @@ def _line_block(state: OrderState, *, numbered: bool = False) -> Block:
 def _line_row(line: OrderLine) -> tuple[Msg, ...]:
     cells = [raw(line.label), msg("progress.of", done=line.picked, total=line.ordered), _line_state(line)]
     where = ", ".join(place for place, _ in line.put_down_at) or ", ".join(line.locations[:2])
-    told = msg("order.lies_at", place=where) if line.put_down_at else raw(where)
-    return (*cells, told, raw(line.picked_by))
+    location = msg("order.lies_at", place=where) if line.put_down_at else raw(where)
+    return (*cells, location, raw(line.picked_by))
 
 
 def _line_state(line: OrderLine) -> Msg:
@@ -358,8 +363,8 @@ def _history_row(row: HistoryRow) -> tuple[Msg, ...]:
         what = msg("order.past_at", what=what, place=row.location)
     if row.why:
         what = msg("order.past_why", what=what, why=read_message(row.why))
-    word = msg(_STATE_TEXTS[row.state]) if row.state in _STATE_TEXTS else raw("")
-    return (what, raw(row.user), msg("moment", at=row.at), word)
+    state_text = msg(_STATE_TEXTS[row.state]) if row.state in _STATE_TEXTS else raw("")
+    return (what, raw(row.user), msg("moment", at=row.at), state_text)
 
 
 MAX_HISTORY = 60
@@ -405,8 +410,8 @@ class OrderJob(Job[OrderState]):
             case Opened(args):
                 return _open_order(str(args["order_number"]), context)
             case Rows("given"):
-                left, told = claims.report_lost_claims(state.claims_for_others, event)
-                return Turn(state._replace(claims_for_others=left), (), told)
+                kept, verdict = claims.report_lost_claims(state.claims_for_others, event)
+                return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows():
                 return _handle_rows(state, event, context)
             case Changed() | Resumed():
@@ -536,6 +541,6 @@ def _handle_scan(state: OrderState, match: Match, context: Context) -> Result:
         if key != state.number:
             return _open_order(key, context)
         return Turn(state, (), Verdict(INFO, msg("order.this_one", order=key)))
-    if look := open_record(kind, key, label):
-        return Turn(state, (look,))
+    if start := open_record(kind, key, label):
+        return Turn(state, (start,))
     return Turn(state, (), Verdict(WRONG, msg("orders.person", name=label)))

@@ -202,7 +202,7 @@ def done_message(order: str, action: OrderAction, label: str) -> Msg:
 
 def summary_id(state: OrderActionState) -> str:
     """Return the id of the summary. A reopened order has its own, because it does not return to its previous state."""
-    if any(deed.kind == REOPEN for _, deed in state.plan):
+    if any(action.kind == REOPEN for _, action in state.plan):
         return "act.done_take_back"
     return "act.undone" if state.is_undo else "act.done"
 
@@ -266,7 +266,7 @@ def _lines(state: OrderActionState) -> tuple[Line, ...]:
         about.append(Line("note", msg("act.stands", done=state.picked, total=state.ordered)))
     if state.page == "sure":
         why = (
-            next((deed.reason or deed.reason_code for _, deed in state.plan), "")
+            next((action.reason or action.reason_code for _, action in state.plan), "")
             if state.kind in REASON_ACTIONS
             else ""
         )
@@ -278,7 +278,7 @@ def _lines(state: OrderActionState) -> tuple[Line, ...]:
 def _confirm_message(state: OrderActionState) -> Msg:
     """Return the action, its orders and the person it is for."""
     what = msg(ACTION_NAMES[state.kind])
-    name = next((deed.name or deed.user for _, deed in state.plan), "") if state.kind in PERSON_ACTIONS else ""
+    name = next((action.name or action.user for _, action in state.plan), "") if state.kind in PERSON_ACTIONS else ""
     if name:
         what = msg("act.split_to" if state.kind == SPLIT else "act.for_whom", name=name)
     return msg("act.sure_of", what=what, which=_orders_message(state))
@@ -293,8 +293,8 @@ def _orders_message(state: OrderActionState) -> Msg:
 def _warning(state: OrderActionState) -> Msg:
     """Return the warning shown before the confirmation."""
     if state.kind == "finish":
-        left = state.ordered - state.picked
-        return msg("act.warn_finish_short", left=left) if left > 0 else msg("act.warn_finish")
+        missing = state.ordered - state.picked
+        return msg("act.warn_finish_short", left=missing) if missing > 0 else msg("act.warn_finish")
     if state.kind == "take_back":
         return msg("act.warn_take_back")
     if state.kind == "split":
@@ -317,8 +317,8 @@ def _results_view(state: OrderActionState) -> ListView:
 
 
 def _result_row(row: Outcome) -> Row:
-    word = msg(STATE_WORDS.get(row.state, "word.unclear")) if row.state else msg("act.not_done")
-    return Row(row.order, (raw(row.order), word, row.why or raw("")))
+    state_text = msg(STATE_WORDS.get(row.state, "word.unclear")) if row.state else msg("act.not_done")
+    return Row(row.order, (raw(row.order), state_text, row.why or raw("")))
 
 
 MAX_PEOPLE = 60
@@ -430,12 +430,12 @@ def _handle_opened(state: OrderActionState, args: Mapping[str, Any]) -> Result:
         return _query_before_action(state._replace(orders=tuple(order for order, _ in plan), is_undo=True), plan)
     orders = tuple(str(order) for order in args["orders"])
     line, label = int(args.get("line") or 0), str(args.get("label") or "")
-    begun = state._replace(orders=orders, line=line, label=label)
+    opened = state._replace(orders=orders, line=line, label=label)
     ask = (
         Query("reasons", "short_reasons", {}, is_live=True),
         Query("look", "orders_by_number", _order_args(orders), is_live=True),
     )
-    turn = _choose_kind(begun, str(args["kind"])) if args.get("kind") else Turn(begun)
+    turn = _choose_kind(opened, str(args["kind"])) if args.get("kind") else Turn(opened)
     return turn._replace(effects=(*ask, *turn.effects))
 
 
@@ -480,7 +480,7 @@ def _confirm(state: OrderActionState, action: OrderAction) -> Result:
 def _query_before_action(state: OrderActionState, plan: tuple[tuple[str, OrderAction], ...]) -> Result:
     """Query the current state of the orders. The answer decides what is possible."""
     state = state._replace(plan=plan, page=WAIT_PAGE)
-    if any(deed.kind in LINE_ACTIONS for _, deed in plan):
+    if any(action.kind in LINE_ACTIONS for _, action in plan):
         features = Query("features", "features", {}, is_live=True)  # answers come in reverse order
         return Turn(state, (Query("now", "order", {"order_number": plan[0][0]}), features))
     return Turn(state, (Query("now", "orders_by_number", _order_args(tuple(order for order, _ in plan))),))
@@ -503,8 +503,8 @@ def _handle_rows(state: OrderActionState, answer: Rows, context: Context) -> Res
         case Rows("look", rows, _):
             picked = sum((order_progress(row)[0] for row in rows), Decimal(0))
             total = sum((order_progress(row)[1] for row in rows), Decimal(0))
-            walked = any(row.get("walker") or row.get("given_to") for row in rows)
-            return _check_in_batch(state._replace(picked=picked, ordered=total, is_in_batch=walked or not rows))
+            in_batch = any(row.get("walker") or row.get("given_to") for row in rows)
+            return _check_in_batch(state._replace(picked=picked, ordered=total, is_in_batch=in_batch or not rows))
         case Rows("people", rows, known):
             people = tuple(Person(str(row["user"]), str(row["name"] or row["user"])) for row in rows)
             return _choose_person(state._replace(match_count=known), people)
@@ -513,9 +513,9 @@ def _handle_rows(state: OrderActionState, answer: Rows, context: Context) -> Res
         case Rows("now", rows, _) if state.page == WAIT_PAGE:
             return _run_actions(state, {str(row["order_number"]): row for row in rows}, context)
         case Rows("outcomes", rows, _):
-            words = {str(row["order_number"]): row for row in rows}
+            current = {str(row["order_number"]): row for row in rows}
             return Turn(
-                state._replace(outcomes=tuple(_update_outcome(row, words.get(row.order)) for row in state.outcomes))
+                state._replace(outcomes=tuple(_update_outcome(row, current.get(row.order)) for row in state.outcomes))
             )
     return Turn(state)
 
@@ -537,9 +537,9 @@ def _choose_person(state: OrderActionState, people: tuple[Person, ...]) -> Resul
         return Turn(state._replace(people=people[:MAX_PEOPLE], first_choice=0))
     if not sought:
         return Turn(state, (), Verdict(INFO, msg("act.nobody_known")))
-    myself = Person(sought, sought)
+    typed = Person(sought, sought)
     return Turn(
-        state._replace(people=(myself,), match_count=1, first_choice=0),
+        state._replace(people=(typed,), match_count=1, first_choice=0),
         (),
         Verdict(ASK, msg("act.unknown_name", name=sought)),
     )
@@ -587,8 +587,8 @@ def _go_back(state: OrderActionState) -> Result:
 def _answer(state: OrderActionState) -> dict[str, Any]:
     """Return what the page below needs to undo the action, and to notice that an assignment was lost."""
     of = {row.order for row in state.outcomes if not row.why}
-    given = [[order, deed.user] for order, deed in state.plan if deed.kind in PERSON_ACTIONS and deed.user]
-    undo = [{"order": order, **deed._asdict()} for order, deed in state.undo]
+    given = [[order, action.user] for order, action in state.plan if action.kind in PERSON_ACTIONS and action.user]
+    undo = [{"order": order, **action._asdict()} for order, action in state.undo]
     return {"undo": undo, "given": [each for each in given if each[0] in of]}
 
 
@@ -596,28 +596,28 @@ def _run_actions(state: OrderActionState, found: Mapping[str, Mapping[str, Any]]
     """Apply the action to each order for which it is possible, and report why the others fail."""
     effects: list[Write | LocalNote] = []
     rows, undo = [], []
-    for order, deed in state.plan:
+    for order, action in state.plan:
         done = decide(
-            order, found.get(order), deed, context.store, can_reject_lines=state.can_reject_lines, user=context.user
+            order, found.get(order), action, context.store, can_reject_lines=state.can_reject_lines, user=context.user
         )
         effects += done.writes
         undo += [(order, done.undo)] if done.undo and not state.is_undo else []
         rows.append(Outcome(order, "" if done.why else "noted", done.why))
-    wishes = [Refresh("order", row.order) for row in rows[:MAX_REFRESHES]]
+    refreshes = [Refresh("order", row.order) for row in rows[:MAX_REFRESHES]]
     state = state._replace(outcomes=tuple(rows), undo=tuple(undo), page=RESULTS_PAGE, first=0, cursor=-1)
     state = state._replace(size=page_size(context), done_at=context.now)
     verdict = _verdict(state)
     if len(rows) == 1:
-        return Turn(state, (*effects, *wishes, Close(verdict, answer=_answer(state))))
-    return Turn(state, (*effects, *wishes), verdict)
+        return Turn(state, (*effects, *refreshes, Close(verdict, answer=_answer(state))))
+    return Turn(state, (*effects, *refreshes), verdict)
 
 
 def _verdict(state: OrderActionState) -> Verdict:
     if len(state.outcomes) == 1:
-        (row,), deed = state.outcomes, state.plan[0][1]
+        (row,), action = state.outcomes, state.plan[0][1]
         if row.why:
             return Verdict(WRONG, row.why)
-        return Verdict(GOOD, done_message(row.order, deed, state.label))
+        return Verdict(GOOD, done_message(row.order, action, state.label))
     done = sum(not row.why for row in state.outcomes)
     text = msg(summary_id(state), done=done, total=len(state.outcomes))
     return Verdict(GOOD if done == len(state.outcomes) else WRONG if not done else INFO, text)

@@ -85,7 +85,7 @@ def parse_filter(saved: Mapping[str, Any]) -> OrderFilter:
     """Parse a stored filter. Unknown fields and values are ignored."""
     known = {name: str(saved[name]) for name in OrderFilter._fields if name in saved}
     return OrderFilter(
-        **{name: word for name, word in known.items() if name == "reference" or word in filter_values(name)}
+        **{name: value for name, value in known.items() if name == "reference" or value in filter_values(name)}
     )
 
 

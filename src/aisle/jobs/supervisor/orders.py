@@ -112,8 +112,8 @@ class OrdersJob(Job[OrdersState]):
             case Opened(args):
                 return _handle_opened(state, args, context)
             case Rows("given"):
-                left, told = claims.report_lost_claims(state.claims_for_others, event)
-                return Turn(state._replace(claims_for_others=left), (), told)
+                kept, verdict = claims.report_lost_claims(state.claims_for_others, event)
+                return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows():
                 return _handle_rows(state, event, context)
             case Changed("order" | "outbox" | "log" | "person"):
@@ -280,10 +280,10 @@ def _handle_command(state: OrdersState, letter: str, context: Context) -> Result
 
 def _mark_all(state: OrdersState, numbers: tuple[str, ...], total: int) -> Result:
     """Mark all orders of the list; remove all marks if all are marked already."""
-    told = msg("orders.all_marked", count=len(numbers))
+    text = msg("orders.all_marked", count=len(numbers))
     if total > len(numbers):
-        told = msg("orders.many_marked", count=len(numbers), total=total)
-    return pages.mark_all(state, numbers, told)
+        text = msg("orders.many_marked", count=len(numbers), total=total)
+    return pages.mark_all(state, numbers, text)
 
 
 def _start_action(state: OrdersState) -> Result:
@@ -303,13 +303,13 @@ def _handle_scan(state: OrdersState, matches: tuple[Any, ...], context: Context)
         return _restart_list(state._replace(filter=state.filter._replace(reference=code), search="", typed=""), context)
     if numbers and state.is_marking:
         marked = _toggle_mark(state, numbers[0])
-        told = msg("orders.marked" if numbers[0] in marked.marked else "orders.unmarked", order=numbers[0])
-        return _show_order(marked, numbers[0], context)._replace(verdict=Verdict(GOOD, told))
+        text = msg("orders.marked" if numbers[0] in marked.marked else "orders.unmarked", order=numbers[0])
+        return _show_order(marked, numbers[0], context)._replace(verdict=Verdict(GOOD, text))
     if numbers:
         return Turn(state, (_start_order(numbers[0]),))
     first = matches[0]
-    if look := pages.open_record(first.kind, first.key, first.label):
-        return Turn(state, (look,))
+    if start := pages.open_record(first.kind, first.key, first.label):
+        return Turn(state, (start,))
     return Turn(state, (), Verdict(WRONG, msg("orders.person", name=first.label or first.key)))
 
 
@@ -412,9 +412,9 @@ def _delete_view(state: OrdersState, context: Context) -> Result:
     if not any(view.name == state.view_name for view in state.views):
         return Turn(state, (), Verdict(INFO, msg("orders.view_which")))
     gone = LocalNote("view", view_key(context.user, state.view_name), "")
-    told = Verdict(GOOD, msg("orders.view_gone", name=state.view_name))
+    verdict = Verdict(GOOD, msg("orders.view_gone", name=state.view_name))
     views = tuple(view for view in state.views if view.name != state.view_name)
-    return Turn(state._replace(views=views, view_name=""), (gone,), told)
+    return Turn(state._replace(views=views, view_name=""), (gone,), verdict)
 
 
 def _go_back(state: OrdersState, context: Context) -> Result:

@@ -191,13 +191,13 @@ def page_view(state: OrdersState) -> View:
 
 def _choice_page(state: OrdersState) -> ListView:
     """Return the numbered list of filter fields, of one field's values, or of views."""
-    told = page_choices(state)
-    rows = told[state.first_choice : state.first_choice + state.size]
+    choices = page_choices(state)
+    rows = choices[state.first_choice : state.first_choice + state.size]
     prompts = {"filter": "orders.prompt_filter", "views": "orders.prompt_views"}
     prompt = "orders.prompt_reference" if state.field == "reference" else "orders.prompt_field"
     titles = {"filter": "orders.filter", "field": FIELD_NAMES.get(state.field, "orders.filter")}
     kept = (KeyHint("k", msg("orders.keep")), KeyHint("x", msg("orders.forget"))) if state.page == "views" else ()
-    turn = (NEXT_PAGE,) if len(told) > state.size else ()
+    turn = (NEXT_PAGE,) if len(choices) > state.size else ()
     return ListView(
         name=f"orders.{state.page}",
         title=msg(titles.get(state.page, "orders.views")),
@@ -205,7 +205,7 @@ def _choice_page(state: OrdersState) -> ListView:
         column_heads=(msg("orders.filter_is", what=describe_filter(state.filter)),),
         rows=tuple(Row(str(at), (text,)) for at, text in enumerate(rows, state.first_choice)),
         first=state.first_choice,
-        total=len(told),
+        total=len(choices),
         numbered_rows=len(rows),
         key_hints=(*turn, *kept, BACK),
     )
@@ -216,7 +216,7 @@ def page_choices(state: OrdersState) -> tuple[Msg, ...]:
     if state.page == "filter":
         return (*(_field_text(state.filter, field) for field in FILTER_FIELDS), msg("orders.everything"))
     if state.page == "field":
-        return tuple(msg(VALUE_NAMES[state.field, word]) for word in filter_values(state.field))
+        return tuple(msg(VALUE_NAMES[state.field, value]) for value in filter_values(state.field))
     if state.page == "views":
         own = tuple(raw(kept.name) for kept in state.views)
         return (*(msg(VIEW_NAMES[name]) for name, _ in BUILT_IN_VIEWS), *own)
@@ -229,10 +229,10 @@ def _field_text(filter_: OrderFilter, field: str) -> Msg:
 
 
 def _value_text(filter_: OrderFilter, field: str) -> Msg:
-    word = getattr(filter_, field)
-    if field == "reference" and word:
-        return raw(word)
-    return msg(VALUE_NAMES[field, word or "none"])
+    value = getattr(filter_, field)
+    if field == "reference" and value:
+        return raw(value)
+    return msg(VALUE_NAMES[field, value or "none"])
 
 
 def describe_filter(filter_: OrderFilter) -> Msg:
@@ -287,9 +287,9 @@ def _hints(state: OrdersState, is_marking: bool) -> tuple[KeyHint, ...]:
         if is_marking
         else (KeyHint("d", msg("orders.do")),)
     )
-    look = () if is_marking else (KeyHint("f", msg("orders.filter")), KeyHint("v", msg("orders.views")))
+    filter_hints = () if is_marking else (KeyHint("f", msg("orders.filter")), KeyHint("v", msg("orders.views")))
     mark = KeyHint("m", msg("orders.mark_end") if state.is_marking else msg("orders.mark"))
-    return (*look, mark, *acting)
+    return (*filter_hints, mark, *acting)
 
 
 def _empty_text(state: OrdersState, text: str) -> Msg:
@@ -346,6 +346,7 @@ def _status_text(order: OrderRow) -> Msg:
 
 
 def claim_text(order: OrderRow) -> Msg:
+    """Return who has claimed the order, and when that person left it; empty without a claim."""
     if not order.is_claimed:
         return raw("")
     if order.abandoned_at:

@@ -179,16 +179,16 @@ def parse_facet(row: Mapping[str, Any]) -> Facet:
 
 def parse_catalogue_product(row: Mapping[str, Any], now: str) -> CatalogueProduct:
     """Parse the row of the query `catalogue_page`. A store's own prices override those of the catalogue."""
-    said: dict[str, Any] = dict(row.get("catalogue") or {})
+    values: dict[str, Any] = dict(row.get("catalogue") or {})
     for name in ("category_name", "group_code", *PRICES):
         if row.get(name) not in (None, ""):
-            said[name] = row[name]
+            values[name] = row[name]
     known = parse_product(row, now)
-    facts = [(name, text) for name in FIELDS if (text := format_field(said.get(name)))]
+    facts = [(name, text) for name in FIELDS if (text := format_field(values.get(name)))]
     further = [
         (name, text)
-        for name in sorted(said)
-        if name not in FIELDS and name not in _SHOWN_SEPARATELY and (text := format_field(said[name]))
+        for name in sorted(values)
+        if name not in FIELDS and name not in _SHOWN_SEPARATELY and (text := format_field(values[name]))
     ]
     return CatalogueProduct(
         name=known.name,
@@ -201,7 +201,7 @@ def parse_catalogue_product(row: Mapping[str, Any], now: str) -> CatalogueProduc
         unknown_fields=tuple(further),
         codes=known.codes,
         units=known.units,
-        free_fields=parse_free_fields(said.get("free_fields")),
+        free_fields=parse_free_fields(values.get("free_fields")),
         parts=tuple(_parse_part(each) for each in list_of_mappings(row.get("parts"))),
         variants=tuple(_parse_variant(each) for each in list_of_mappings(row.get("variants"))),
     )

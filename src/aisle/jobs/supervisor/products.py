@@ -155,31 +155,31 @@ def product_choices(state: ProductsState) -> tuple[ProductChoice, ...]:
     if not state.product:
         return ()
     others = related_numbers(state)
-    kin = (ProductChoice(msg("products.way_kin", count=len(others))),) if others else ()
+    related = (ProductChoice(msg("products.way_kin", count=len(others))),) if others else ()
     return (
         ProductChoice(msg("products.way_lookup"), "lookup"),
         ProductChoice(msg("products.way_store"), "store_product"),
-        *kin,
+        *related,
     )
 
 
 def related_numbers(state: ProductsState) -> tuple[str, ...]:
     """Return the numbers of the parts and variants that are in the catalogue."""
-    kin = [*state.product.parts, *state.product.variants] if state.product else []
-    return tuple(dict.fromkeys(each.number for each in kin if each.name and each.number != state.product_number))
+    related = [*state.product.parts, *state.product.variants] if state.product else []
+    return tuple(dict.fromkeys(each.number for each in related if each.name and each.number != state.product_number))
 
 
 def page_view(state: ProductsState) -> DetailView:
     """Return the page of one product with all its catalogue data."""
-    sheet = state.product
+    product = state.product
     return DetailView(
         name="products.page",
         title=msg("lookup.title_product", number=state.product_number),
-        prompt=msg("lookup.prompt_ways" if sheet else "lookup.prompt"),
-        lines=_lines(sheet) if sheet else (Line("note", msg("lookup.unknown")),),
-        blocks=_blocks(sheet) if sheet else (),
+        prompt=msg("lookup.prompt_ways" if product else "lookup.prompt"),
+        lines=_lines(product) if product else (Line("note", msg("lookup.unknown")),),
+        blocks=_blocks(product) if product else (),
         page=state.page,
-        choices=tuple(way.text for way in product_choices(state)),
+        choices=tuple(choice.text for choice in product_choices(state)),
         key_hints=(*PAGE_HINTS, BACK),
     )
 
@@ -202,14 +202,14 @@ def _blocks(product: CatalogueProduct) -> tuple[Block, ...]:
     """Return the blocks of the page. A long text or list of stores has its own block, so that it is wrapped and not
     cut."""
     facts = dict(product.fields)
-    kin = tuple(_related_row(each) for each in product.variants)
+    variants = tuple(_related_row(each) for each in product.variants)
     parts = tuple(_related_row(each) for each in product.parts)
     flags = tuple((msg(FLAGS[name]), msg(YES_NO[facts[name]])) for name in FLAGS if facts.get(name) in YES_NO)
     codes = code_rows(product.codes, product.units)
     found = (
         Block(msg("products.prices"), _field_rows(facts, PRICES)),
         Block(msg("products.parts"), parts),
-        Block(msg("products.variants"), kin),
+        Block(msg("products.variants"), variants),
         Block(msg("lookup.codes"), codes),
         Block(msg("products.kind"), _field_rows(facts, CLASSIFICATION)),
         Block(msg("products.supply"), _field_rows(facts, SUPPLY)),
@@ -322,12 +322,12 @@ def _handle_rows(
 ) -> Result:
     if id_ == ("facets" if state.facet_kind else "list"):
         read = parse_facet if state.facet_kind else parse_catalogue_row
-        came = pages.handle_rows(
+        turn = pages.handle_rows(
             state._replace(partly=answer.may_have_more), answer, tuple(read(row) for row in rows), context, _query
         )
-        if came.effects or not state.open_single_hit:
-            return came
-        fresh = came.state._replace(open_single_hit=False)
+        if turn.effects or not state.open_single_hit:
+            return turn
+        fresh = turn.state._replace(open_single_hit=False)
         return (
             _open_row(fresh, fresh.rows[0], context)
             if answer.total == 1 and fresh.rows and not fresh.partly
@@ -361,17 +361,17 @@ def _handle_scan(state: ProductsState, match: Match) -> Result:
 def _handle_page_input(state: ProductsState, event: Event, context: Context) -> Result:
     match event:
         case Choice(choice):
-            ways = product_choices(state)
-            if choice > len(ways):
+            choices = product_choices(state)
+            if choice > len(choices):
                 return Turn(state)
-            way = ways[choice - 1]
-            if way.job:
+            chosen = choices[choice - 1]
+            if chosen.job:
                 args = {"product_number": state.product_number, "label": state.product.name if state.product else ""}
-                return Turn(state, (Start(way.job, args),))
-            kin = state.reset_list(
+                return Turn(state, (Start(chosen.job, args),))
+            related = state.reset_list(
                 only_products=related_numbers(state), pages_below=(*state.pages_below, state.product_number)
             )
-            return Turn(kin, (_query(kin, context),))
+            return Turn(related, (_query(related, context),))
         case Command("n" | "p" as key) | CursorKey(key):
             return Turn(state._replace(page=turn_page(state.page, key)))
         case Text(text) | UnknownCode(text):
@@ -415,11 +415,11 @@ def _go_back(state: ProductsState, context: Context) -> Result:
         below = state.reset_list(product_number=state.pages_below[-1], pages_below=state.pages_below[:-1])
         return Turn(below, (_query_page(below.product_number),))
     if state.product_number:
-        shut = state._replace(product_number="", product=None)
-        return Turn(shut, (_query(shut, context),))
+        closed = state._replace(product_number="", product=None)
+        return Turn(closed, (_query(closed, context),))
     if state.facet_kind or state.typed or state.search:
-        shut = state.reset_list(search="")
-        return Turn(shut, (_query(shut, context),))
+        closed = state.reset_list(search="")
+        return Turn(closed, (_query(closed, context),))
     if state != ProductsState(rows=state.rows, total=state.total, first=state.first, cursor=state.cursor):
         return Turn(ProductsState(), (_query(ProductsState(), context),))
     return Turn(state, (Close(),))

@@ -151,11 +151,11 @@ def _repeats_pool(name: str, value: str, pools: Mapping[str, str]) -> bool:
 
 def parse_store(row: Mapping[str, Any]) -> Store:
     """Parse the row of the query `store_page`. Fields that the interface does not define are included."""
-    facts = [StoreField(name, said) for name in FIELDS if (said := format_field(row.get(name)))]
+    facts = [StoreField(name, text) for name in FIELDS if (text := format_field(row.get(name)))]
     pools = {str(pool): format_field(name) for pool, name in (row.get("pools") or {}).items()}
     more = {name: format_field(row[name]) for name in sorted(row) if name not in _KNOWN_FIELDS}
     facts += [
-        StoreField(name, said, False) for name, said in more.items() if said and not _repeats_pool(name, said, pools)
+        StoreField(name, text, False) for name, text in more.items() if text and not _repeats_pool(name, text, pools)
     ]
     return Store(
         name=str(row.get("store_name") or ""),
@@ -188,7 +188,7 @@ def format_field(value: Any) -> str:
     if isinstance(value, int | float | Decimal):
         return format_number(Decimal(str(value)))
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {format_field(said)}" for name, said in value.items() if format_field(said))
+        return ", ".join(f"{name} {format_field(item)}" for name, item in value.items() if format_field(item))
     if isinstance(value, list | tuple):
         return ", ".join(filter(None, map(format_field, value)))
     return str(value)

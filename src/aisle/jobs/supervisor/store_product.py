@@ -181,14 +181,14 @@ def _change_verdict(before: StoreProduct | None, now: StoreProduct | None) -> Ve
     """
     if before is None or now is None:
         return None
-    words = {said.op_id: said.state for said in before.changes}
-    for said in now.changes:
-        if words.get(said.op_id) != said.state:
-            what = store_product_view.change_text(said)
-            if said.state == "confirmed":
+    states = {change.op_id: change.state for change in before.changes}
+    for change in now.changes:
+        if states.get(change.op_id) != change.state:
+            what = store_product_view.change_text(change)
+            if change.state == "confirmed":
                 return Verdict(GOOD, msg("store_product.confirmed", what=what))
-            if said.state == "refused":
-                return Verdict(WRONG, store_product_view.refusal_text(said))
+            if change.state == "refused":
+                return Verdict(WRONG, store_product_view.refusal_text(change))
     return None
 
 
@@ -275,14 +275,14 @@ def _check_changes(state: StoreProductState) -> Result:
     why = objection(product, changes)
     if why is not None:
         return Turn(state._replace(changes=()), (), Verdict(WRONG, why))
-    said = parse_update_values(changes)
-    changed = {name: changes[name] for name in changes if product.value(name) != said[name]}
+    values = parse_update_values(changes)
+    changed = {name: changes[name] for name in changes if product.value(name) != values[name]}
     if not changed:
         same = msg("store_product.same", what=store_product_view.field_label(state.field))
         return Turn(state._replace(phase=PAGE, field="", changes=()), (), Verdict(INFO, same))
-    doubtful = price_warnings(product, changed)
-    told = Verdict(ASK, doubtful[0]) if doubtful else None
-    return Turn(state._replace(phase=CONFIRM, changes=tuple(changed.items())), (), told)
+    warnings = price_warnings(product, changed)
+    verdict = Verdict(ASK, warnings[0]) if warnings else None
+    return Turn(state._replace(phase=CONFIRM, changes=tuple(changed.items())), (), verdict)
 
 
 def _handle_confirmation(state: StoreProductState, event: Event, context: Context) -> Result:
@@ -327,5 +327,5 @@ def _send_if_unchanged(state: StoreProductState, now: StoreProduct | None, conte
         return Turn(fresh._replace(phase=VALUE, changes=()), (), Verdict(WRONG, why))
     op = update_write(state.number, context.store, changes, dict(now.values))
     done = fresh._replace(phase=PAGE, field="", changes=(), page=0)
-    told = Verdict(GOOD, msg("store_product.noted", what=store_product_view.format_changes(now, changes)))
-    return Turn(done, (op, *_queries(state.number, context)), told)
+    verdict = Verdict(GOOD, msg("store_product.noted", what=store_product_view.format_changes(now, changes)))
+    return Turn(done, (op, *_queries(state.number, context)), verdict)

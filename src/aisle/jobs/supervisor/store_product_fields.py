@@ -51,8 +51,8 @@ def _parse_text(text: str) -> Any:
         return _split_text(text)
 
 
-def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no figure")
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no figure")
 
 
 def _split_text(text: str) -> Any:
@@ -193,8 +193,8 @@ def parse_day(text: str, now: str) -> str:
             return (today + timedelta(days=int(days[1]))).isoformat()
         if iso := _ISO.fullmatch(text):
             return date(int(iso[1]), int(iso[2]), int(iso[3])).isoformat()
-        if said := _DATE.fullmatch(text):
-            return _next_date(int(said[1]), int(said[2]), said[3] or "", today).isoformat()
+        if match := _DATE.fullmatch(text):
+            return _next_date(int(match[1]), int(match[2]), match[3] or "", today).isoformat()
     except (ValueError, OverflowError):
         pass
     return ""
@@ -387,15 +387,15 @@ def is_write_only(product: StoreProduct, name: str) -> bool:
 def objection(product: StoreProduct, changes: Mapping[str, Json]) -> Msg | None:
     """Return the reason why these values cannot be sent, as far as this host knows. The service decides."""
     for name, value in changes.items():
-        field, room = FIELD_BY_NAME[name], product.level_range(name)
+        field, allowed = FIELD_BY_NAME[name], product.level_range(name)
         if not isinstance(value, Decimal):
             continue
         if field.kind == WHOLE_NUMBER and value != value.to_integral_value():
             return msg("store_product.not_whole")
         if not 0 <= value <= MAX_VALUE:
             return msg("store_product.too_much")
-        if room and value != to_decimal(product.value(name) or -1) and not room.low <= value <= room.high:
-            return msg("store_product.no_room", low=room.low, high=room.high, percentage=room.percentage)
+        if allowed and value != to_decimal(product.value(name) or -1) and not allowed.low <= value <= allowed.high:
+            return msg("store_product.no_room", low=allowed.low, high=allowed.high, percentage=allowed.percentage)
     low, high = (_new_value(product, changes, name) for name in LEVELS)
     if low is not None and high is not None and low > high and not changes.keys().isdisjoint(LEVELS):
         return msg("store_product.above", low=low, high=high)
@@ -419,5 +419,5 @@ def price_warnings(product: StoreProduct, changes: Mapping[str, Json]) -> tuple[
 
 
 def _new_value(product: StoreProduct, changes: Mapping[str, Json], name: str) -> Decimal | None:
-    said = changes.get(name, product.value(name))
-    return None if said == "" else to_decimal(said)
+    value = changes.get(name, product.value(name))
+    return None if value == "" else to_decimal(value)

@@ -70,7 +70,9 @@ class StoreProductState(NamedTuple):
     @property
     def has_refused_change(self) -> bool:
         """True if a change of this product needs a person."""
-        return self.product is not None and any(said.state in ("refused", "unclear") for said in self.product.changes)
+        return self.product is not None and any(
+            change.state in ("refused", "unclear") for change in self.product.changes
+        )
 
 
 Cells = tuple[Msg, ...]
@@ -188,16 +190,16 @@ def format_changes(product: StoreProduct, changes: Mapping[str, Json]) -> Msg:
     return _join_two(parts)
 
 
-def refusal_text(meaning: PendingChange) -> Msg:
+def refusal_text(change: PendingChange) -> Msg:
     """Return the reason why a change was refused: by the service, or because somebody else was faster."""
     return msg(
-        "doubts.note_why" if is_stored_message(meaning.why) else "store_product.refused", why=read_message(meaning.why)
+        "doubts.note_why" if is_stored_message(change.why) else "store_product.refused", why=read_message(change.why)
     )
 
 
-def change_text(meaning: PendingChange) -> Msg:
+def change_text(change: PendingChange) -> Msg:
     """Return a pending change in one line."""
-    return _join_two([_change_message(*each) for each in meaning.fields])
+    return _join_two([_change_message(*each) for each in change.fields])
 
 
 def _change_message(name: str, before: str, after: str) -> Msg:
@@ -245,11 +247,11 @@ def _page_view(state: StoreProductState) -> DetailView:
 
 def _notes(product: StoreProduct | None) -> tuple[Msg, ...]:
     """Return a note on the latest change that was refused or is in doubt."""
-    for said in product.changes if product else ():
-        if said.state == "refused":
-            return (refusal_text(said),)
-        if said.state == "unclear":
-            return (msg("store_product.unclear", what=change_text(said)),)
+    for change in product.changes if product else ():
+        if change.state == "refused":
+            return (refusal_text(change),)
+        if change.state == "unclear":
+            return (msg("store_product.unclear", what=change_text(change)),)
     return ()
 
 
@@ -265,7 +267,7 @@ def _blocks(product: StoreProduct, deliveries: Iterable[ExpectedDelivery]) -> tu
         *_read_only_blocks(product),
         Block(msg("store_product.moments"), (*delivery_rows(deliveries), *_time_rows(product)), is_compact=True),
         Block(msg("store_product.stock"), _pool_rows(product)),
-        Block(msg("store_product.changes"), tuple(_change_row(said) for said in product.changes[:MAX_SHOWN])),
+        Block(msg("store_product.changes"), tuple(_change_row(change) for change in product.changes[:MAX_SHOWN])),
         Block(msg("lookup.about_it"), _read_only_rows(product)),
     )
 
@@ -278,15 +280,15 @@ def _field_row(product: StoreProduct, field: Field) -> Cells:
     """Return a field with its value, and the state of a pending change or the range of a level."""
     cells = [field_label(field.name), format_value(field.name, product.value(field.name))]
     under_way = [
-        said.state
-        for said in product.changes
-        if said.state in ("noted", "sent") and field.name in {name for name, _, _ in said.fields}
+        change.state
+        for change in product.changes
+        if change.state in ("noted", "sent") and field.name in {name for name, _, _ in change.fields}
     ]
-    room = product.level_range(field.name)
+    allowed = product.level_range(field.name)
     if under_way:
         cells.append(msg(STATE_WORDS[under_way[0]]))
-    elif room:
-        cells.append(msg("store_product.room", low=room.low, high=room.high))
+    elif allowed:
+        cells.append(msg("store_product.room", low=allowed.low, high=allowed.high))
     return tuple(cells)
 
 
@@ -319,8 +321,8 @@ def _time_rows(product: StoreProduct) -> tuple[Cells, ...]:
     return tuple(rows)
 
 
-def _change_row(meaning: PendingChange) -> Cells:
-    return (change_text(meaning), msg(STATE_WORDS[meaning.state]), raw(meaning.user), msg("moment", at=meaning.at))
+def _change_row(change: PendingChange) -> Cells:
+    return (change_text(change), msg(STATE_WORDS[change.state]), raw(change.user), msg("moment", at=change.at))
 
 
 def _read_only_rows(product: StoreProduct) -> tuple[Cells, ...]:
@@ -338,12 +340,12 @@ def _read_only_rows(product: StoreProduct) -> tuple[Cells, ...]:
 
 
 def _value_step(state: StoreProductState, product: StoreProduct) -> Step:
-    room = product.level_range(state.field)
+    allowed = product.level_range(state.field)
     now = msg(
         "store_product.now", what=field_label(state.field), value=format_value(state.field, product.value(state.field))
     )
     lines = [Line("product", raw(product.name)), Line("quantity", now)]
-    if room:
+    if allowed:
         lines.append(Line("note", _range_message(product, state.field)))
     if is_write_only(product, state.field):
         lines.append(Line("note", msg("store_product.hidden")))
@@ -358,16 +360,22 @@ def _value_step(state: StoreProductState, product: StoreProduct) -> Step:
 
 
 def _range_message(product: StoreProduct, name: str) -> Msg:
-    room = product.level_range(name)
-    if room is None:
+    allowed = product.level_range(name)
+    if allowed is None:
         return msg("store_product.unsaid")
-    return msg("store_product.room_why", low=room.low, high=room.high, start=room.original, percentage=room.percentage)
+    return msg(
+        "store_product.room_why",
+        low=allowed.low,
+        high=allowed.high,
+        start=allowed.original,
+        percentage=allowed.percentage,
+    )
 
 
 def _confirm_step(state: StoreProductState, product: StoreProduct) -> Step:
-    said = parse_update_values(dict(state.changes))
-    first, *more = [_change_message(name, product.value(name), text) for name, text in said.items()]
-    bound = [name for name in said if product.level_range(name)]
+    values = parse_update_values(dict(state.changes))
+    first, *more = [_change_message(name, product.value(name), text) for name, text in values.items()]
+    bound = [name for name in values if product.level_range(name)]
     return Step(
         name="store_product.sure",
         title=msg("store_product.title_sure"),

@@ -131,13 +131,13 @@ def store_choices(state: StoresState) -> tuple[Msg, ...]:
 
 def page_view(state: StoresState) -> DetailView:
     """Return the page of one store with all its data."""
-    sheet = state.store
+    store = state.store
     return DetailView(
         name="stores.page",
         title=msg("stores.title_of", store=state.store_number),
         prompt=msg("stores.prompt_ways" if store_choices(state) else "stores.prompt_page"),
-        lines=_lines(sheet, state.store_number) if sheet else (Line("note", msg("stores.awaited")),),
-        blocks=_blocks(sheet) if sheet else (),
+        lines=_lines(store, state.store_number) if store else (Line("note", msg("stores.awaited")),),
+        blocks=_blocks(store) if store else (),
         page=state.page,
         choices=store_choices(state),
         key_hints=(*PAGE_HINTS, BACK),
@@ -213,7 +213,7 @@ def _ordering_row(slot: OrderingSlot) -> tuple[Msg, ...]:
 
 def _printer_row(printer: Printer) -> tuple[Msg, ...]:
     cells = [raw(printer.name or printer.address)]
-    cells += [raw(said) for said in (printer.address if printer.name else "", printer.description) if said]
+    cells += [raw(text) for text in (printer.address if printer.name else "", printer.description) if text]
     return (*cells, msg("stores.bluetooth")) if printer.is_bluetooth else tuple(cells)
 
 
@@ -227,13 +227,13 @@ def switch_choices(state: StoresState) -> tuple[Msg, ...]:
 
 def switch_view(state: StoresState) -> Step:
     """Return the question to switch, with its consequences."""
-    sheet = state.store
+    store = state.store
     return Step(
         name="stores.change",
         title=msg("stores.title_change"),
         prompt=msg("stores.prompt_sure" if can_switch(state) else "stores.prompt_stay"),
-        lines=_switch_lines(sheet, state.store_number) if sheet else (Line("note", msg("stores.awaited")),),
-        labelled_values=_unsent_values(sheet) if sheet else (),
+        lines=_switch_lines(store, state.store_number) if store else (Line("note", msg("stores.awaited")),),
+        labelled_values=_unsent_values(store) if store else (),
         choices=switch_choices(state),
         key_hints=(BACK,),
     )
@@ -351,22 +351,22 @@ def _handle_rows(
     state: StoresState, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context
 ) -> Result:
     if id_ == "list":
-        came = pages.handle_rows(
+        turn = pages.handle_rows(
             state._replace(may_have_more=answer.may_have_more),
             answer,
             tuple(parse_store_row(row) for row in rows),
             context,
             _query,
         )
-        if came.effects or not state.open_single_hit:
-            return came
-        hit, fresh = _single_hit(came.state), came.state._replace(open_single_hit=False)
+        if turn.effects or not state.open_single_hit:
+            return turn
+        hit, fresh = _single_hit(turn.state), turn.state._replace(open_single_hit=False)
         return _open_store(fresh, hit, context) if hit else Turn(fresh)
     if id_ == "one" and rows:
         return Turn(state._replace(store=parse_store(rows[0])))
     if id_ == "one":
-        shut = state._replace(store_number="", store=None, is_asking_switch=False)
-        return Turn(shut, (_query(shut, context),), Verdict(WRONG, msg("stores.gone", store=state.store_number)))
+        closed = state._replace(store_number="", store=None, is_asking_switch=False)
+        return Turn(closed, (_query(closed, context),), Verdict(WRONG, msg("stores.gone", store=state.store_number)))
     return Turn(state)
 
 
@@ -428,8 +428,8 @@ def _go_back(state: StoresState, context: Context) -> Result:
     if state.is_asking_switch and not state.is_switching:
         return Turn(state._replace(is_asking_switch=False))
     if state.store_number:
-        shut = state._replace(store_number="", store=None, is_asking_switch=False)
-        return Turn(shut, (_query(shut, context),))
+        closed = state._replace(store_number="", store=None, is_asking_switch=False)
+        return Turn(closed, (_query(closed, context),))
     if state.search or state.typed:
         fresh = StoresState(state.subset, is_switching=state.is_switching)
         return Turn(fresh, (_query(fresh, context),))

@@ -149,13 +149,13 @@ def page_choices(state: TodayState) -> tuple[Msg, ...]:
 
 
 def _figures_view(state: TodayState) -> DetailView:
-    said = dict(state.figures)
+    values = dict(state.figures)
     return DetailView(
         name="today",
         title=msg("today.title"),
         prompt=msg("today.prompt"),
-        lines=(Line("quantity", _headline(said)),),
-        blocks=_blocks(said, state.now) if said else (),
+        lines=(Line("quantity", _headline(values)),),
+        blocks=_blocks(values, state.now) if values else (),
         page=state.page,
         choices=page_choices(state),
         key_hints=(*PAGE_HINTS, BACK),
@@ -165,14 +165,14 @@ def _figures_view(state: TodayState) -> DetailView:
 def _blocks(values: dict[str, Any], now: str) -> tuple[Block, ...]:
     """Return the blocks of figures. Figures of the orders are left out until the order list was read once."""
     figures = () if ORDER_LIST in values.get("unread", ()) else (_order_block(values), _work_block(values))
-    told = _link_reasons(values)
-    why = (Block(msg("today.why"), tuple((each,) for each in told), is_compact=True),) if told else ()
+    reasons = _link_reasons(values)
+    why = (Block(msg("today.why"), tuple((each,) for each in reasons), is_compact=True),) if reasons else ()
     return (*figures, _state_block(values, now), *why)
 
 
 def _link_reasons(values: dict[str, Any]) -> tuple[Msg, ...]:
     """Return what is wrong with the link: unreadable lists and unusable rows, or the reported reason."""
-    rest = tuple(left_out_rows(left) for left in values.get("left_out", ()))
+    rest = tuple(left_out_rows(rows) for rows in values.get("left_out", ()))
     if values["link"] == "partial":
         return (*(unreadable_list(lack) for lack in values.get("lacking", ())), *rest)
     return ((read_message(str(values["why"])),) if values["why"] else ()) + rest
@@ -191,9 +191,9 @@ def _figure_rows(*rows: tuple[str, Any]) -> tuple[tuple[Msg, ...], ...]:
 
 
 def _order_block(values: dict[str, Any]) -> Block:
-    came = msg("number" if values["seen_all_day"] else "today.since_start", value=values["orders_in"])
+    new_orders = msg("number" if values["seen_all_day"] else "today.since_start", value=values["orders_in"])
     rows = _figure_rows(
-        ("today.orders_in", came),
+        ("today.orders_in", new_orders),
         ("today.orders_open", values["orders_open"]),
         ("today.orders_partial", values["orders_partial"]),
         ("today.orders_picked", values["orders_picked"]),
@@ -207,8 +207,8 @@ def _work_block(values: dict[str, Any]) -> Block:
     picks = msg("today.lines_pieces", count=values["work_pick"], pieces=abs(values["pieces_pick"]))
     outbox: dict[str, int] = values["outbox"]
     waiting = sum(outbox.get(name, 0) for name in ("queued", "sending", "in_doubt"))
-    doubtful = sum(outbox.get(name, 0) for name in ("needs_person", "rejected"))
-    here = msg("today.here_only", count=waiting, doubtful=doubtful)
+    in_doubt = sum(outbox.get(name, 0) for name in ("needs_person", "rejected"))
+    here = msg("today.here_only", count=waiting, doubtful=in_doubt)
     return Block(
         msg("today.work"), _figure_rows(("today.work_pick", picks), *rows, ("today.waiting", here)), is_compact=True
     )
@@ -267,9 +267,9 @@ def _hours_view(state: TodayState) -> Chart:
 def _person_series(person: Person, span: range) -> Series:
     by_hour = {hour: sum(count for _, count in kinds) for hour, kinds in person.hours}
     values = tuple(Decimal(by_hour.get(hour, 0)) for hour in span)
-    told = "today.person_here" if person.is_only_here else "today.person"
+    label_id = "today.person_here" if person.is_only_here else "today.person"
     counts = {"picks": person.count_of("pick"), "counts": person.count_of("count"), "moves": person.count_of("move")}
-    return Series(msg(told, who=person.name, **counts), values, sum(values, Decimal(0)))
+    return Series(msg(label_id, who=person.name, **counts), values, sum(values, Decimal(0)))
 
 
 # By location
@@ -279,10 +279,10 @@ def _map_view(state: TodayState) -> Chart:
     """Return a map with a row for each aisle, its locations in walking order, darker for more activity."""
     totals = [Decimal(sum(aisle.counts)) for aisle in state.aisles]
     most = max(state.aisles, key=lambda aisle: max(aisle.counts, default=0), default=None)
-    said: tuple[Line, ...] = ()
+    lines: tuple[Line, ...] = ()
     if most and most.busiest:
         where = msg("today.hottest", place=most.busiest, count=max(most.counts), total=sum(totals, Decimal(0)))
-        said = (Line("note", where),)
+        lines = (Line("note", where),)
     return Chart(
         name="today.places",
         title=msg("today.title_places", what=msg(MAP_NAMES[state.map_kind])),
@@ -294,7 +294,7 @@ def _map_view(state: TodayState) -> Chart:
         if any(totals)
         else (),
         axis=(),
-        lines=said,
+        lines=lines,
         page=state.page,
         empty=msg("today.no_places"),
         choices=page_choices(state),

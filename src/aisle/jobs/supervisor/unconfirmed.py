@@ -90,7 +90,7 @@ class Item(NamedTuple):
     quantity: Decimal | None = None
     line: int = 0
     source: str = ""
-    """Location where it lies or lay."""
+    """Location it came from, or still is at."""
     target: str = ""
 
 
@@ -197,10 +197,12 @@ def page_choices(state: UnconfirmedState) -> tuple[Msg, ...]:
         return (msg("doubts.again_yes"), msg("doubts.again_no"))
     if state.question == CLOSED_BY_HAND:
         return _RESOLUTION_TEXTS
-    doubt = state.entry
-    if doubt is None:
+    entry = state.entry
+    if entry is None:
         return ()
-    return tuple(msg(_CHOICE_TEXTS[way], place=doubt.location, order=doubt.order) for way in operation_choices(doubt))
+    return tuple(
+        msg(_CHOICE_TEXTS[choice], place=entry.location, order=entry.order) for choice in operation_choices(entry)
+    )
 
 
 def _list_view(state: UnconfirmedState) -> ListView:
@@ -210,7 +212,7 @@ def _list_view(state: UnconfirmedState) -> ListView:
         msg("doubts.title"),
         msg("doubts.prompt") if state.total else msg("doubts.prompt_none"),
         (msg("doubts.head_state"), msg("doubts.head_what"), msg("doubts.head_who"), msg("doubts.head_at")),
-        tuple(_operation_row(doubt) for doubt in state.rows),
+        tuple(_operation_row(operation) for operation in state.rows),
         empty=msg("doubts.empty"),
     )
 
@@ -228,8 +230,8 @@ def describe_operation(operation: UnconfirmedOperation) -> Msg:
         return msg("doubts.what_setting", label=first.label or first.product)
     if operation.kind not in _OPERATION_TEXTS or first is None:
         return msg("doubts.what_pick", order=operation.order) if operation.order else raw(operation.operation)
-    said = _describe_item(operation, first)
-    return msg("doubts.what_more", what=said, count=len(operation.items) - 1) if len(operation.items) > 1 else said
+    text = _describe_item(operation, first)
+    return msg("doubts.what_more", what=text, count=len(operation.items) - 1) if len(operation.items) > 1 else text
 
 
 def _describe_item(operation: UnconfirmedOperation, item: Item) -> Msg:
@@ -339,14 +341,14 @@ def _comparison_row(operation: UnconfirmedOperation, comparison: Comparison) -> 
     label = next((item.label for item in operation.items if item.product == comparison.subject), comparison.subject)
     alone = len({each.subject for each in operation.comparisons}) == 1
     where = comparison.location if comparison.location and alone else f"{label} {comparison.location}".strip()
-    said = msg(
+    values = msg(
         "doubts.side",
         before=_format_quantity(comparison.before or "?"),
         after=_format_quantity(comparison.after or "?"),
     )
     return (
         raw(where),
-        said,
+        values,
         *((msg("doubts.meant", ours=_format_quantity(comparison.ours)),) if comparison.ours else ()),
     )
 
@@ -502,12 +504,12 @@ def _open_entry(state: UnconfirmedState, operation: UnconfirmedOperation, contex
 
 def _open_scanned(state: UnconfirmedState, match: Match, context: Context) -> Result:
     """Open the first entry in the window that contains the scanned record."""
-    for doubt in state.rows:
-        places = {place for item in doubt.items for place in (item.source, item.target)}
-        products = {item.product for item in doubt.items}
-        named = {ORDER: {doubt.order}, PRODUCT: products, LOCATION: places}.get(match.kind, set())
+    for operation in state.rows:
+        places = {place for item in operation.items for place in (item.source, item.target)}
+        products = {item.product for item in operation.items}
+        named = {ORDER: {operation.order}, PRODUCT: products, LOCATION: places}.get(match.kind, set())
         if match.key in named:
-            return _open_entry(state, doubt, context)
+            return _open_entry(state, operation, context)
     return Turn(state, (), Verdict(INFO, msg("doubts.none_of", label=match.label or match.key)))
 
 
@@ -547,10 +549,10 @@ def _resolve(state: UnconfirmedState, operation: UnconfirmedOperation, decision:
     """Resolve the operation. It leaves the list at once; refresh both sides, so that the screens show them."""
     rows = tuple(row for row in state.rows if row.op_id != operation.op_id)
     state = state._replace(rows=rows, total=max(len(rows), state.total - 1), entry=None, question="", page=0, cursor=-1)
-    wishes = [Refresh("order", operation.order)] if operation.order else []
-    wishes += [Refresh("product", item.product) for item in operation.items[:4] if item.product]
+    refreshes = [Refresh("order", operation.order)] if operation.order else []
+    refreshes += [Refresh("product", item.product) for item in operation.items[:4] if item.product]
     return Turn(
-        state, (Resolve(operation.op_id, decision, note), *wishes), Verdict(GOOD, msg(_RESOLVED_TEXTS[decision]))
+        state, (Resolve(operation.op_id, decision, note), *refreshes), Verdict(GOOD, msg(_RESOLVED_TEXTS[decision]))
     )
 
 
@@ -568,7 +570,7 @@ def _parse_operation(row: Mapping[str, Any]) -> UnconfirmedOperation:
         evidence=str(row["looks"]),
         items=tuple(_parse_item(item) for item in row["items"]),
         comparisons=tuple(Comparison(**side) for side in row["sides"]),
-        choices=tuple(str(way) for way in row["ways"]),
+        choices=tuple(str(choice) for choice in row["ways"]),
         order=str(row["order"]),
         location=str(row["place"]),
         product=str(row["product"]),
