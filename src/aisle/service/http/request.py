@@ -39,6 +39,9 @@ _PARSER = ThreadPoolExecutor(1, "aisle-parse")
 """All that it does takes the interpreter from others now and then: two at once would take it twice as often."""
 MOST_VALUES = 750_000
 """What reads JSON lets nobody else go on between two numbers or lists: of more it would make hundreds of megabytes."""
+_VALUES_PER_ITEM = 30
+_LISTS_PER_ITEM = 5
+"""So many values, and lists and objects, each row or line may have on average: a list of no length costs most."""
 _MAX_ERRORS = 50
 _MOST_NAMES = 1000
 KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
@@ -280,8 +283,7 @@ async def read_body(
     if declared > limit:
         raise _too_large(limit)
     await begin(declared)
-    parts: list[bytes] = []
-    size, more = 0, True
+    body, size, more = bytearray(), 0, True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -291,10 +293,10 @@ async def read_body(
         took(len(part))
         if size > limit:
             raise _too_large(limit)
-        parts.append(part)
+        body += part
         if size > declared:
             await begin(size)
-    return b"".join(parts)
+    return bytes(body)
 
 
 def _too_large(limit: int) -> Refusal:
@@ -318,8 +320,8 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], max_items: int, *, is_requ
     """
     if not raw.strip():
         return _empty_body(adapter, is_required=is_required)
-    if len(raw) > SMALL and sum(map(raw.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        raise Refusal(413, f"At most {MOST_VALUES:,} values are taken in one request.")
+    if len(raw) > SMALL:
+        _check_shape(raw, max_items)
     try:
         with _uncollected():
             value = json.loads(
@@ -342,6 +344,15 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], max_items: int, *, is_requ
     if errors := validation_errors(adapter, value, is_large=len(raw) > SMALL):
         raise _validation_refusal(adapter, errors)
     return value
+
+
+def _check_shape(raw: bytes, max_items: int) -> None:
+    """Raises Refusal (413) for what would come to too many values, before any is made."""
+    lists = raw.count(b"[") + raw.count(b"{")
+    if lists + raw.count(b",") > (most := min(MOST_VALUES, max_items * _VALUES_PER_ITEM)):
+        raise Refusal(413, f"At most {most:,} values are taken in one request.")
+    if lists > (most := max_items * _LISTS_PER_ITEM):
+        raise Refusal(413, f"At most {most:,} lists and objects are taken in one request.")
 
 
 def _empty_body(adapter: TypeAdapter[Any], *, is_required: bool) -> Any:
