@@ -5,11 +5,6 @@ with its connection is in doubt. Redirects are not followed, the environment is 
 timeout.
 """
 
-<<<<<<< HEAD
-=======
-# ruff: noqa: E402 - modules are blocked before httpx is imported
-
->>>>>>> main
 from __future__ import annotations
 
 import asyncio
@@ -22,17 +17,6 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
-<<<<<<< HEAD
-=======
-from typing import NamedTuple
-
-# httpx would load its command line, and with it click, rich and pygments if installed: 7 MB and 70 ms.
-cast(dict[str, Any], sys.modules).setdefault("httpx._main", None)
-# httpcore imports sniffio several times in every request; if it is missing, the whole path is searched each time.
-if find_spec("sniffio") is None:
-    cast(dict[str, Any], sys.modules)["sniffio"] = None
-
->>>>>>> main
 import httpx
 
 from aisle.client.errors import NotSent, OutcomeUnknown, ResponseTooLong
