@@ -122,14 +122,14 @@ def lookup_keys(text: str) -> tuple[str, ...]:
     decides. `text` has no AIM prefix.
     """
     text = text.strip()
-    neat = normalise_code(text)
+    normalised = normalise_code(text)
     keys = [text, text.casefold(), canonical_key(text)]
-    if neat != text:
-        keys += [neat, neat.casefold(), canonical_key(neat)]
-    if _are_digits(neat):
-        expanded = expand_upc_e(neat) if len(neat) == 8 else ""
-        keys += [canonical_key(other) for other in (expanded, *_upc_e_forms(neat)) if other]
-        keys += sscc_forms(neat)
+    if normalised != text:
+        keys += [normalised, normalised.casefold(), canonical_key(normalised)]
+    if _are_digits(normalised):
+        expanded = expand_upc_e(normalised) if len(normalised) == 8 else ""
+        keys += [canonical_key(other) for other in (expanded, *_upc_e_forms(normalised)) if other]
+        keys += sscc_forms(normalised)
     return _deduplicate(keys)
 
 
@@ -140,13 +140,13 @@ def guessed_keys(text: str) -> tuple[str, ...]:
     digits; ISBN-10 and ISBN-13, ISMN, ISSN; inner blanks; a code after symbology letters. Use them only if exactly one
     object has one of them.
     """
-    neat = normalise_code(text)
-    bare = neat.replace(" ", "") if any(map(str.isdigit, neat)) else neat
+    normalised = normalise_code(text)
+    bare = normalised.replace(" ", "") if any(map(str.isdigit, normalised)) else normalised
     bare = normalise_code(re.sub(r"^(?i:issn|isbn|ismn):?(?=M?[\dX-]+$)", "", bare))
-    named = _SYMBOLOGY_LETTER.fullmatch(neat)
-    coded = [canonical_key(named[1])] if named and has_valid_check_digit(named[1]) else []
+    lettered = _SYMBOLOGY_LETTER.fullmatch(normalised)
+    coded = [canonical_key(lettered[1])] if lettered and has_valid_check_digit(lettered[1]) else []
     keys = _deduplicate(
-        [canonical_key(bare), *coded, *_guess_keys(bare), *(_add_on_keys(neat) if bare == neat else ())]
+        [canonical_key(bare), *coded, *_guess_keys(bare), *(_add_on_keys(normalised) if bare == normalised else ())]
     )
     certain = lookup_keys(text)
     return tuple(key for key in keys if key not in certain)
@@ -164,8 +164,8 @@ def may_identify(key: str, number: str, text: str) -> bool:
         or _has_check_digit(number)
     ):
         return True
-    neat = normalise_code(text)
-    return key in (canonical_key(text), canonical_key(neat), canonical_key(neat.replace(" ", "")))
+    normalised = normalise_code(text)
+    return key in (canonical_key(text), canonical_key(normalised), canonical_key(normalised.replace(" ", "")))
 
 
 def _guess_keys(code: str) -> Iterator[str]:

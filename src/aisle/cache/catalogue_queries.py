@@ -73,8 +73,8 @@ def _window(
     skip, count = (max(0, behind), min(size, total - first)) if from_end else (first, size)
     if count <= 0:
         return []
-    way = "DESC" if from_end else "ASC"
-    sql = f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{condition} ORDER BY p.product_number {way} LIMIT ? OFFSET ?"
+    direction = "DESC" if from_end else "ASC"
+    sql = f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{condition} ORDER BY p.product_number {direction} LIMIT ? OFFSET ?"
     rows = fetch(cache, sql, *values, count, skip)
     return rows[::-1] if from_end else rows
 

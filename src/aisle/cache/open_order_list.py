@@ -24,9 +24,9 @@ from aisle.outbox.rebase import PICKED
 from aisle.tuples import NamedTuple
 
 MAX_KEPT_STATES = 500
-"""Number of kept states up to which nobody checks if the orders still have pending operations."""
+"""Number of kept states beyond which orders without pending operations are dropped."""
 MAX_COUNTED_OPERATIONS = 500
-"""Number of operations whose relevant part is kept; for others it is computed anew."""
+"""Number of operations whose relevant part is kept; for others it is computed again."""
 ORDER_BATCH = 25
 """Orders whose operations are read at once."""
 
@@ -89,10 +89,10 @@ class PendingOrderStates:
         self, cache: apsw.Connection, pending: OverlayIndex, numbers: Iterable[str]
     ) -> dict[str, PendingOrderState]:
         """Return by number the states of those of these orders that are cached and have pending operations."""
-        wanted = [number for number in numbers if pending.may_contain(number)]
+        pending_numbers = [number for number in numbers if pending.may_contain(number)]
         found: dict[str, PendingOrderState] = {}
-        for first in range(0, len(wanted), ORDER_BATCH):
-            found |= self._states_of_batch(cache, pending, wanted[first : first + ORDER_BATCH])
+        for first in range(0, len(pending_numbers), ORDER_BATCH):
+            found |= self._states_of_batch(cache, pending, pending_numbers[first : first + ORDER_BATCH])
         if len(self._states) > max(MAX_KEPT_STATES, 2 * self._pending_count):
             self._states = {number: each for number, each in self._states.items() if pending.may_contain(number)}
             self._pending_count = len(self._states)

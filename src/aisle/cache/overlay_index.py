@@ -237,16 +237,16 @@ class OverlayIndex(Mapping[str, tuple[Operation, ...]]):
         return found
 
     def __getitem__(self, key: str) -> tuple[Operation, ...]:
-        made = self._operations.get(key)
-        if made is None:
+        value = self._operations.get(key)
+        if value is None:
             entries = self._entries[key]
             self._source.load(entries.values())
             loaded = (entries[n].operation for n in sorted(entries))
-            made = tuple(each for each in loaded if each and key in _keys_touched(each, self._keys_of))
-            self._operations.put(key, made, 1 + len(made))
-        if not made:
+            value = tuple(each for each in loaded if each and key in _keys_touched(each, self._keys_of))
+            self._operations.put(key, value, 1 + len(value))
+        if not value:
             raise KeyError(key)
-        return made
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in list(self._entries) if name in self)

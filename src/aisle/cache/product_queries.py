@@ -91,8 +91,8 @@ def _next_delivery_rows(
     service_lines: dict[str, list[DeliveryLine]] = {head.number: [] for head in deliveries}
     for number, line, quantity, received, barcode in fetch(cache, _LINES_OF_PRODUCT, product, to_text(list(lines))):
         announced = None if quantity is None else to_decimal(quantity)
-        known = {"line_number": int(line), "product_number": product, "quantity": announced}
-        lines[number].append({**known, "received": to_decimal(received)})
+        fields = {"line_number": int(line), "product_number": product, "quantity": announced}
+        lines[number].append({**fields, "received": to_decimal(received)})
         service_lines[number].append(DeliveryLine(int(line), product, str(barcode), quantity, received))
     rows = []
     for head in deliveries:

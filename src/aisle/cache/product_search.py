@@ -304,7 +304,7 @@ def load_product(
     if operations:
         apply_to_stock(stock_entry, number, operations, began)
         hit[0] = stock_entry.get("most_likely_quantity")
-    places = stock_locations(stock_entry)
+    locations = stock_locations(stock_entry)
     named = {**{str(pool): name for pool, name in configured_pools.items()}, **_pool_names(cache, store)}
     row: Row = {
         **(parse_row(catalogue) if catalogue else {}),
@@ -315,7 +315,7 @@ def load_product(
             for pool, quantity in pool_quantities(stock_entry, "most_likely_pool_").items()
         ],
         "places": sort_by_walk_order(
-            places, load_walk_orders(cache, {str(place["location_code"]) for place in places})
+            locations, load_walk_orders(cache, {str(location["location_code"]) for location in locations})
         ),
         "in_catalogue": bool(catalogue),
     }

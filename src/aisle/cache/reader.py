@@ -120,8 +120,8 @@ class CacheReader:
 
     def find(self, keys: Iterable[str]) -> list[Candidate]:
         """Return everything stored under these keys (`aisle.barcode_keys.lookup_keys`), in the order of the keys."""
-        wanted = list(keys)
-        found: list[Candidate] = self._read_safely(lambda: self._find_candidates(wanted))
+        key_list = list(keys)
+        found: list[Candidate] = self._read_safely(lambda: self._find_candidates(key_list))
         return found
 
     def _find_candidates(self, keys: Iterable[str]) -> list[Candidate]:

@@ -92,7 +92,7 @@ class CourierMonitor:
             self._kill()
 
     def reset(self) -> None:
-        """Forget what was seen, because there is no courier."""
+        """Reset the state, because there is no courier."""
         self._heartbeat, self._heartbeat_at, self._checked_at = (0, 0), 0.0, 0.0
         self._is_stopped = self.is_older_version = False
         self.token_file = ""
@@ -130,9 +130,9 @@ class CourierMonitor:
 
 
 def _has_open(pid: int, path: Path) -> bool:
-    wanted = path.stat()
+    file_stat = path.stat()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(OSError):
-            if os.path.samestat(descriptor.stat(), wanted):
+            if os.path.samestat(descriptor.stat(), file_stat):
                 return True
     return False

@@ -66,9 +66,9 @@ class FairLock:
 
     def release(self) -> None:
         """Let the next waiter become first, or leave the queue; may be called twice."""
-        place, self._waiter = self._waiter, None
-        if place is not None and not place.finish_once():
-            self._fd = place.fd
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.finish_once():
+            self._fd = waiter.fd
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

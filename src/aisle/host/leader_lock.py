@@ -95,7 +95,7 @@ class LeaderLock:
     def acquire_when_free(self, second_fd: int, make_leader: Callable[[], Leader]) -> bool:
         """Wait without limit until the lock is free, and take it. Return False if its file was deleted.
 
-        The process sleeps meanwhile; the kernel hands the lock over.
+        The process sleeps meanwhile; the kernel passes the lock on.
         """
         fcntl.flock(second_fd, fcntl.LOCK_EX)
         if not self._keep_if_current(second_fd):

@@ -276,18 +276,18 @@ def matching_topics(topics: Iterable[str], subscription: Collection[str] | None)
 
     None means an unknown subscription, which everything concerns. Topics of every screen concern all.
     """
-    found, named = [], False
+    found, is_named = [], False
     for topic in topics:
-        whole, _, key = topic.partition("/")
+        topic_name, _, key = topic.partition("/")
         if topic == LINK or (subscription and key and topic in subscription):
             found.append(topic)
-            named = True
-        elif topic == SYNC or subscription is None or ANYTHING in subscription or whole in subscription:
+            is_named = True
+        elif topic == SYNC or subscription is None or ANYTHING in subscription or topic_name in subscription:
             found.append(topic)
-        elif not key and any(each.startswith(f"{whole}/") for each in subscription):
+        elif not key and any(each.startswith(f"{topic_name}/") for each in subscription):
             found.append(topic)
-            named = True
-    return found, named
+            is_named = True
+    return found, is_named
 
 
 def format_topic(name: str, key: str) -> str:

@@ -306,8 +306,8 @@ class OperationQueue(RestoreReplay):
         because with many queued operations the same rows would be scanned each time.
         """
         found: list[Operation] = []
-        asked = self._clock(), to_text(list(principals)), max(limit, _MAX_CHECKED)
-        with closing(self._db.execute(_READY, asked)) as ready:
+        query_args = self._clock(), to_text(list(principals)), max(limit, _MAX_CHECKED)
+        with closing(self._db.execute(_READY, query_args)) as ready:
             for n, op_id in ready:
                 ops = [] if op_id in exclude else self._select("SELECT * FROM operation WHERE n = ?", n)
                 found += [op for op in ops if not self._must_wait_for_products(op, principals)]
@@ -318,8 +318,8 @@ class OperationQueue(RestoreReplay):
     def _must_wait_for_products(self, op: Operation, principals: Sequence[str]) -> bool:
         """Return True if an earlier operation on its products is being sent or may be sent now."""
         lanes = product_lanes(write_of_operation(op)).difference(op.lanes)
-        asked = to_text(sorted(lanes)), op.n, to_text(list(principals))
-        return bool(lanes) and fetch_one(self._db, _EARLIER_FOR_PRODUCTS, *asked) is not None
+        query_args = to_text(sorted(lanes)), op.n, to_text(list(principals))
+        return bool(lanes) and fetch_one(self._db, _EARLIER_FOR_PRODUCTS, *query_args) is not None
 
     def next_due_at(self, checked_at: float | None = None) -> float | None:
         """Return the earliest time at which a queued operation becomes due after `checked_at`, or after now; None if
@@ -383,7 +383,7 @@ class OperationQueue(RestoreReplay):
     ) -> None:
         """Record that the service has it. The operation stays overlaid until it is read back.
 
-        Excess that found no room on a line (`excess`, or found before sending) is stored for a person.
+        Quantities that no line could take (`excess`, or found before sending) are stored for a person.
         """
         with transaction(self._db):
             before = fetch_one(self._db, "SELECT confirmed_at, evidence, answer FROM operation WHERE op_id = ?", op_id)

@@ -1,4 +1,4 @@
-"""Excess of confirmed updates: picked goods that found no room on their line.
+"""Excess of confirmed updates: picked goods beyond what their line can take.
 
 They are in a person's hand and recorded nowhere until that person reports them put back. Each is stored as a refused
 operation of its own, so that every list of refusals has it.
@@ -114,9 +114,9 @@ def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:
 
 def added_excess(earlier_answer: str, lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the excess beyond that of an earlier answer to the same operation."""
-    known = {int(row["line_number"]): to_decimal(row[EXCESS]) for row in parse_excess(earlier_answer)}
-    now = [{**row, EXCESS: to_decimal(row[EXCESS]) - known.get(int(row["line_number"]), 0)} for row in lines]
-    return [row for row in now if row[EXCESS]]
+    reported = {int(row["line_number"]): to_decimal(row[EXCESS]) for row in parse_excess(earlier_answer)}
+    added = [{**row, EXCESS: to_decimal(row[EXCESS]) - reported.get(int(row["line_number"]), 0)} for row in lines]
+    return [row for row in added if row[EXCESS]]
 
 
 def merge_answers(earlier: str, current: str) -> str:

@@ -55,8 +55,8 @@ def normalise_input(text: str, *, is_free_text: bool = False) -> str:
 
     `is_free_text`: words are expected and stay unchanged; only digits and signs are normalised.
     """
-    neat = _normalise_multiplier(to_ascii_forms(text))
-    return text if is_free_text and not _NO_LETTERS.fullmatch(neat) else neat
+    normalised = _normalise_multiplier(to_ascii_forms(text))
+    return text if is_free_text and not _NO_LETTERS.fullmatch(normalised) else normalised
 
 
 def _normalise_multiplier(neat: str) -> str:
@@ -261,10 +261,10 @@ def multiply(text: str, allows_decimals: bool) -> Meaning | None:
 
 def _check_quantity(value: Decimal, text: str, allows_decimals: bool, code: str = "") -> Meaning:
     exponent = value.as_tuple().exponent
-    places = -exponent if isinstance(exponent, int) else 0
-    if places > 0 and not allows_decimals:
+    decimal_places = -exponent if isinstance(exponent, int) else 0
+    if decimal_places > 0 and not allows_decimals:
         return RefusedInput("input.decimal", text)
-    if places > MAX_DECIMALS:
+    if decimal_places > MAX_DECIMALS:
         return RefusedInput("input.places", text)
     return Quantity(value, code)
 
@@ -339,8 +339,10 @@ def _parse_aim_code(
 def _parse_multiplied(
     number: str, rest: str, in_store_patterns: tuple[InStorePattern, ...]
 ) -> Meaning | tuple[Interpretation, ...]:
-    ways = _parse_code(rest, in_store_patterns) if rest else ()
-    multiplied = _multiply_interpretations(number, ways) if needs_look_up(ways) else ways
+    interpretations = _parse_code(rest, in_store_patterns) if rest else ()
+    multiplied = (
+        _multiply_interpretations(number, interpretations) if needs_look_up(interpretations) else interpretations
+    )
     return multiplied if rest or not needs_look_up(multiplied) else Multiplier(number)
 
 
