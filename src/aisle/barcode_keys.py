@@ -1,7 +1,7 @@
 """Keys of barcodes, so that all spellings of a code find the same object. Pure; used by session and service.
 
-A stored code has the keys `index_keys`. A scanned or typed code is looked up by `lookup_keys`, which are certain, and
-then by `guessed_keys`, which count only if exactly one object has them.
+A stored code has the keys `index_keys`. A scanned or typed code is looked up by `lookup_keys`, which are certain. Then
+follow `guessed_keys`, which count only if exactly one object has them.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _ASCII_FORMS = str.maketrans(
 def normalise_code(code: str) -> str:
     """Return a code as a scanner with default settings sends it.
 
-    Digits of every script and full-width characters become ASCII. Removed are the asterisks of Code 39, the `(01)` of a
-    printed GTIN, and blanks, hyphens and points in a number with a valid check digit.
+    Digits of every script and full-width characters become ASCII. The asterisks of Code 39 and the `(01)` of a printed
+    GTIN are removed; so are blanks, hyphens and points in a number with a valid check digit.
     """
     text = to_ascii_forms(code).strip()
     if text.isalnum() and len(text) != _ELEMENT_LENGTH:
@@ -90,8 +90,8 @@ def _has_check_digit(digits: str) -> bool:
 def canonical_key(code: str) -> str:
     """Return the one key under which a stored code is found, however it is written.
 
-    White space at both ends is removed. If the rest is 6 to 14 ASCII digits (the lengths of UPC-E, EAN-8, UPC-A, EAN-13
-    and GTIN-14), leading zeros are removed, but never the last digit (`000000` is `0`). Everything else is casefolded
+    White space at both ends is removed. A rest of 6 to 14 ASCII digits (the lengths of UPC-E, EAN-8, UPC-A, EAN-13 and
+    GTIN-14) loses its leading zeros, but never its last digit (`000000` is `0`). Everything else is casefolded
     (`str.casefold`), inner characters untouched. Nothing is padded, checked or expanded, so
     `canonical_key(canonical_key(x)) == canonical_key(x)`. Empty text gives the empty string: store nothing under that.
     """
@@ -311,8 +311,10 @@ def ismn_13_of(code: str) -> str:
 
 
 def issn_13_of(code: str) -> Iterator[str]:
-    """Yield every EAN-13 of an ISSN (`1234-5679`, hyphen optional), variant 00 first; none if its check digit is
-    wrong."""
+    """Yield every EAN-13 of an ISSN (`1234-5679`, hyphen optional), variant 00 first.
+
+    Yield none if its check digit is wrong.
+    """
     found = _ISSN.fullmatch(code)
     if found is None:
         return

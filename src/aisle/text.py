@@ -73,8 +73,10 @@ def clean(text: str, limit: int = MAX_LENGTH) -> str:
 
 
 def _clean_once(text: str) -> str:
-    """Run one pass of `clean`. A removal may change the neighbours of a character; text that a pass leaves unchanged is
-    clean."""
+    """Run one pass of `clean`; text that a pass leaves unchanged is clean.
+
+    A removal may change the neighbours of a character.
+    """
     cleaned: list[str] = []
     marks = 0
     for char in re.sub(_INVISIBLE, "", text):
@@ -212,8 +214,7 @@ def shorten_distinctly(texts: Sequence[str], cells: int, *, mark: str = ELLIPSIS
 
 
 def _shorten_common_prefix(group: Collection[str], cells: int, mark: str) -> dict[str, str]:
-    """Return texts that would look equal, cut in their common beginning and then in the middle, at the end, or at the
-    start.
+    """Return texts that would look equal, cut in their common beginning and then in the middle, at the end or start.
 
     The cut that leaves the most of them different is used.
     """
@@ -270,8 +271,10 @@ def wrap(text: str, cells: int, rows: int, *, first: int = 0, mark: str = ELLIPS
 
 
 def _last_break(text: str, end: int) -> int:
-    """Return the last space before `end` at which a line may break; not before the signs that French separates by a
-    space."""
+    """Return the last space before `end` at which a line may break.
+
+    It is not before the signs that French separates by a space.
+    """
     last = space = end if text[end] == " " else text.rfind(" ", 0, end)
     while space > 0 and (text[space + 1] in "?!:;»" or text[space - 1] == "«"):
         space = text.rfind(" ", 0, space)
@@ -280,8 +283,10 @@ def _last_break(text: str, end: int) -> int:
 
 @lru_cache(maxsize=2048)
 def to_ascii(text: str) -> str:
-    """Return clean text for a terminal without UTF-8: accents are removed, lines and bars replaced, the rest becomes
-    `?`."""
+    """Return clean text for a terminal without UTF-8.
+
+    Accents are removed, lines and bars replaced; the rest becomes `?`.
+    """
     if text.isascii():
         return text
     folded = normalize("NFKD", text.translate(_ASCII_FORMS)).translate(_ASCII_FORMS)

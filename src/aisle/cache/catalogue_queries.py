@@ -80,8 +80,10 @@ def _window(
 
 
 def _sql_conditions(args: Mapping[str, Json]) -> tuple[str, list[Any]]:
-    """Return the conditions as SQL and their values. Each has an index that begins with its column, or matches few
-    products."""
+    """Return the conditions as SQL and their values.
+
+    Each has an index that begins with its column, or matches few products.
+    """
     where, values = [], []
     for name in FACET_COLUMNS:
         if args.get(name):

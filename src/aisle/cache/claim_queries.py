@@ -143,12 +143,11 @@ def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence
 
 
 def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
-    """Add `walker`, `walker_name` and `walker_terminal` to each order, in place; empty if nobody has it in an open
-    batch.
+    """Add `walker`, `walker_name` and `walker_terminal` to each order, in place: the person with it in an open batch.
 
-    If it is in several batches of this host, the last opened one counts. If the order is assigned to a person, only the
-    batches of that person count until it is opened; opening ends the assignment (see `opened` in
-    aisle.jobs.pick.orders).
+    They are empty if there is none. If it is in several batches of this host, the last opened one counts. If the order
+    is assigned to a person, only the batches of that person count until it is opened; opening ends the assignment (see
+    `opened` in aisle.jobs.pick.orders).
     """
     numbers = [str(row["order_number"]) for row in rows]
     found = fetch(outbox, _BATCH_PICKERS, to_text(numbers)) if rows else []

@@ -173,8 +173,10 @@ def _pending_keys(
 
 
 def load_delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> QueryResult:
-    """Return one delivery with its `lines`; unannounced ones at the end (`line_number` 0 until the service numbers
-    them)."""
+    """Return one delivery with its `lines`, unannounced ones at the end.
+
+    An unannounced line has `line_number` 0 until the service numbers it.
+    """
     rows = fetch(cache, _DELIVERIES_BY_NUMBER, to_text([number]))
     if not rows:
         return [], 0

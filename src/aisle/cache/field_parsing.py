@@ -161,8 +161,10 @@ def _is_key(value: object) -> bool:
 
 
 def number_field(raw: RawRow, name: str) -> int | float | None:
-    """Return a number field as SQLite stores it; None if missing. Numbers in text are accepted. Raise InvalidRow
-    otherwise."""
+    """Return a number field as SQLite stores it; None if missing. Numbers in text are accepted.
+
+    Raise InvalidRow for any other value.
+    """
     value = raw.get(name)
     if value is None or value == "":
         return None
@@ -178,8 +180,10 @@ def number_field(raw: RawRow, name: str) -> int | float | None:
 
 
 def required_number(raw: RawRow, name: str) -> int | float:
-    """Return a number that the interface guarantees. Raise InvalidRow if it is missing: a missing number is not
-    zero."""
+    """Return a number that the interface guarantees.
+
+    Raise InvalidRow if it is missing: a missing number is not zero.
+    """
     found = number_field(raw, name)
     if found is None:
         raise InvalidRow(f"{name} is missing", name)

@@ -128,12 +128,11 @@ def _matches(step: LocationStep, words: Sequence[str], aisle: str | None) -> boo
 def load_location(
     cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Mapping[str, Json]
 ) -> QueryResult:
-    """Return one location with everything at it and its neighbours in walking order (`before`, `after`; empty at an
-    end).
+    """Return one location with everything at it.
 
-    `unsaid`: no stock is cached at all. `unnamed`: no stock entry names a location. `total` and `quantity` cover
-    everything at the location. `products` are sorted by name, at most `size` of them, or only `product_number` if
-    given.
+    `before`, `after`: its neighbours in walking order, empty at an end. `unsaid`: no stock is cached at all. `unnamed`:
+    no stock entry names a location. `total` and `quantity` cover everything at the location. `products` are sorted by
+    name, at most `size` of them, or only `product_number` if given.
     """
     code = str(args["location_code"])
     at = walk_order.position_by_code.get(code)
@@ -220,8 +219,7 @@ class _StockHere:
                     self._overlaid[code].append((str(product[1]), number, row))
 
     def sums(self, code: str) -> Row:
-        """Return the number of products (`products`) and the total `quantity` at a location; None if a quantity is
-        unknown."""
+        """Return the number of `products` and the total `quantity` at a location; None if a quantity is unknown."""
         sql = "SELECT products, quantity, unsaid FROM place_tally WHERE location_code = ?"
         products, quantity, unsaid = fetch_one(self._cache, sql, code) or (0, 0.0, 0)
         replaced = [quantity for lies, quantity in self._cached[code].values() if lies]
@@ -377,8 +375,10 @@ class _LocationUse:
         )
         cached_numbers = [str(number) for (number,) in fetch(cache, _PRODUCTS_AT_LOCATION, code)]
         self.numbers = list(dict.fromkeys([*stock_overlay.products_touched_at(code), *cached_numbers]))
-        """Products at the location. Products of pending operations come first: a location in use for orders gets these
-        mostly."""
+        """Products at the location, those of pending operations first.
+
+        A location in use for orders mostly gets goods by pending operations.
+        """
 
     def is_used(self) -> bool:
         """Return True if goods of an order are here."""

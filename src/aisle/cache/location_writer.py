@@ -1,5 +1,7 @@
-"""Writing of locations and their tags. Tags have a table of their own, because they are queried live and few locations
-have any."""
+"""Writing of locations and their tags.
+
+Tags have a table of their own, because they are queried live and few locations have any.
+"""
 
 from __future__ import annotations
 

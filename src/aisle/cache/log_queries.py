@@ -39,8 +39,10 @@ SELECT * FROM operation INDEXED BY operation_logs
 WHERE operation = 'create-store-product-logs' AND created_at >= ?1 AND store = ?2
   AND (?3 = '' OR app_user = ?3 OR instr(body, ?4)) ORDER BY n
 """
-"""Entries of one person or of all. The body is searched too, because an entry may name another user than its
-operation."""
+"""Entries of one person or of all.
+
+The body is searched too, because an entry may name another user than its operation.
+"""
 
 _LOG_ENTRIES = f"""
 SELECT key, at, raw FROM log INDEXED BY log_told
@@ -154,8 +156,7 @@ def is_undo(row: Row) -> bool:
 
 
 def _is_listed(row: Row) -> bool:
-    """Return True if an entry of the service's log is a count, a loss or a correction; no movement, receipt or
-    shortage."""
+    """Return True if a log entry is a count, a loss or a correction; no movement, receipt or shortage."""
     if row["source"] in ("short", "rejected"):
         return False
     reason, counted = row["reason_code"] is not None, row["counted_quantity"] is not None
@@ -346,8 +347,8 @@ BEFORE_ALL, AFTER_ALL = "\0", "\U0010ffff"
 def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult | WindowRows:
     """Return a window on the log, youngest first, or the one entry with this `key`.
 
-    Filters: `since` and `until` (days, ISO 8601; `until` is excluded), `product_number`, `app_user_name`,
-    `reason_code`, `review_status`, `reference` (a part of it), `source` (column `work`), `from_id`, `to_id`,
+    Filters: `since` and `until` (days, ISO 8601; `until` is excluded), `from_id`, `to_id`, `product_number`,
+    `app_user_name`, `reason_code`, `review_status`, `reference` (a part of it). Also `source` (column `work`),
     `location_code` (a code or its beginning), and words to `search`; a word that can only be a location code filters by
     these locations.
 
@@ -430,8 +431,10 @@ def _locations_by_code(cache: apsw.Connection, text: str) -> list[str]:
 
 
 def _locations_meant(cache: apsw.Connection, text: str) -> list[str]:
-    """Return the locations that a search text means. The beginning of a code counts only if it is no plain word or
-    number."""
+    """Return the locations that a search text means.
+
+    The beginning of a code counts only if it is no plain word or number.
+    """
     code = text.strip().casefold()
     found = _locations_by_code(cache, code)
     return found if [code] == [each.casefold() for each in found] or not (code.isalpha() or code.isdigit()) else []

@@ -82,8 +82,7 @@ def entry_price(entry: Mapping[str, Any]) -> Any:
 
 
 def entry_identity(product: str, location: str, user: str, number_or_moment: str) -> str:
-    """Return the identity of an entry, by its number or its time, as an undo of it refers to it; empty without
-    either."""
+    """Return the identity of an entry by its number or its time, as an undo refers to it; empty without either."""
     moment = to_utc_text(number_or_moment) if "T" in number_or_moment else ""
     return (
         "\n".join((moment, product, location.casefold(), user) if moment else (number_or_moment, product))
@@ -214,8 +213,10 @@ NUMBER_FIELDS = ("id", "product_number", "customer_order_number", "reference")
 
 
 DELETE_BATCH = 2000
-"""Greatest number of old entries deleted in one write, because other writers wait meanwhile; later writes delete the
-rest."""
+"""Greatest number of old entries deleted in one write, because other writers wait meanwhile.
+
+Later writes delete the rest.
+"""
 
 _DELETE_OLD = f"""
 DELETE FROM log WHERE key IN (
@@ -279,8 +280,10 @@ def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, 
 
 
 def _replace_entries(connection: apsw.Connection, new_rows: Sequence[LogRow], deleted_keys: Sequence[str]) -> None:
-    """Delete and insert entries, because the sums are kept by triggers and a plain replacement would not subtract old
-    rows."""
+    """Delete and insert entries.
+
+    Triggers keep the sums, and a plain replacement would not subtract old rows.
+    """
     connection.executemany("DELETE FROM log WHERE key = ?", [(name,) for name in deleted_keys])
     connection.executemany(
         "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)",

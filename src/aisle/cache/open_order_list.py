@@ -164,8 +164,10 @@ class PendingOrderStates:
 
 
 def _is_surely_open(base: OrderBase, operations: Iterable[Operation]) -> bool:
-    """Return True if the order is certainly open: no operation changes the order itself, and one unpicked line is
-    untouched."""
+    """Return True if the order is certainly open.
+
+    That is, no operation changes the order itself, and one unpicked line is untouched.
+    """
     untouched = set(base.open_lines)
     for operation in operations if untouched else ():
         if operation.operation == UPDATE_ORDER:
@@ -187,8 +189,10 @@ def _operation_key(operation: Operation) -> tuple[Any, ...]:
 
 
 def _are_same(earlier: OperationKeys | None, current: OperationKeys) -> bool:
-    """Return True if the keys are equal. Bodies are compared by identity; comparing content costs as much as applying
-    it."""
+    """Return True if the keys are equal.
+
+    Bodies are compared by identity, because comparing content costs as much as applying it.
+    """
     return (
         earlier is not None
         and len(earlier) == len(current)

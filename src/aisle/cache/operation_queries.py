@@ -150,8 +150,10 @@ def _compare_settings(
 
 
 def _excess_as_order(line: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a line as it was when it could not take the excess (see aisle.outbox.rebase_excess), in the form of an
-    order."""
+    """Return a line as it was when it could not take the excess, in the form of an order.
+
+    See aisle.outbox.rebase_excess.
+    """
     return {"lines": {str(line.get("line_number")): line}}
 
 

@@ -191,8 +191,8 @@ class OrderBoard:
 
         The anchor yields if the whole list fits the window, or with `fills`, rather than leave rows blank. `near`:
         order_number and `position` of a row read before, to search from. Rows are those of the query `order` without
-        lines, with `position`, `status`, `short` (number of lines closed short), `seen_at` (time of its first read
-        here) and `silent_since` (time of its last event if somebody works on it).
+        lines. They have `position`, `status` and `short` (number of lines closed short), and `seen_at`, the time of the
+        first read here. `silent_since` is the time of the last event if somebody works on the order.
         """
         pending = self._overlay.by_order()
         self._refresh(cache, pending)

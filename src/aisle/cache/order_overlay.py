@@ -176,12 +176,12 @@ class Overlay:
                 index.add(entries, [(n, str(body)) for n, _, body in rows])
 
     def bodies(self, entries: Sequence[PendingOperation]) -> Iterator[tuple[int, str]]:
-        """Yield the bodies of these operations (see `Source`)."""
+        """Yield the bodies of these operations (see `OperationSource`)."""
         for rows in self._rows("n, body", [entry.status.number for entry in entries]):
             yield from ((n, str(body)) for n, body in rows)
 
     def load(self, entries: Iterable[PendingOperation]) -> None:
-        """Read these operations with their bodies (see `Source`). Later changes of them are seen by the next refresh.
+        """Read these operations with their bodies (see `OperationSource`). The next refresh sees later changes of them.
 
         Of the operations read before, those used longest ago are dropped beyond `MAX_LOADED`; never those asked for.
         """
@@ -248,8 +248,7 @@ def is_included(operation: Operation, read_began: float | None) -> bool:
 
 
 def _was_lost_by_restore(operation: Operation) -> bool:
-    """Return True if the service lost what it had confirmed: it was restored from an earlier copy and has not confirmed
-    again.
+    """Return True if the service was restored from an earlier copy, lost the operation, and has not confirmed it again.
 
     An operation that it may still have keeps the time at which it was first sent.
     """

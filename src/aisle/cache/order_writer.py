@@ -102,8 +102,10 @@ def pickup_time(order_date: str, line_dates: Iterable[str]) -> str:
 
 
 def parse_order_lines(service_row: object) -> list[OrderLineRow]:
-    """Parse all lines of an order, sorted by number. Raise InvalidRow if two have the same number. interface: Order
-    line."""
+    """Parse all lines of an order, sorted by number. interface: Order line.
+
+    Raise InvalidRow if two have the same number.
+    """
     raw = require_object(service_row)
     order_number = key_field(raw, "order_number")
     lines = raw.get("lines") or ()
@@ -304,8 +306,10 @@ class _OrderBatch:
         return True
 
     def _replace_lines(self, number: str, lines: list[OrderLineRow], old: _KnownOrder | None) -> bool:
-        """Collect the lines of an order that differ; each line is in indexes, and mostly only one was changed by a
-        pick."""
+        """Collect the lines of an order that differ.
+
+        Each line is in indexes, and mostly a pick has changed only one.
+        """
         has_lines = old is not None and old.lines_began is not None
         before: dict[int, str] = {}
         if has_lines:

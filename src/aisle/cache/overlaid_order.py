@@ -47,8 +47,10 @@ OverlaidOrders = dict[str, OverlaidOrder]
 def load_order_header(
     cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders
 ) -> Row | None:
-    """Return the header of an order with its progress; lines are read only if operations are pending. None if
-    unknown."""
+    """Return the header of an order with its progress; None if unknown.
+
+    Lines are read only if operations are pending.
+    """
     if number in pending:
         order = _overlay_order(cache, pending[number], number, overlaid)
         return None if order is None else {**order.row}

@@ -18,8 +18,10 @@ V = TypeVar("V")
 
 
 class RecentCache(Generic[K, V]):
-    """Values by key with a weight each. Beyond `max_weight` the first inserted are removed; the last one always
-    stays."""
+    """Values by key with a weight each.
+
+    Beyond `max_weight` the first inserted are removed; the last one always stays.
+    """
 
     def __init__(self, max_weight: int) -> None:
         self._max_weight = max_weight
@@ -222,8 +224,7 @@ class OverlayIndex(Mapping[str, tuple[Operation, ...]]):
     def _find_keys(
         self, entries: Sequence[PendingOperation], bodies: Iterable[tuple[int, str]] | None
     ) -> dict[int, tuple[str, ...]]:
-        """Return the keys that these operations may touch, from their text if possible, else from the parsed
-        operation."""
+        """Return the keys that these operations may touch, from their text if possible, else by parsing them."""
         found: dict[int, tuple[str, ...]] = {}
         to_parse = {entry.status.number: entry for entry in entries}
         for n, text in self._source.bodies(entries) if bodies is None else bodies:

@@ -93,8 +93,10 @@ def _product_label(number: str, label: str) -> Row:
 
 
 def stock_of_product_at(product: RunQuery, args: Mapping[str, Json]) -> QueryResult:
-    """Return the stock of a product at a location (product_number, location_code): `pools` by number and total
-    `quantity`."""
+    """Return the stock of a product at a location: `pools` by number and total `quantity`.
+
+    Arguments: product_number, location_code.
+    """
     rows, _ = product({"product_number": args["product_number"]})
     code = str(args["location_code"]).casefold()
     found = [
@@ -188,8 +190,10 @@ def other_locations(
 def _free_quantity(
     place: Row, held: Iterable[Row], allowed: Sequence[str], free_in_all: Decimal
 ) -> tuple[int, Decimal]:
-    """Return (pool, quantity) of the free goods at a location that may be picked; `free_in_all` is free over all
-    pools."""
+    """Return (pool, quantity) of the free goods at a location in the allowed pools.
+
+    `free_in_all` is the free quantity over all pools.
+    """
     available = {str(pool): to_decimal(quantity) for pool, quantity in place["pools"].items()}
     if not available:
         return 0, free_in_all
@@ -221,8 +225,10 @@ def _held_by_location(cache: apsw.Connection, number: str) -> dict[str, list[Row
 
 
 def _distances(walk_order: WalkOrder, here: str, codes: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return the distance of these locations from `here` in walking order, those ahead first; without `here` their
-    order."""
+    """Return the distance of these locations from `here` in walking order, those ahead first.
+
+    Without `here` return their position.
+    """
     at = walk_order.position_by_folded_code
     start = at.get(here.casefold())
     offsets = {code: at.get(code.casefold(), len(at)) - (start or 0) for code in codes}

@@ -127,8 +127,8 @@ def load_store_product(
     """Return the row of the query `product` (product_number) with the store's settings.
 
     Added: `is_ranged` (in the store's stock list), `read_at` (ISO 8601), `may` (this `user` may change it, as far as
-    known), `keeps_all` (the service returns every field it accepts; ours does), `said`: changes from this host,
-    youngest first, with `word`, `why`, `who`, `at` and `fields` (name, before, after).
+    known). `keeps_all` is True if the service returns every field it accepts; ours does. `said` has the changes from
+    this host, youngest first, with `word`, `why`, `who`, `at` and `fields` (name, before, after).
     """
     rows, total = product(args)
     if not rows:

@@ -93,9 +93,9 @@ WHERE ifnull(s.raw ->> 'is_stock', 1) <> 0
 def search_products(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows:
     """Return the products whose name, brand, number or barcode contain all these words; best first.
 
-    If more than `MAX_HITS` products begin with the text, they are listed in the order of their text, and only the rows
-    of the window are read. A single letter beside other words matches beginnings of words; elsewhere only among the
-    first hits for the other words or the letter. `partly` is True if that may have left hits out.
+    If more than `MAX_HITS` products begin with the text, they are listed in its order; then only the window is read. A
+    single letter beside other words matches beginnings of words; elsewhere only among the first hits for the other
+    words or the letter. `partly` is True if that may have left hits out.
     """
     search = str(args.get("search") or "")
     first, size = window_bounds(args, DEFAULT_SIZE)
@@ -216,8 +216,10 @@ def _hits_by_several_words(cache: apsw.Connection, words: list[str]) -> Iterator
 
 
 def _trigram_query(cache: apsw.Connection, word: str) -> str:
-    """Return the index query for one or two non-Latin letters: all trigrams that begin so; empty if there are too
-    many."""
+    """Return the index query for one or two non-Latin letters: all trigrams that begin so.
+
+    Return an empty text if there are too many.
+    """
     pieces: list[str] = []
     last = word + chr(0x10FFFF)
     while found := fetch(cache, _NEXT_TRIGRAM, f"{pieces[-1]}\1" if pieces else word, last):

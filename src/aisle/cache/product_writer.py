@@ -1,7 +1,7 @@
-"""Writing of products, stock, codes and search index. Negative stock has a table of its own, so that no list scans all
-stock.
+"""Writing of products, stock, codes and search index.
 
-interface: Product, Store product stock entry, Stock location entry.
+Negative stock has a table of its own, so that no list scans all stock. interface: Product, Store product stock entry,
+Stock location entry.
 """
 
 from __future__ import annotations
@@ -328,8 +328,10 @@ def _next_id(connection: apsw.Connection) -> int:
 
 
 def delete_unseen_products(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
-    """Delete and return the products that a pass of the catalogue has not seen. Those with stock lose the catalogue row
-    only."""
+    """Delete and return the products that a pass of the catalogue has not seen.
+
+    Those with stock lose the catalogue row only.
+    """
     deleted = fetch(
         connection,
         "SELECT p.id, p.product_number, p.codes, ifnull(t.barcode, '') FROM product p LEFT JOIN stock t ON t.id = p.id"
@@ -350,8 +352,10 @@ def delete_unseen_products(connection: apsw.Connection, generation: int) -> tupl
 
 
 def delete_unseen_stock(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
-    """Delete and return the stock entries that a pass has not seen, with the products that the catalogue does not
-    have."""
+    """Delete and return the stock entries that a pass has not seen.
+
+    Products that the catalogue does not have are deleted with them.
+    """
     deleted = fetch(
         connection,
         "SELECT p.id, p.product_number, p.codes, t.barcode FROM stock t JOIN product p ON p.id = t.id"

@@ -243,8 +243,10 @@ def _split_over_pools(entry: Row, pool: int, quantity: Decimal) -> list[tuple[in
 
 
 def _apply_log_entry(stock: Row, item: Mapping[str, Any], is_count: bool) -> None:
-    """Apply a count, loss or find in place: a count replaces the stock, others are added. Entries of order lines change
-    none."""
+    """Apply a count, loss or find in place: a count replaces the stock, others are added.
+
+    Entries of order lines change nothing.
+    """
     if item.get("customer_order_number"):
         return
     code = str(item.get("location_code") or "")

@@ -71,8 +71,7 @@ WAITING_COUNTS: Final = WaitingCounts()
 
 
 def count_waiting_in_other_stores(store_folder: StoreFolder, counts: WaitingCounts = WAITING_COUNTS) -> int:
-    """Return the number of unsent operations of the other stores that terminals of this host were switched to or
-    from."""
+    """Return the number of unsent operations of other stores that terminals of this host were switched to or from."""
     return sum(
         counts.count_waiting(home)
         for home in visited_stores(store_folder.root, store_folder.base_url)

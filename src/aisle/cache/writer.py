@@ -171,10 +171,9 @@ class CacheWriter:
             self._log_changes("surrounding", (number,))
 
     def write_logs(self, rows: Iterable[Any], since: str, losses_since: str = "") -> WriteResult:
-        """Write entries of the store's log, and delete those before `since` (ISO 8601 UTC), losses and finds before
-        `losses_since`.
+        """Write entries of the store's log, and delete those before `since` (ISO 8601 UTC).
 
-        interface: Store product log entry.
+        Losses and finds are deleted before `losses_since`. interface: Store product log entry.
         """
 
         def write(connection: apsw.Connection, fresh: Sequence[LogRow]) -> tuple[str, ...]:

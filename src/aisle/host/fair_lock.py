@@ -1,8 +1,8 @@
 """Queue for processes that wait to write the same file: first come, first served, and mostly only the first tries.
 
-SQLite has no queue: whoever tries when its lock is free gets it. Fifty processes that try all the time keep the CPU
-from the one that holds it, and the longer it takes, the more of them try. The kernel keeps this queue by a lock that
-only waiters take; it passes to the next if one dies. Writing itself is still protected by SQLite's own lock.
+SQLite has no queue: the process that tries when its lock is free gets it. Fifty processes that try all the time keep
+the CPU from the lock's holder, and the longer it takes, the more of them try. The kernel keeps this queue by a lock
+that only waiters take; it passes to the next if one dies. Writing itself is still protected by SQLite's own lock.
 """
 
 from __future__ import annotations

@@ -58,8 +58,10 @@ class LeaderLock:
         return self._fd >= 0 and _is_file_at(self._fd, self._path)
 
     def try_acquire(self, leader: Leader) -> bool:
-        """Take the lock if it is free, and write the leader into the file. Raise StorageError if the file cannot be
-        created."""
+        """Take the lock if it is free, and write the leader into the file.
+
+        Raise StorageError if the file cannot be created.
+        """
         if not self._try_lock():
             return False
         self._write_leader(leader)

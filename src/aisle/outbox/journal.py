@@ -1,5 +1,7 @@
-"""The journal of outbox.db: sessions, sign-ins, jobs and events, and the one transaction that commits a batch of
-inputs."""
+"""The journal of outbox.db: sessions, sign-ins, jobs and events.
+
+`Journal.commit` is the one transaction that commits a batch of inputs.
+"""
 
 from __future__ import annotations
 

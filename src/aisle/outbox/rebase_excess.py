@@ -26,8 +26,7 @@ EXCESS = "left"
 """Name of the excess in the evidence read before an operation was sent."""
 
 CARRIED_OVER, CARRIED_OVER_S = "carried", 600.0
-"""Lane of queries for the rest of lines, and seconds after a restore for which other hosts may come back before one is
-sent."""
+"""Lane of queries for the excess of lines; seconds after a restore before such a query, for other hosts to return."""
 
 _REQUIRED_FIELDS = ("line_number", "product_number", PICKED)
 """Fields of a line with excess that a report to a person needs."""

@@ -235,8 +235,7 @@ def _parse_number(
 
 
 def choice_refusal(accepts: Accepts) -> str:
-    """Return the reason (`input.…`) for which a number is no choice of a page: out of range, or choices have
-    letters."""
+    """Return the reason (`input.…`) for which a number is no choice: out of range, or choices have letters."""
     return "input.letters" if accepts.choice_letters else "input.choice"
 
 
@@ -326,8 +325,10 @@ def _parse_code(text: str, in_store_patterns: tuple[InStorePattern, ...]) -> Mea
 def _parse_aim_code(
     aim: re.Match[str], in_store_patterns: tuple[InStorePattern, ...]
 ) -> Meaning | tuple[Interpretation, ...]:
-    """Return the interpretations of a code with AIM prefix, which is certain. Typed digits before it do not multiply
-    it."""
+    """Return the interpretations of a code with AIM prefix, which is certain.
+
+    Typed digits before it do not multiply it.
+    """
     if aim["typed"]:
         return RefusedInput(NUMBER_BESIDE_CODE, aim[0])
     code = aim["code"][:13] if aim["symbol"] == _EAN_WITH_ADD_ON else aim["code"]
@@ -461,8 +462,7 @@ def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
 
 
 def _may_be_garbled(code: str) -> bool:
-    """Return True if a code has so many signs, or begins with one, that it may have come through another keyboard
-    layout."""
+    """Return True if a code may have come through another keyboard layout: it has many signs, or begins with one."""
     signs = 0 if code.isalnum() else sum(not char.isalnum() for char in code)
     return not code.isascii() or signs >= _MIN_GARBLED_SIGNS or not code[:1].isalnum()
 

@@ -1,5 +1,4 @@
-"""GS1 data: application identifiers of the General Specifications, element strings, digital links and printed
-labels."""
+"""GS1 data: application identifiers of the General Specifications, element strings, digital links, printed labels."""
 
 from __future__ import annotations
 

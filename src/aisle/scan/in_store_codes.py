@@ -44,12 +44,12 @@ class InStoreCode(NamedTuple):
 
 
 def compile_patterns(texts: tuple[str, ...]) -> tuple[InStorePattern, ...]:
-    """Compile the settings' patterns, such as `28IIIIIWWWWWC` or `21IIIIIPPPPPC:2`. Raise ValueError with the pattern's
-    text.
+    """Compile the settings' patterns, such as `28IIIIIWWWWWC` or `21IIIIIPPPPPC:2`.
 
-    8, 12, 13 or 14 places: literal digits, I for the item, one of W (weight), P (price) or N (pieces) for the amount, X
-    for meaningless digits (an inner check digit), C for the check digit at the end. A colon is followed by the amount's
-    decimal places (default 3, 2 and 0).
+    A pattern has 8, 12, 13 or 14 places: literal digits, I for the item, X for meaningless digits (an inner check
+    digit), C for the check digit at the end. One of W (weight), P (price) or N (pieces) is the amount. A colon is
+    followed by the amount's decimal places (default 3, 2 and 0). Raise ValueError with the pattern's text if it is
+    invalid.
     """
     return tuple(_compile_pattern(text) for text in texts)
 
