@@ -1,4 +1,4 @@
-"""Turns of large bodies: few are in memory at once, so that nobody takes all of it (README: Running it)."""
+"""Turns of large bodies: few are in memory at once, so that no token uses all of it (README: Running it)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from aisle.service.errors import Refusal
 
 MIB = 1 << 20
 SMALL = MIB // 16
-"""Bodies up to so many bytes never wait."""
+"""Bytes up to which a body never waits."""
 MOST_OF_TOKEN = 16
-"""So many bodies over that of one token are taken at once."""
+"""Maximum number of simultaneous bodies above `SMALL` of one token."""
 _CARRIED_OUT = 4
-"""So many bodies up to a MiB are carried out at once; larger ones are read one after the other."""
+"""Number of bodies up to one MiB that run at once. Larger ones are read one after the other."""
 
 
 class Turns:
-    """Whose large bodies are under way in this process."""
+    """Large bodies in progress in this process."""
 
     def __init__(self) -> None:
         self._of_tokens: Counter[str] = Counter()
@@ -28,13 +28,13 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[Turn]:
-        """What one request does with its body."""
+        """Open the turn of one request."""
         async with AsyncExitStack() as held:
             yield Turn(self._of_tokens, self._middle, self._large, held)
 
 
 class Turn:
-    """One request's, until it is carried out."""
+    """Turn of one request, until it has run."""
 
     def __init__(
         self, of_tokens: Counter[str], middle: asyncio.Semaphore, large: asyncio.Semaphore, held: AsyncExitStack
@@ -46,9 +46,9 @@ class Turn:
         self._is_counted = self._is_large = False
 
     async def begin(self, token_id: str, size: int) -> None:
-        """So many bytes come from this token, or have come: more than a MiB wait here until nobody else has so much.
+        """Announce this many bytes of a token's body. Above one MiB, wait until no other such body is in progress.
 
-        Raises Refusal (429) where too much of the token is under way.
+        Raise Refusal (429) if too many bodies of the token are in progress.
         """
         if size > SMALL and not self._is_counted:
             self._count(token_id)
@@ -57,7 +57,7 @@ class Turn:
             self._is_large = True
 
     async def carry_out(self) -> None:
-        """The body is there: one that is no small one waits until few others are carried out."""
+        """Wait until few other bodies run, if the complete body is not small."""
         if self._is_counted and not self._is_large:
             await self._held.enter_async_context(self._middle)
 
