@@ -24,6 +24,8 @@ Network = IPv4Network | IPv6Network
 
 _MOST = 10_000
 LARGEST_BACKLOG = 2048
+_IN_A_ROW = 64
+"""Maximum number of connections accepted in one iteration of the loop, since the existing ones wait for it."""
 _RESERVE = 100
 _ROUNDS = 4
 """Rounds of accepted connections that may pass before the first of them is counted."""
@@ -31,6 +33,12 @@ _LOOKS = 32
 """Checks per `body_seconds` of a connection whose body the application does not read."""
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _SMALL_BODY = 1 << 20
+_READ_BYTES = 16 << 10
+"""Bytes of a read, so that a client that sends many requests in a row buffers few here; `_READ_BODY_BYTES` for a body.
+"""
+_READ_BODY_BYTES = 64 << 10
+_SHORT_HEAD = 4 << 10
+"""Length of an ordinary head. Up to it the common limit closes no connection."""
 _SHARE = 4
 """Divisor of all connections for the default limit of one address."""
 
@@ -51,8 +59,10 @@ class ConnectionLimits(NamedTuple):
     """Maximum number of connections from one address; 0 is no limit."""
     proxies: Collection[Network] = ()
     """Networks of proxies, to which `per_address` does not apply."""
-    backlog: int = LARGEST_BACKLOG
+    backlog: int = _IN_A_ROW
     """Connections that are accepted in a row."""
+    unfinished_bytes: int = 16 << 20
+    """Bytes of incomplete requests that all connections together may buffer, mainly heads."""
 
     def seconds_for_body(self, received: int) -> float:
         """Return the seconds that a body may take when this many of its bytes have arrived."""
@@ -63,9 +73,9 @@ class ConnectionLimits(NamedTuple):
 def connection_limits(per_address: int | None = None, proxies: Collection[Network] = ()) -> ConnectionLimits:
     """Return limits that fit the file descriptors of this process, minus a reserve for the database and files."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    connections, backlog = _MOST, LARGEST_BACKLOG
+    connections, backlog = _MOST, _IN_A_ROW
     if limit != resource.RLIM_INFINITY:
-        backlog = max(1, min(LARGEST_BACKLOG, limit // 16))
+        backlog = max(1, min(_IN_A_ROW, limit // 16))
         spare = limit - min(_RESERVE, limit // 4) - _ROUNDS * backlog
         connections = max(1, min(_MOST, spare))
     share = max(1, connections // _SHARE) if per_address is None else per_address
@@ -74,15 +84,36 @@ def connection_limits(per_address: int | None = None, proxies: Collection[Networ
 
 def limited(limits: ConnectionLimits) -> type[H11Protocol]:
     """Create the protocol class of a server with these limits."""
-    state = {"limits": limits, "by_address": Counter[str](), "unfinished": {}, "idle": {}, "unread": {}}
+    state: dict[str, object] = {
+        "limits": limits,
+        "by_address": Counter[str](),
+        "unfinished": {},
+        "idle": {},
+        "unread": {},
+    }
+    state |= {"held": HeldBytes(limits.unfinished_bytes), "room": memoryview(bytearray(_READ_BODY_BYTES))}
     return type("Connection", (LimitedConnection,), state)
 
 
-class LimitedConnection(H11Protocol):
+class HeldBytes:
+    """Number of bytes of incomplete requests that all connections of a server buffer."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._sum = 0
+
+    def change(self, by: int) -> bool:
+        """Add to the number. Return True if it exceeds the limit."""
+        self._sum += by
+        return self._sum > self.most
+
+
+class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
     """Connection whose requests must arrive in time.
 
     `unfinished`, `idle` and `unread` are the server's connections that may be closed when there are too many. Each is
-    ordered by waiting time, the longest first.
+    ordered by waiting time, the longest first. The connection reads small parts, and none while a complete request
+    waits behind the one that runs.
     """
 
     limits: ConnectionLimits
@@ -93,6 +124,9 @@ class LimitedConnection(H11Protocol):
     """Connections that were answered and have sent nothing since."""
     unread: dict[LimitedConnection, None]
     """Connections whose client has not read its answer."""
+    held: HeldBytes
+    room: memoryview
+    """Buffer of all connections for reading, since only one reads at a time."""
 
     _address = ""
     _due: asyncio.TimerHandle | None = None
@@ -101,6 +135,8 @@ class LimitedConnection(H11Protocol):
     _began = 0.0
     _received = 0
     _unsent = 0
+    _held = 0
+    """Received bytes that are not part of a request yet."""
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -119,16 +155,30 @@ class LimitedConnection(H11Protocol):
             )
             self._make_room(self._address)
 
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """See asyncio.BufferedProtocol."""
+        return self.room if self._body is not None else self.room[:_READ_BYTES]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """See asyncio.BufferedProtocol."""
+        self.data_received(bytes(self.room[:nbytes]))
+
     def data_received(self, data: bytes) -> None:
         """Receive data. Parts of a head or body do not restart its timer."""
         if self._body is not None:
             self._received += len(data)
         super().data_received(data)
         self._look(heard=True)
+        if self._body is not None and self._body.body:
+            self.flow.pause_reading()  # Until the application reads it.
+        if self._hold(len(self.conn.trailing_data[0])) and self._held > _SHORT_HEAD and self in self.unfinished:
+            log.warning("Over %d bytes of heads without their end: further ones are closed.", self.held.most)
+            self._close()
 
     def on_response_complete(self) -> None:
         """Update the timers when an answer is complete."""
         super().on_response_complete()
+        self._hold(len(self.conn.trailing_data[0]))
         self._look(heard=False)
         if self.transport.is_closing() and self.transport.get_write_buffer_size():
             self._watch_reader()
@@ -248,12 +298,18 @@ class LimitedConnection(H11Protocol):
                     return
         self._close()
 
+    def _hold(self, size: int) -> bool:
+        """Record the bytes that this connection buffers. Return True if all connections exceed their limit."""
+        by, self._held = size - self._held, size
+        return self.held.change(by)
+
     def _close(self) -> None:
         self._await_nothing()
         self.transport.abort()
 
     def _forget(self) -> None:
         self._await_nothing()
+        self._hold(0)
         self.unread.pop(self, None)
         if self._unread is not None:
             self._unread.cancel()

@@ -21,6 +21,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from aisle.addresses import address_key
 from aisle.service.auth.authorization_cache import AuthorizationCache, AuthorizationKey, CachedAuthorization
 from aisle.service.auth.store_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import authorization_statement, authorize, hash_secret, store_refusal
@@ -142,7 +143,7 @@ class OperationEndpoint:
         if refusal.status != 401:
             return refusal
         try:
-            self._address_limiter.count_request(request.client.host if request.client else "")
+            self._address_limiter.count_request(_address_of(request))
         except Refusal as too_often:
             return too_often
         return refusal
@@ -166,7 +167,7 @@ class OperationEndpoint:
         parsed_request: ParsedRequest,
         notes: dict[str, Any],
     ) -> tuple[Principal, OperationResult]:
-        async with self._turns.turn() as turn:
+        async with self._turns.turn(_address_of(request)) as turn:
             return await self._write_in_turn(operation, request, headers, parsed_request, notes, turn)
 
     async def _write_in_turn(
@@ -361,6 +362,11 @@ def _generate_key(now: float) -> str:
     It begins with the time, so that simultaneous writes share pages of the database and store fewer of them.
     """
     return f"{int(now * 1_000_000):014x}{secrets.token_hex(9)}"
+
+
+def _address_of(request: Request) -> str:
+    """Return the key of the client's address."""
+    return address_key(request.client.host) if request.client else ""
 
 
 def _headers(request: Request) -> dict[str, str]:

@@ -42,6 +42,9 @@ MOST_VALUES = 750_000
 
 The JSON parser blocks other threads, and more values would take hundreds of MB.
 """
+_VALUES_PER_ITEM = 30
+_LISTS_PER_ITEM = 5
+"""Average number of values, and of lists and objects, that a row or line may have. Empty lists cost most."""
 _MAX_ERRORS = 50
 _MOST_NAMES = 1000
 KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
@@ -283,8 +286,7 @@ async def read_body(
     if declared > limit:
         raise _too_large(limit)
     await begin(declared)
-    parts: list[bytes] = []
-    size, more = 0, True
+    body, size, more = bytearray(), 0, True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -294,10 +296,10 @@ async def read_body(
         took(len(part))
         if size > limit:
             raise _too_large(limit)
-        parts.append(part)
+        body += part
         if size > declared:
             await begin(size)
-    return b"".join(parts)
+    return bytes(body)
 
 
 def _too_large(limit: int) -> Refusal:
@@ -321,8 +323,8 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], max_items: int, *, is_requ
     """
     if not raw.strip():
         return _empty_body(adapter, is_required=is_required)
-    if len(raw) > SMALL and sum(map(raw.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        raise Refusal(413, f"At most {MOST_VALUES:,} values are taken in one request.")
+    if len(raw) > SMALL:
+        _check_shape(raw, max_items)
     try:
         with _uncollected():
             value = json.loads(
@@ -345,6 +347,15 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], max_items: int, *, is_requ
     if errors := validation_errors(adapter, value, is_large=len(raw) > SMALL):
         raise _validation_refusal(adapter, errors)
     return value
+
+
+def _check_shape(raw: bytes, max_items: int) -> None:
+    """Raise Refusal (413) if the body would result in too many values, before any is created."""
+    lists = raw.count(b"[") + raw.count(b"{")
+    if lists + raw.count(b",") > (most := min(MOST_VALUES, max_items * _VALUES_PER_ITEM)):
+        raise Refusal(413, f"At most {most:,} values are taken in one request.")
+    if lists > (most := max_items * _LISTS_PER_ITEM):
+        raise Refusal(413, f"At most {most:,} lists and objects are taken in one request.")
 
 
 def _empty_body(adapter: TypeAdapter[Any], *, is_required: bool) -> Any:
