@@ -1,7 +1,7 @@
-"""What Textual and asyncio load and a session never uses: left out, for a quicker start and a smaller session.
+"""Modules of Textual and asyncio that a session never uses: not loaded, for a quicker start and less memory.
 
-A session does not touch the network, so asyncio need not know TLS; without it asyncio works as on a Python that was
-built so. Of Textual and Rich the names are asked for, by modules that never use them then: see `UNUSED`.
+A session does not use the network, so asyncio needs no TLS; without `ssl` it works as on a Python built so. Modules of
+Textual and Rich import names from the others without using them here: see `UNUSED_MODULES`.
 """
 
 from __future__ import annotations
@@ -12,29 +12,28 @@ from contextlib import contextmanager
 from types import ModuleType
 
 UNUSED_MODULES = (
-    "textual.command",  # the palette, with a dozen widgets in its train: it is switched off
-    "textual.widgets._toast",  # and with it all containers: nothing here is notified of by Textual
-    "textual.suggestions",  # what a wrong style sheet may have meant; with difflib
-    "rich.table",  # a theme drawn as one
-    "uuid",  # names of notifications and of downloads; asks the platform what it is
-    "platformdirs",  # where downloads go; with tempfile and all that it packs
-    "mimetypes",  # what they are
+    "textual.command",  # the palette, with a dozen widgets; it is switched off
+    "textual.widgets._toast",  # with all containers; Textual shows no notifications here
+    "textual.suggestions",  # suggestions for wrong style sheets; with difflib
+    "rich.table",  # drawing of a theme
+    "uuid",  # names of notifications and downloads; queries the platform
+    "platformdirs",  # folder of downloads; with tempfile and its imports
+    "mimetypes",  # types of downloads
 )
-"""Modules that Textual imports for what nobody can do here: no action of its own is ever carried out (`tui.paint`)."""
+"""Modules that Textual imports for features that are off here: none of its own actions is ever run (see `tui.app`)."""
 
 
 class UnusedName:
-    """What is asked for of a module that was left out."""
+    """Base of the placeholder classes."""
 
 
 def get_suggestion(word: str, possible_words: Sequence[str]) -> str | None:
-    """What word may have been meant: none. The one name left out that Textual calls, for what is no colour, property
-    or variable, also where it goes on with that itself."""
+    """Return no suggestion. Textual calls only this left-out name, for unknown colours, properties and variables."""
     return None
 
 
 class _PlaceholderModule(ModuleType):
-    """A module in which every name is a class of its own that does nothing, but for what is called."""
+    """Module in which every name is an empty class, except the one function that is called."""
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
@@ -47,10 +46,10 @@ class _PlaceholderModule(ModuleType):
 
 
 def import_asyncio_without_tls() -> None:
-    """Import asyncio without TLS; for a process in which nothing of it has been imported, else nothing happens."""
+    """Import asyncio without TLS. Do nothing if any of it has been imported before."""
     if "asyncio" in sys.modules or "ssl" in sys.modules:
         return
-    sys.modules["ssl"] = None  # type: ignore[assignment]  # to the import system: there is no such module
+    sys.modules["ssl"] = None  # type: ignore[assignment]  # marks the module as missing
     try:
         import asyncio  # noqa: F401
     finally:
@@ -59,7 +58,7 @@ def import_asyncio_without_tls() -> None:
 
 @contextmanager
 def without_unused_modules() -> Iterator[None]:
-    """Within it Textual is imported without what is never used; what is loaded already stays."""
+    """Import Textual within this context without what is never used. Modules loaded before stay."""
     left_out = [name for name in UNUSED_MODULES if name not in sys.modules]
     sys.modules.update((name, _PlaceholderModule(name)) for name in left_out)
     try:

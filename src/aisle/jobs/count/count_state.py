@@ -320,9 +320,8 @@ def parse_product_lines(row: Mapping[str, Any]) -> tuple[CountLine, ...]:
     ]
     total, in_hand = _quantities_by_pool(row.get("pools")), to_decimal(row.get("in_hand"))
     (loose,) = _parse_lines({**head, "quantity": row.get("most_likely_quantity")}, "", 0)
-    if (loose.is_expected_unknown and not total) or any(
-        item.is_expected_unknown for item in items
-    ):  # stock at no location cannot be derived
+    # Stock at no location is the total less the stock of the locations.
+    if (loose.is_expected_unknown and not total) or any(item.is_expected_unknown for item in items):
         return (*items, loose._replace(expected=Decimal(0), is_expected_unknown=True))
     if not total:
         known = sum((item.expected for item in items), Decimal(0))
