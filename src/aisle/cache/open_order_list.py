@@ -23,9 +23,9 @@ from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Operati
 from aisle.outbox.rebase import PICKED
 
 MAX_KEPT_STATES = 500
-"""Number of kept states up to which nobody checks if the orders still have pending operations."""
+"""Number of kept states beyond which orders without pending operations are dropped."""
 MAX_COUNTED_OPERATIONS = 500
-"""Number of operations whose relevant part is kept; for others it is computed anew."""
+"""Number of operations whose relevant part is kept; for others it is computed again."""
 ORDER_BATCH = 25
 """Orders whose operations are read at once."""
 
@@ -88,10 +88,10 @@ class PendingOrderStates:
         self, cache: apsw.Connection, pending: OverlayIndex, numbers: Iterable[str]
     ) -> dict[str, PendingOrderState]:
         """Return by number the states of those of these orders that are cached and have pending operations."""
-        wanted = [number for number in numbers if pending.may_contain(number)]
+        pending_numbers = [number for number in numbers if pending.may_contain(number)]
         found: dict[str, PendingOrderState] = {}
-        for first in range(0, len(wanted), ORDER_BATCH):
-            found |= self._states_of_batch(cache, pending, wanted[first : first + ORDER_BATCH])
+        for first in range(0, len(pending_numbers), ORDER_BATCH):
+            found |= self._states_of_batch(cache, pending, pending_numbers[first : first + ORDER_BATCH])
         if len(self._states) > max(MAX_KEPT_STATES, 2 * self._pending_count):
             self._states = {number: each for number, each in self._states.items() if pending.may_contain(number)}
             self._pending_count = len(self._states)
@@ -163,8 +163,10 @@ class PendingOrderStates:
 
 
 def _is_surely_open(base: OrderBase, operations: Iterable[Operation]) -> bool:
-    """Return True if the order is certainly open: no operation changes the order itself, and one unpicked line is
-    untouched."""
+    """Return True if the order is certainly open.
+
+    That is, no operation changes the order itself, and one unpicked line is untouched.
+    """
     untouched = set(base.open_lines)
     for operation in operations if untouched else ():
         if operation.operation == UPDATE_ORDER:
@@ -186,8 +188,10 @@ def _operation_key(operation: Operation) -> tuple[Any, ...]:
 
 
 def _are_same(earlier: OperationKeys | None, current: OperationKeys) -> bool:
-    """Return True if the keys are equal. Bodies are compared by identity; comparing content costs as much as applying
-    it."""
+    """Return True if the keys are equal.
+
+    Bodies are compared by identity, because comparing content costs as much as applying it.
+    """
     return (
         earlier is not None
         and len(earlier) == len(current)

@@ -357,8 +357,10 @@ QUERIES: Mapping[str, Callable[[QueryContext, Args], QueryResult | WindowRows]] 
 
 
 MAX_KEYED_PRODUCTS = 200
-"""Products in an answer up to which it has a topic each; beyond, any product matters, because topics go with every
-frame."""
+"""Greatest number of products in an answer with a topic each, because topics go with every frame.
+
+Beyond it any product concerns the answer.
+"""
 
 QueryArgs = Mapping[str, Json]
 TopicsOf = Callable[[QueryArgs, Sequence[Mapping[str, Any]]], Iterable[str]]

@@ -1,5 +1,4 @@
-"""The folder of one store at one service: paths of all files of this host, and the store that each terminal works
-in."""
+"""The folder of one store at one service: paths of all files of this host, and the store of each terminal."""
 
 from __future__ import annotations
 

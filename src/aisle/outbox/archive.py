@@ -209,8 +209,7 @@ def delete_copied_events(
 
 
 def delete_old_sessions(outbox: apsw.Connection, now: float, *, retention: Retention = DEFAULT_RETENTION) -> None:
-    """Delete sessions that were last seen long ago and have neither jobs nor events. Call it once all events are
-    moved."""
+    """Delete sessions last seen long ago that have neither jobs nor events. Call it once all events are moved."""
     old = fetch(outbox, _OLD_SESSIONS, retention.journal_before(now), DAY_S, now + _FUTURE_LIMIT_S)
     if old:
         with transaction(outbox):
@@ -253,8 +252,10 @@ def tidy(folder: Path, outbox: apsw.Connection, now: float, kept: Retention = DE
 
 
 def daily_totals(archive: apsw.Connection) -> list[tuple[str, str, str, int]]:
-    """Return (day, user, job, events) of everything archived, oldest first; the job is empty for a session's own
-    events."""
+    """Return (day, user, job, events) of everything archived, oldest first.
+
+    The job is empty for a session's own events.
+    """
     return [
         (str(day), str(user), str(job), int(count))
         for day, user, job, count in fetch(archive, "SELECT day, user, job, events FROM total ORDER BY day, user, job")

@@ -29,8 +29,10 @@ NOT_PUT_DOWN = "lying"
 """Topic of an order that was left with goods at no location; the text is the app user who left it."""
 
 REDIRECTED = "redirected"
-"""Topic of an order that was left with redirected stops; the text has stops and locations by the person who set
-them."""
+"""Topic of an order that was left with redirected stops.
+
+The text has stops and locations by the person who set them.
+"""
 
 
 class LocalNoteRow(NamedTuple):
@@ -43,8 +45,10 @@ class LocalNoteRow(NamedTuple):
 
 
 def save_note(connection: apsw.Connection, note: LocalNote, user: str, now: float) -> None:
-    """Store a note inside the caller's transaction, replacing the one with its topic and key; an empty text deletes
-    it."""
+    """Store a note inside the caller's transaction, replacing the one with its topic and key.
+
+    An empty text deletes it.
+    """
     connection.execute(
         "DELETE FROM remark WHERE topic NOT IN (?, ?) AND at < ?", (SAVED_VIEW, LANGUAGE, now - NOTE_KEPT_S)
     )
