@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from aisle.addresses import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection
-from aisle.server.fair_starts import FairStarts, address_key
+from aisle.server.fair_starts import FairStarts
 from aisle.service.http import fastapi_app
 from tests.service.test_connections import SECONDS, app, connected, serving
 from tests.service.world import World
@@ -50,6 +51,29 @@ def test_what_is_asked_behind_a_request_that_is_answered_is_not_read() -> None:
             part = callers[0].recv(1 << 16)
             assert part
             heard += part
+
+
+def test_a_body_is_not_read_before_it_is_taken() -> None:
+    may = threading.Event()
+
+    async def later(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.to_thread(may.wait, SECONDS)
+        size, more = 0, True
+        while more:
+            message = await receive()
+            size, more = size + len(message["body"]), message["more_body"]
+        assert size == 300_000
+        await app(scope, receive, send)
+
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n"
+    with serving(ConnectionLimits(), later) as (port, server), closing(connected(port, head)) as caller:
+        caller.sendall(bytes(300_000))
+        sleep(0.1)
+        [one] = server.server_state.connections
+        assert isinstance(one, LimitedConnection)
+        assert 0 < len(one.cycle.body) <= 64 << 10
+        may.set()
+        assert caller.recv(100).startswith(b"HTTP/1.1 200")
 
 
 def test_heads_without_their_end_have_a_limit_of_all() -> None:

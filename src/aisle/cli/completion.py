@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from aisle.cli.options import add_app_options
 from aisle.contract.wire import OPERATIONS
-from aisle.tuples import NamedTuple
 
 PATH_METAVARS = ("FILE", "DIR")
 """Metavars, or their endings, of paths."""

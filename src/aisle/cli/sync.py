@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, closing
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import apsw
 
@@ -39,7 +39,6 @@ from aisle.outbox.outcome_reasons import NO_TOKEN, stored_detail
 from aisle.outbox.session_requests import FULL_SYNC, ORDER_LISTS, request_read
 from aisle.settings import EMBEDDED, LoadedSettings
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 T = TypeVar("T")
 

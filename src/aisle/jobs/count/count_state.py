@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import message, refusals
 from aisle.jobs.job import Context, Policy, Query, Write
@@ -16,7 +16,6 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
-from aisle.tuples import NamedTuple
 from aisle.undo_reference import UNDO_PREFIX
 
 MAX_UNDO = 100

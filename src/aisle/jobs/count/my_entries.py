@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import message, pages
 from aisle.jobs.adjust_state import parse_reasons
@@ -50,7 +50,6 @@ from aisle.jobs.view import (
     undo_verdict,
 )
 from aisle.scan.meaning import PRODUCT, Accepts, Back, Choice, Command, Scan, Text, UnknownCode
-from aisle.tuples import NamedTuple
 from aisle.undo_reference import UNDO_PREFIX
 
 

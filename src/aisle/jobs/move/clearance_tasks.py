@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages, refusals
 from aisle.jobs.job import (
@@ -30,7 +30,6 @@ from aisle.jobs.pages import page_size
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Back, Command, CursorKey, Match, Scan, Text, UnknownCode
-from aisle.tuples import NamedTuple
 
 
 class TaskRow(NamedTuple):

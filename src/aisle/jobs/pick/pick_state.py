@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.count.count_state import SentCount, StockChange
 from aisle.jobs.job import format_number
 from aisle.jobs.pick.stops import PickLine, sort_stops
 from aisle.jobs.view import Msg, msg
-from aisle.tuples import NamedTuple
 
 MAX_UNDO = 100
 """Number of steps that can be undone."""

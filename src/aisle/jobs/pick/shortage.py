@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import (
     Changed,
@@ -75,7 +75,6 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 
 class OrderShortage(NamedTuple):

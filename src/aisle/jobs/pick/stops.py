@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
-from aisle.tuples import NamedTuple
 
 
 def same_location(one: str, other: str) -> bool:

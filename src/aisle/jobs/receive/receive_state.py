@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.count import count_state
 from aisle.jobs.job import PARTLY_RECEIVED, Context, Effect, LocalNote, Turn, Write
@@ -16,7 +16,6 @@ from aisle.jobs.product_page import due_message, past_due_message
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.view import Msg, Verdict, msg
 from aisle.scan.meaning import Match
-from aisle.tuples import NamedTuple
 
 MAX_UNDO = 100
 """Number of steps that can be undone."""

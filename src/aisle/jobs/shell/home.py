@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages, refusals
 from aisle.jobs.claims import parse_claim
@@ -49,7 +49,6 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 MENU_TEXTS = ("home.pick", "home.lookup", "home.browse", "home.count", "home.move", "home.walk", "home.more")
 """Message ids of the menu; the last entry turns to the next menu page."""

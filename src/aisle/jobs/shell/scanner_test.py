@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aisle.barcode_keys import expand_upc_e, has_valid_check_digit
 from aisle.jobs.job import Close, Context, Event, Job, Opened, Query, RawInput, Resumed, Rows, Turn
@@ -48,7 +48,6 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.text import to_ascii
-from aisle.tuples import NamedTuple
 
 
 class ScannedInput(NamedTuple):

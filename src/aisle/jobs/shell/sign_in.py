@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg
 from aisle.scan.meaning import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
-from aisle.tuples import NamedTuple
 
 
 def query_open_work(context: Context) -> Query:
