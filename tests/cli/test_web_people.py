@@ -120,7 +120,7 @@ async def test_nobody_is_ended_where_no_people_are_kept(desk: Desk) -> None:
         (reply(403, {}), SignInError("web.wrong", wrong=True)),
         (reply(422, {}), SignInError("web.wrong", wrong=True)),
         (reply(429, {}), SignInError("web.later")),
-        (reply(200, {**FRED, "role": "staff"}), SignInError("web.not_you", wrong=True)),
+        (reply(200, {**FRED, "role": "staff"}), SignInError("web.wrong_person", wrong=True)),
         (reply(200, {"name": "Fred"}), SignInError("web.no_answer")),
         (reply(200, [FRED]), SignInError("web.no_answer")),
         (reply(200, b"<html>"), SignInError("web.no_answer")),

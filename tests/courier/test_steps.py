@@ -228,7 +228,7 @@ def test_a_courier_that_is_killed_while_it_follows_the_clock_follows_it_once(
         assert apply_clock_jump(*files, clock.steady()) == 0
         (op_id,) = host.desk.write(movement("P1", 1, "A-1", "B-1"))
         host.desk.outbox.begin_sending(op_id, b"[]")
-        host.desk.outbox.mark_in_doubt(op_id, store_message("told.no_answer", detail=""), settling_s=120.0)
+        host.desk.outbox.mark_in_doubt(op_id, store_message("stored_reason.no_answer", detail=""), settling_s=120.0)
         before = settles_in()
         clock.set_by = jump
         with monkeypatch.context() as patched:

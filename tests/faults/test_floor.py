@@ -233,7 +233,7 @@ class Shop(RuleBasedStateMachine):
         person = self.people[who]
         person.open("home.count")
         person.say(place, CODES[product], "l", str(part), "1")
-        assert person.told == ("good", "loss.lost"), person.frame
+        assert person.told == ("good", "adjust.lost"), person.frame
         self.floor.lies[product, place] -= part
         person.home()
 

@@ -7,15 +7,15 @@ and the scan of a product.
 from __future__ import annotations
 
 TABLE: dict[str, tuple[str, str, str, str, str]] = {
-    "browse.list": (
-        "browse.place",
+    "locations.list": (
+        "locations.location",
         "pick.product pick.opened",
         "browse.list browse.not_found",
         "browse.list browse.not_found",
-        "lookup.product",
+        "look_up.product",
     ),
-    "browse.place": (
-        "lookup.product",
+    "locations.location": (
+        "look_up.product",
         "pick.product pick.opened",
         "browse.place browse.not_found",
         "browse.place input.letter",
@@ -85,7 +85,7 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "count.recount count.counted",
     ),
     "count.start": (
-        "loss.product",
+        "adjust.product",
         "count.start count.not_this",
         "count.start count.unknown",
         "count.start input.letter",
@@ -112,19 +112,19 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "count_log",
         "count_log",
     ),
-    "count_log.entry": (
-        "count_log.entry",
-        "count_log.entry",
-        "count_log.entry",
+    "my_entries.entry": (
+        "my_entries.entry",
+        "my_entries.entry",
+        "my_entries.entry",
         "count_log.entry input.letter",
-        "count_log.entry",
+        "my_entries.entry",
     ),
-    "count_log.undo": (
+    "my_entries.undo": (
         "count_log.entry count_log.undone",
-        "count_log.undo",
-        "count_log.undo",
+        "my_entries.undo",
+        "my_entries.undo",
         "count_log.undo input.letter",
-        "count_log.undo",
+        "my_entries.undo",
     ),
     "deliveries": (
         "deliveries.page",
@@ -148,139 +148,139 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "deliveries.page",
     ),
     "doubts": (
-        "doubts.entry",
-        "doubts.entry",
+        "unconfirmed.entry",
+        "unconfirmed.entry",
         "doubts doubts.unknown",
         "doubts input.letter",
-        "doubts.entry",
+        "unconfirmed.entry",
     ),
-    "doubts.again": (
+    "unconfirmed.resend": (
         "doubts doubts.said_again",
-        "doubts.again",
+        "unconfirmed.resend",
         "doubts.again doubts.unknown",
         "doubts.again input.letter",
-        "doubts.again",
+        "unconfirmed.resend",
     ),
-    "doubts.by_hand": (
+    "unconfirmed.close_by_hand": (
         "doubts doubts.said_by_hand",
-        "doubts.by_hand",
-        "doubts.by_hand",
+        "unconfirmed.close_by_hand",
+        "unconfirmed.close_by_hand",
         "doubts.by_hand input.letter",
-        "doubts.by_hand",
+        "unconfirmed.close_by_hand",
     ),
-    "doubts.entry": (
+    "unconfirmed.entry": (
         "doubts doubts.said_arrived",
-        "doubts.entry",
+        "unconfirmed.entry",
         "doubts.entry doubts.unknown",
         "doubts.entry input.letter",
-        "doubts.entry",
+        "unconfirmed.entry",
     ),
     "home": (
         "pick.product pick.opened",
         "pick.product pick.opened",
         "home home.not_found",
         "home home.not_found",
-        "lookup.product",
+        "look_up.product",
     ),
     "logs": (
-        "logs.entry",
+        "log.entry",
         "logs logs.not_this",
         "logs",
         "logs",
         "logs logs.filtered",
     ),
-    "logs.entry": (
+    "log.entry": (
         "logs.entry logs.unknown",
         "logs.entry logs.not_this",
         "logs.entry logs.unknown",
         "logs.entry input.letter",
         "logs logs.filtered",
     ),
-    "logs.export": (
-        "logs.sure",
+    "log.export": (
+        "log.confirm",
         "logs.export logs.not_this",
         "logs.export logs.no_name",
         "logs.export logs.no_name",
         "logs logs.filtered",
     ),
-    "logs.filter": (
-        "logs.value",
+    "log.filter": (
+        "log.value",
         "logs.filter logs.not_this",
-        "logs.filter",
+        "log.filter",
         "logs.filter input.letter",
         "logs logs.filtered",
     ),
-    "logs.losses": (
+    "log.losses": (
         "logs.losses logs.unknown",
         "logs.losses logs.not_this",
         "logs.losses logs.unknown",
         "logs.losses input.letter",
         "logs logs.filtered",
     ),
-    "logs.sure": (
+    "log.confirm": (
         "logs logs.exported",
         "logs.sure logs.not_this",
-        "logs.sure",
+        "log.confirm",
         "logs.sure input.letter",
         "logs logs.filtered",
     ),
-    "logs.value": (
+    "log.value": (
         "logs logs.unfiltered",
         "logs logs.filtered",
         "logs logs.filtered",
         "logs logs.filtered",
         "logs logs.filtered",
     ),
-    "lookup.list": (
-        "lookup.product",
+    "look_up.list": (
+        "look_up.product",
         "pick.product pick.opened",
         "lookup.list lookup.not_found",
         "lookup.list lookup.not_found",
         "lookup.product lookup.shown",
     ),
-    "lookup.product": (
+    "look_up.product": (
         "lookup.list lookup.found",
         "pick.product pick.opened",
         "lookup.product lookup.not_found",
         "lookup.product input.letter",
         "lookup.product lookup.shown",
     ),
-    "loss.place": (
+    "adjust.location": (
         "loss.quantity loss.how_many",
         "loss.place count.not_this",
         "loss.place count.unknown",
         "loss.place input.letter",
         "loss.place loss.one_at_a_time",
     ),
-    "loss.product": (
+    "adjust.product": (
         "loss.product count.unknown",
         "loss.product count.not_this",
         "loss.product count.unknown",
         "loss.product input.letter",
         "loss.quantity loss.how_many",
     ),
-    "loss.quantity": (
+    "adjust.quantity": (
         "loss.reason loss.why",
         "loss.quantity count.number_of_order",
         "loss.quantity count.so_many",
         "loss.quantity input.letter",
         "loss.quantity loss.how_many",
     ),
-    "loss.quantity/many": (
+    "adjust.quantity/many": (
         "loss.reason loss.why",
         "loss.quantity count.number_of_order",
         "loss.quantity count.so_many",
         "loss.reason loss.why",
         "loss.quantity count.answer_first",
     ),
-    "loss.quantity/over": (
+    "adjust.quantity/over": (
         "loss.product loss.lost",
         "loss.quantity count.number_of_order",
         "loss.quantity count.so_many",
         "loss.product loss.lost",
         "loss.quantity loss.how_many",
     ),
-    "loss.reason": (
+    "adjust.reason": (
         "count.stop loss.lost",
         "loss.reason count.not_this",
         "loss.reason count.unknown",
@@ -357,7 +357,7 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "note input.letter",
         "note note.not_below",
     ),
-    "pick.back": (
+    "pick.return": (
         "pick.back input.letters",
         "pick.back pick.put_back_first",
         "pick.back pick.put_back_first",
@@ -371,7 +371,7 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "pick.done input.letter",
         "pick.done pick.for_other",
     ),
-    "pick.place": (
+    "pick.location": (
         "pick.place pick.no_quantity_place",
         "pick.place pick.other_order",
         "pick.place pick.unknown",
@@ -476,21 +476,21 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "receive.lines input.letter",
         "receive.goods receive.taken",
     ),
-    "short.ways": (
+    "shortage.choices": (
         "pick.product pick.short",
         "short.ways short.answer_first",
         "short.ways short.unknown",
         "short.ways input.letter",
         "pick.product pick.taken",
     ),
-    "short.which": (
+    "shortage.which_order": (
         "short.why short.why",
         "short.which short.answer_first",
         "short.which short.unknown",
         "short.which input.letter",
         "short.which short.other_product",
     ),
-    "short.why": (
+    "shortage.which_reason": (
         "short.why short.sure",
         "short.why short.answer_first",
         "short.why short.unknown",
@@ -511,15 +511,15 @@ TABLE: dict[str, tuple[str, str, str, str, str]] = {
         "store_product.chart input.letter",
         "store_product lookup.shown",
     ),
-    "store_product.sure": (
-        "store_product.sure",
+    "store_product.confirm": (
+        "store_product.confirm",
         "store_product.value store_product.above",
         "store_product.value store_product.above",
         "store_product store_product.noted",
         "store_product.sure store_product.in_hand",
     ),
     "store_product.value": (
-        "store_product.sure",
+        "store_product.confirm",
         "store_product.value store_product.above",
         "store_product.value store_product.above",
         "store_product.value input.letter",

@@ -90,7 +90,7 @@ def test_the_screen_asks_about_the_goods_that_the_answer_is_booked_on(home: Stor
         scan.send(f"{GROSS_CHEESE}\r", pace)
         scan.rest(1.0)
         frame = scan.send(f"{GROSS_HAM}\r", pace)
-        assert told(frame) == (ASK, "session.taken_not")
+        assert told(frame) == (ASK, "session.not_applied")
         for columns, rows in ((30, 16), (40, 20), (80, 24)):
             assert "Pound ham" in prompt(frame, columns, rows), (columns, shown(frame, columns, rows))
             assert "lb" in prompt(frame, columns, rows)

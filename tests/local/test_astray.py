@@ -93,7 +93,7 @@ def test_a_number_after_a_refused_scan_is_asked_back(home: StoreFolder, job: str
         assert before == (1 if job == "loss" else 3)
         say(session, REFUSED[refused])
         frame = say(session, "4")
-        assert told(frame) == (ASK, "input.astray")
+        assert told(frame) == (ASK, "input.wrong_page")
         assert "Tea" in shown(frame)
         assert quantity(session) == before
         say(session, "4")
@@ -105,7 +105,7 @@ def test_the_same_after_another_product(home: StoreFolder, job: str) -> None:
     with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
         say(session, SALT)
-        assert told(say(session, "4")) == (ASK, "input.astray")
+        assert told(say(session, "4")) == (ASK, "input.wrong_page")
         assert quantity(session) == 1
 
 
@@ -115,7 +115,7 @@ def test_a_scan_that_is_taken_has_its_number(home: StoreFolder, job: str) -> Non
         opened(session, job, *TAKING[job])
         say(session, UNKNOWN)
         say(session, TEA)
-        assert told(say(session, "4"))[1] != "input.astray"
+        assert told(say(session, "4"))[1] != "input.wrong_page"
         assert quantity(session) == 4
 
 
@@ -158,7 +158,7 @@ WEIGHED: dict[str, tuple[str, ...]] = {
 def test_a_plain_code_of_weighed_goods_is_asked_about(home: StoreFolder, job: str, form: str) -> None:
     with at(home, user="U1") as session:
         frame = opened(session, job, *WEIGHED[job][:-1], form)
-        assert told(frame) == (ASK, "session.no_net_in")
+        assert told(frame) == (ASK, "session.no_network_for")
         assert "Rice" in shown(frame)
         say(session, "2.75")
         job_, state = session._stack.top.job, session._stack.top.state
@@ -188,8 +188,8 @@ def test_a_right_scan_after_a_question_of_two_is_shown_as_taken(home: StoreFolde
     cache.write_products([goods.product("P7", "Oats", UNKNOWN), goods.product("P8", "Bran", UNKNOWN)])
     with at(home, user="U1") as session:
         opened(session, "count", "A-1")
-        assert told(say(session, UNKNOWN)) == (ASK, "session.either")
+        assert told(say(session, UNKNOWN)) == (ASK, "session.ambiguous")
         frame = say(session, TEA)
-        assert told(frame) == (GOOD, "session.taken_not")
+        assert told(frame) == (GOOD, "session.not_applied")
         assert quantity(session) == 1
         assert "Oats" in shown(frame)

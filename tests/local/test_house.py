@@ -100,7 +100,7 @@ def test_a_scan_goes_on_with_the_job(home: StoreFolder, page: str) -> None:
     with at(home, user="U1") as session:
         picking(session)
         frame = say(session, page, BARCODES[1], page, BARCODES[2])
-        assert told(frame) == (GOOD, "pick.taken")
+        assert told(frame) == (GOOD, "pick.picked")
         assert frame.view.name == "pick.product"
         wrong = say(session, page, "87654321")
         assert (wrong.view.name, told(wrong)) == ("pick.product", (WRONG, "pick.unknown"))
@@ -121,7 +121,7 @@ def test_what_was_taken_in_the_same_read_is_known_on_the_way_back(home: StoreFol
 def test_what_is_typed_on_help_is_said_below(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         picking(session)
-        assert told(say(session, "h", "5")) == (GOOD, "pick.taken")
+        assert told(say(session, "h", "5")) == (GOOD, "pick.picked")
         assert told(say(session, "h", "u")) == told(say(session, "u"))
         assert told(say(session, "h", "y")) == (WRONG, "input.letter")
 
@@ -139,8 +139,8 @@ def test_nobody_is_signed_in_and_there_is_help_all_the_same(home: StoreFolder) -
     with at(home) as session:
         assert say(session, "h").view.name == "help"
         entries = rows(say(session, "."))
-        assert "commands.language" in entries
-        assert "home.logs" not in entries
+        assert "palette.language" in entries
+        assert "home.log" not in entries
         assert say(session, "b").view.name == "sign_in"
 
 
@@ -160,7 +160,7 @@ def test_commands_are_found_by_words_and_run_by_number(home: StoreFolder) -> Non
         assert rows(session.take([OpenLine("del")], 0.0)) == []
         assert rows(session.take([OpenLine("rece")], 0.0)) == ["home.receive"]
         session.take([OpenLine("")], 0.0)
-        assert told(say(session, "hoover")) == (WRONG, "commands.no_such")
+        assert told(say(session, "hoover")) == (WRONG, "palette.no_such")
         assert say(session, "receive goods").view.name == "receive.delivery"
         assert say(session, "b").view.name == "pick.product"
         undo = rows(say(session, ".")).index("hint.undo") + 1
@@ -174,7 +174,7 @@ def test_commands_are_found_without_their_accents(home: StoreFolder, typed: str)
         session.message_text = spoken
         session.resize(80, 24)
         say(session, ".")
-        assert rows(session.take([OpenLine(typed)], 0.0)) == ["commands.language"]
+        assert rows(session.take([OpenLine(typed)], 0.0)) == ["palette.language"]
         session.take([OpenLine("")], 0.0)
         assert say(session, typed).language == "fr"
 
@@ -219,7 +219,7 @@ def beside(session: Session, home: StoreFolder, stack: ExitStack) -> Session:
     other.start()
     say(other, "4101", "1", BARCODES[1])
     session.poll(notified=True)
-    assert told(say(session, "y")) == (GOOD, "pick.both")
+    assert told(say(session, "y")) == (GOOD, "pick.both_pick")
     return other
 
 
@@ -231,7 +231,7 @@ def test_who_picks_on_beside_a_colleague_is_asked_about_his_own_before_he_signs_
         assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args)["count"] == 2
-        assert "pick.beside_left_hand" in str(other.poll(notified=True))
+        assert "pick.other_picker_left_goods" in str(other.poll(notified=True))
 
 
 def test_what_somebody_has_laid_down_is_in_his_hand_no_more_whatever_a_colleague_holds(home: StoreFolder) -> None:
@@ -326,7 +326,7 @@ def test_language_and_colours_change_at_once(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         session.message_text, session.has_themes = spoken, True
         frame = say(session, ".", "deutsch")
-        assert (frame.language, told(frame)) == ("de", (INFO, "commands.spoken"))
+        assert (frame.language, told(frame)) == ("de", (INFO, "palette.language_set"))
         assert say(session, ".", "kontrast").theme == "contrast"
         assert (frame.language, say(session, "o").language) == ("de", "en")
         assert session._build_frame().theme == ""
@@ -369,7 +369,7 @@ def test_themes_are_for_terminals_that_have_the_colours(home: StoreFolder) -> No
     with at(home, user="U1", theme="dark") as session:
         session.resize(200, 50)
         assert session._build_frame().theme == ""
-        assert "commands.theme" not in rows(say(session, "."))
+        assert "palette.theme" not in rows(say(session, "."))
         session.has_themes = True
         assert session._build_frame().theme == "dark"
 
@@ -429,7 +429,7 @@ def test_a_page_that_takes_text_has_its_own_commands_and_no_others(home: StoreFo
     keys = validate_keys({"z": "undo", "y": "quit", "j": "help"}, "x")
     with at(home, keys=keys) as session:
         assert [hint.letter for hint in session._build_frame().view.key_hints] == ["y"]
-        assert told(say(session, "z"))[1] == "sign_in.short"
+        assert told(say(session, "z"))[1] == "sign_in.name_too_short"
         assert say(session, "j").view.name == "help"
         say(session, "b", "y")
         assert session.is_ending
@@ -495,9 +495,9 @@ def test_an_order_that_is_picked_and_not_put_down_is_listed_found_and_offered_un
 
     with at(home, user="U1") as session:
         say(session, number)
-        assert told(say(session, BARCODES[0])) == (GOOD, "pick.all_taken")
-        assert told(say(session, "b")) == (INFO, "pick.left_lying")
-        assert listed(session._build_frame())[0] == (number, "home.lying")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.all_picked")
+        assert told(say(session, "b")) == (INFO, "pick.left_not_put_down")
+        assert listed(session._build_frame())[0] == (number, "home.not_put_down")
         assert dict(say(session, "1").view.title.args)["order"] != number, "the next is one to be picked"
         say(session, "b")
         say(session, "o")
@@ -507,7 +507,7 @@ def test_an_order_that_is_picked_and_not_put_down_is_listed_found_and_offered_un
         assert say(session, "lund").view.name in ("pick.done", "pick.wait"), "whoever looks for it finds it"
         say(session, "b")
     with at(home, user="U1") as session:
-        assert listed(session._build_frame())[0] == (number, "home.lying")
+        assert listed(session._build_frame())[0] == (number, "home.not_put_down")
         outbox = OperationQueue(open_outbox(home.folder))
         for op in outbox.unfinished():
             outbox.begin_sending(op.op_id, b"{}")
@@ -517,9 +517,9 @@ def test_an_order_that_is_picked_and_not_put_down_is_listed_found_and_offered_un
         cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
         cache.write_orders([{**picked, "lines": lines, "is_picked": True}], lines_known=True, read_began=4e9)
         session.poll()
-        assert listed(session._build_frame())[0] == (number, "home.lying"), "the service knows that it is picked"
+        assert listed(session._build_frame())[0] == (number, "home.not_put_down"), "the service knows that it is picked"
         found = session.take([OpenLine("lund")], 0.0)
-        assert listed(found) == [(number, "home.lying")]
+        assert listed(found) == [(number, "home.not_put_down")]
         session.take([OpenLine("")], 0.0)
         say(session, number)
         say(session, "A-2")

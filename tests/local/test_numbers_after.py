@@ -209,5 +209,5 @@ def test_the_table_has_every_case_and_no_number_is_for_other_goods() -> None:
     assert {job: set(cases) for job, cases in TABLE.items()} == {job: set(AFTER) for job in JOBS}
     for job, cases in TABLE.items():
         for what in ("refused scan", "unknown scan"):
-            asks = "input.astray" in cases[what]
+            asks = "input.wrong_page" in cases[what]
             assert asks is (job != "pick"), "in a pick the page says what is to be taken"

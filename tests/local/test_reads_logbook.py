@@ -291,17 +291,17 @@ def test_no_file_is_written_over_nor_where_none_may_be(reads: CacheReader, tmp_p
     there.write_text("precious", encoding="utf-8")
     (tmp_path / "dangling.csv").symlink_to(tmp_path / "elsewhere")
     for file, allowed, why in (
-        (str(there), True, "logs.why_there"),
-        (str(tmp_path / "there"), True, "logs.why_there"),
-        (str(tmp_path / "dangling.csv"), True, "logs.why_there"),
-        (str(tmp_path / "no" / "x.csv"), True, "logs.why_folder"),
-        (str(there / "x.csv"), True, "logs.why_folder"),
-        (str(tmp_path / "y.csv"), False, "logs.why_here"),
-        (str(tmp_path / ("y" * 300)), True, "logs.why_name"),
-        ("a\0b", True, "logs.why_name"),
-        (".", True, "logs.why_name"),
-        ("/", True, "logs.why_name"),
-        ("~nobody-of-that-name/x", True, "logs.why_name"),
+        (str(there), True, "log.file_exists"),
+        (str(tmp_path / "there"), True, "log.file_exists"),
+        (str(tmp_path / "dangling.csv"), True, "log.file_exists"),
+        (str(tmp_path / "no" / "x.csv"), True, "log.why_folder"),
+        (str(there / "x.csv"), True, "log.why_folder"),
+        (str(tmp_path / "y.csv"), False, "log.files_forbidden"),
+        (str(tmp_path / ("y" * 300)), True, "log.why_name"),
+        ("a\0b", True, "log.why_name"),
+        (".", True, "log.why_name"),
+        ("/", True, "log.why_name"),
+        ("~nobody-of-that-name/x", True, "log.why_name"),
     ):
         (said,) = write_csv(reads.query, Export("exported", file, "logs", {}, EXPORT_COLUMNS), allowed=allowed).rows
         assert said["why"] == why, file
@@ -357,14 +357,14 @@ def test_a_file_that_cannot_be_finished_is_taken_away(tmp_path: Path, monkeypatc
         return [{"key": "1", "at": "2026", "id": 1}], 2
 
     (said,) = write_csv(read, asked, allowed=True).rows
-    assert said["why"] == "logs.why_full"
+    assert said["why"] == "log.why_full"
     assert not Path(asked.file).exists()
 
 
 def test_a_file_that_would_be_cut_is_not_written(tmp_path: Path) -> None:
     asked = Export("exported", str(tmp_path / "log.csv"), "logs", {}, EXPORT_COLUMNS)
     (said,) = write_csv(lambda name, args: ([{"id": 1}], MAX_ROWS + 1), asked, allowed=True).rows
-    assert (said["why"], said["count"]) == ("logs.why_many", MAX_ROWS + 1)
+    assert (said["why"], said["count"]) == ("log.too_many_rows", MAX_ROWS + 1)
     assert not Path(asked.file).exists()
 
 

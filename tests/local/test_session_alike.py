@@ -77,20 +77,20 @@ def test_the_product_of_a_code_that_a_delivery_brings_is_received(home: StoreFol
 def test_which_product_is_meant_is_asked_where_nothing_tells(home: StoreFolder, choice: str, product: str) -> None:
     with at(home) as session:
         frame = opened(session, "loss", f"2*{CODE}")
-        assert told(frame) == (ASK, "session.either")
+        assert told(frame) == (ASK, "session.ambiguous")
         assert choices(frame) == ["2 x Apple juice", "2 x Cherry juice"]
         say(session, choice)
         state = session._stack.top.state
         assert (state.line.product, state.quantity) == (product, 2)
     with at(home) as session:
-        assert told(opened(session, "lookup", CODE)) == (ASK, "session.either")
+        assert told(opened(session, "lookup", CODE)) == (ASK, "session.ambiguous")
         say(session, choice)
         assert session._stack.top.state.product_number == product
 
 
 def test_a_look_at_one_of_several_products_is_asked_for_as_well(home: StoreFolder) -> None:
     with at(home) as session:
-        assert told(opened(session, "count", "A-2", f"?{CODE}")) == (ASK, "session.either")
+        assert told(opened(session, "count", "A-2", f"?{CODE}")) == (ASK, "session.ambiguous")
         say(session, "2")
         assert (session._stack.top.job.name, session._stack.top.state.product_number) == ("lookup", "P3")
         assert told(say(session, CODE)) == (GOOD, "count.counted_of")
@@ -100,7 +100,7 @@ def test_a_look_at_one_of_several_products_is_asked_for_as_well(home: StoreFolde
 def test_more_than_two_are_counted_and_told_by_number_where_their_names_are_one(home: StoreFolder) -> None:
     with at(home) as session:
         frame = opened(session, "loss", "96385074")
-        assert told(frame) == (ASK, "session.either_of")
+        assert told(frame) == (ASK, "session.ambiguous_of")
         assert choices(frame) == ["Same name P4", "Same name P5", "Grape juice P6"]
         say(session, "3")
         assert session._stack.top.state.line.product == "P6"
@@ -109,11 +109,11 @@ def test_more_than_two_are_counted_and_told_by_number_where_their_names_are_one(
 def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: StoreFolder) -> None:
     with at(home) as session:
         opened(session, "count", "A-2", OTHER)
-        assert told(opened(session, "loss", CODE)) == (ASK, "session.either")
+        assert told(opened(session, "loss", CODE)) == (ASK, "session.ambiguous")
         frame = say(session, CODE)
-        assert told(frame) == (ASK, "session.taken_not")
+        assert told(frame) == (ASK, "session.not_applied")
         frame = say(session, OTHER)
-        assert told(frame) == (ASK, "session.taken_not"), "where it was is asked"
+        assert told(frame) == (ASK, "session.not_applied"), "where it was is asked"
         assert frame.verdict
         assert "2 not taken: Apple juice or Cherry juice?" in MessageWriter().write(frame.verdict.text)
         assert session._stack.top.state.line.product == "P2"
@@ -134,7 +134,7 @@ def test_every_product_of_a_code_can_be_chosen_however_many_there_are(home: Stor
         seen: list[str] = []
         while True:
             keys = getattr(frame.view, "choice_letters", "")
-            more = "session.more_ways" in [choice.id for choice in frame.view.choices]
+            more = "session.more_choices" in [choice.id for choice in frame.view.choices]
             shown = [str(dict(choice.args)["text"]) for choice in frame.view.choices if choice.id == "raw"]
             assert len(frame.view.choices) <= 9
             assert not keys or len(keys) == len(frame.view.choices)
@@ -164,5 +164,5 @@ def test_more_guesses_than_are_asked_about_at_once_are_no_unknown_code(home: Sto
     )
     with at(home) as session:
         frame = opened(session, "loss", "1234-5679")
-        assert told(frame) == (ASK, "session.either_of")
+        assert told(frame) == (ASK, "session.ambiguous_of")
         assert len(session._question.scans) == 30

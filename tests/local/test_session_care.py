@@ -89,7 +89,7 @@ def test_only_a_whole_name_or_a_first_name_signs_in_at_once(home: StoreFolder, a
     with at(home) as session:
         frame = say(session, asked)
         if not user:
-            assert told(frame) == (ASK, "sign_in.is_it")
+            assert told(frame) == (ASK, "sign_in.confirm_name")
             assert len(frame.view.choices) == 1
             frame = say(session, "1")
         assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
@@ -147,23 +147,23 @@ def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: StoreFold
         home.lock.touch()
         say(session, "4101")
         assert told_at("refused", 1) == (GOOD, "pick.opened"), "what a scan was just answered with is not hidden"
-        assert told_at("refused", STANDS_S) == (WRONG, "session.word")
+        assert told_at("refused", STANDS_S) == (WRONG, "session.join")
         assert session.bells == 3
-        assert word(session) == msg("session.shut_out", store="0001", file="dock.token")
-        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
-        assert told_at("refused", STANDS_S) == (GOOD, "pick.taken"), "it was told just now"
-        assert told_at("refused", REPEAT_S) == (WRONG, "session.word")
-        assert told_at("live", 1) == (INFO, "session.word")
-        assert word(session) == msg("session.let_in"), "one word takes the place of another"
+        assert word(session) == msg("session.storage_failed", store="0001", file="dock.token")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
+        assert told_at("refused", STANDS_S) == (GOOD, "pick.picked"), "it was told just now"
+        assert told_at("refused", REPEAT_S) == (WRONG, "session.join")
+        assert told_at("live", 1) == (INFO, "session.join")
+        assert word(session) == msg("session.signed_in_by_pin"), "one word takes the place of another"
         say(session, BARCODES[0])
         assert told_at("refused", 1)[0] == WRONG, "the scan's"
         assert told_at("live", 1)[0] == WRONG
         say(session, "h", "b")
         assert told_at("live", 1) == ("", ""), "what is over before it could be told is not told"
-        assert told_at("refused", 1) == (WRONG, "session.shut_out"), "alone where nothing is answered"
-        assert told_at("live", 1) == (INFO, "session.let_in")
+        assert told_at("refused", 1) == (WRONG, "session.storage_failed"), "alone where nothing is answered"
+        assert told_at("live", 1) == (INFO, "session.signed_in_by_pin")
         say(session, BARCODES[0])
-        assert told_at("live", 1)[1] != "session.let_in"
+        assert told_at("live", 1)[1] != "session.signed_in_by_pin"
 
 
 def test_a_store_that_is_none_is_said_with_the_one_that_may_be_meant(home: StoreFolder) -> None:
@@ -195,7 +195,7 @@ def test_a_token_file_that_cannot_be_read_is_not_said_of_the_service(home: Store
         session._clock = lambda: time.time() + REPEAT_S + 1
         frame = session.poll()
         assert frame is not None
-        assert told(frame) == (WRONG, "session.shut_out")
+        assert told(frame) == (WRONG, "session.storage_failed")
 
 
 def test_a_change_that_cannot_be_kept_is_told_again(home: StoreFolder) -> None:
@@ -329,8 +329,8 @@ def test_twelve_times_and_then_the_scan(home: StoreFolder) -> None:
         assert (told(frame), frame.typed) == ((INFO, "session.times"), "12*")
         assert session.take([OpenLine("59")], 0.0).typed == "12*59"
         frame = say(session, BARCODES[1])
-        assert (told(frame), frame.typed) == ((GOOD, "pick.taken"), "")
-        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert (told(frame), frame.typed) == ((GOOD, "pick.picked"), "")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
         assert sent(home) == {2: Decimal(12), 1: Decimal(1)}
     with at(home, user="U1") as session:
         raws = [event.raw for event in Journal(open_outbox(home.folder)).last_events(50) if event.raw]
@@ -386,7 +386,7 @@ def test_a_multiplier_that_a_page_to_read_has_no_use_for_is_not_dropped_in_silen
 def test_a_multiplier_is_for_the_job_below_a_page_to_read(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", f"?{BARCODES[0]}", "12*")
-        assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.picked")
         assert sent(home) == {2: Decimal(12)}
 
 
@@ -561,7 +561,7 @@ def test_a_letter_that_was_on_the_screen_means_what_it_meant_there_or_nothing(
 ) -> None:
     with at(home, user="U1") as session:
         question = say(session, "4101", f"99*{BARCODES[1]}")
-        assert [choice.id for choice in step(question).choices] == ["pick.way_take_rest"]
+        assert [choice.id for choice in step(question).choices] == ["pick.choice_pick_rest"]
         frame = say(session, *scans, "r")
         assert frame.verdict is not None
         why = "input.moved" if "*" in scans[0] else "input.letter"

@@ -82,7 +82,7 @@ def test_who_comes_back_to_the_terminal_reads_what_became_of_it(home: StoreFolde
     assert session_requests.mark_interrupted(outbox, float(str(now)) + 1) == 1
     again = begun(home)
     frame = again.resize(80, 24)
-    assert frame.view.name == "clear.done"
+    assert frame.view.name == "clearance_request.done"
     assert frame.verdict is not None
     again.close()
     outbox.close()
@@ -112,7 +112,7 @@ def proven(home: StoreFolder, session: Session) -> Frame:
     answer(home, "done", until=time.time() + 900)
     frame = session.poll()
     assert frame is not None
-    assert frame.view.name == "clear.wait"
+    assert frame.view.name == "clearance_request.wait"
     return frame
 
 
@@ -159,7 +159,7 @@ def test_a_pin_before_it_is_asked_for_and_after_it_is_over_is_nowhere(home: Stor
     proven(home, session)
     answer(home, "refused")
     frame = session.poll()
-    for page in ("clear.done", "clear.sure"):
+    for page in ("clearance_request.done", "clearance_request.confirm"):
         assert frame is not None
         assert frame.view.name == page
         assert session.take([OpenLine(SECRET)], 1.0).typed == "*" * len(SECRET)

@@ -149,12 +149,12 @@ def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: StoreFolder) -> 
     with at(home) as session:
         open_count(session)
         say(session, "A-1", CODES[1])
-        assert say(session, "l").view.name == "loss.quantity"
+        assert say(session, "l").view.name == "adjust.quantity"
     with at(home) as session:
-        assert session._build_frame().view.name == "loss.quantity"
-        assert told(say(session, "2")) == (ASK, "loss.why")
+        assert session._build_frame().view.name == "adjust.quantity"
+        assert told(say(session, "2")) == (ASK, "adjust.which_reason")
         frame = say(session, "1")
-        assert (frame.view.name, told(frame)) == ("count.product", (GOOD, "loss.lost"))
+        assert (frame.view.name, told(frame)) == ("count.product", (GOOD, "adjust.lost"))
     (operation,) = sent(home)
     entry = operation.body["storeproductlog"][0]
     assert (entry["location_code"], entry["stock_pool_1"], entry["reason_code"]) == ("A-1", -2, 1)
@@ -170,11 +170,11 @@ def test_the_log_shows_what_was_counted_a_moment_ago(home: StoreFolder) -> None:
         frame = say(session, "2")
         assert frame.view.name == "count_log"
         (row,) = frame.view.rows  # type: ignore[union-attr]
-        assert [cell.id for cell in row.cells][1] == "word.noted"
+        assert [cell.id for cell in row.cells][1] == "operation_state.queued"
         frame = say(session, "1")
-        assert frame.view.name == "count_log.entry"
+        assert frame.view.name == "my_entries.entry"
     with at(home) as session:
-        assert session._build_frame().view.name == "count_log.entry"
+        assert session._build_frame().view.name == "my_entries.entry"
 
 
 def test_settings_make_counts_blind_and_thresholds_strict(home: StoreFolder) -> None:
@@ -207,21 +207,21 @@ def test_a_store_that_keeps_no_places_and_says_no_more_than_it_must_is_counted_a
 def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: StoreFolder) -> None:
     with at(home) as session:
         page = say(session, CODES[0]).view
-        assert page.name == "lookup.product"
+        assert page.name == "look_up.product"
         assert say(session, "c").view.name == "count.stop"
         assert told(say(session, "10", "d"))[1] == "count.sent"
-        assert session._build_frame().view.name == "lookup.product"
+        assert session._build_frame().view.name == "look_up.product"
         assert say(session, "t").view.name == "move.take"
         frame = say(session, "b")
         assert (frame.view.name, told(frame)) == ("move.leave", (ASK, "move.leave"))
-        assert say(session, "x").view.name == "lookup.product"
+        assert say(session, "x").view.name == "look_up.product"
         page = say(session, "b", "A-1").view
-        assert page.name == "browse.place"
+        assert page.name == "locations.location"
         assert say(session, "c").view.name == "count.product"
     with at(home) as session:
         assert session._build_frame().view.name == "count.product"
         assert say(session, "b").view == page
         assert say(session, "t").view.name == "move.take"
         assert told(say(session, CODES[0], "A-2"))[1] == "move.moved"
-        assert say(session, "b", "b").view.name == "browse.place"
+        assert say(session, "b", "b").view.name == "locations.location"
     assert [each.operation for each in sent(home)] == ["create-store-product-logs", "create-movement"]

@@ -208,7 +208,7 @@ def test_that_nothing_waits_any_more_is_seen_at_once_by_who_wrote_and_by_who_saw
     with at(home) as (anna, _), at(home, "t2", "U2") as (ben, clock):
         say(anna, "4101")
         frame = say(anna, BARCODES[0])
-        assert told(frame) == (GOOD, "pick.taken")
+        assert told(frame) == (GOOD, "pick.picked")
         assert frame.link.waiting
         clock.pass_(FULL_CHECK_S)
         seen = ben.poll()
@@ -237,7 +237,7 @@ def test_a_scan_is_answered_without_a_look_at_anybody_elses_news(home: StoreFold
         for _ in range(5):
             for name in socket.subscriptions():
                 socket.notify(name, ["order/4102", "product/P9"])
-        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
         assert ORDER["order_number"] == "4101"
         assert rung(session) is None
 

@@ -67,7 +67,7 @@ def test_goods_put_down_here_that_are_read_back_before_the_answer_are_no_news(ho
         with transaction(db):
             (put_down,) = outbox.enqueue([Intent(movement("4101", "P1", 1))], ANNA)
         read_back(home, session, 2.0, 3e9)
-        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked")
         outbox.begin_sending(put_down, b"[]")
         assert not changed(read_back(home, session, 2.0, 3e9 + 1, moved_quantity=1))
         for op in outbox.unfinished():

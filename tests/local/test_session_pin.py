@@ -129,7 +129,7 @@ def test_it_is_asked_once_before_anything_is_noted_and_then_not_again(desk: Desk
     desk.says(PIN)
     frame = desk.answers("done", time.time() + 900)
     assert frame.verdict is not None
-    assert (frame.view.name, frame.verdict.text.id) == ("order", "act.told_reject")
+    assert (frame.view.name, frame.verdict.text.id) == ("order", "order_actions.done_reject")
     assert desk.rows() == [("person/U6", "U6", "4101")]
     told = desk.says(PIN).verdict
     assert told is not None
@@ -174,7 +174,7 @@ def test_a_remark_alone_is_asked_for_too_and_leaving_does_nothing(desk: Desk, li
     frame = desk.says("b")
     assert frame.verdict is not None
     assert (frame.view.name, frame.verdict.text.id) == (
-        "act.what" if frame.view.name == "act.what" else "order",
+        "order_actions.action" if frame.view.name == "order_actions.action" else "order",
         "session.dropped",
     )
     assert (desk.rows(), notes_of_topic(desk.outbox, "urgent")) == ([], {})
@@ -294,7 +294,7 @@ def test_what_the_service_is_told_waits_and_takes_nothing_along_that_this_host_k
     assert isinstance(listed, ListView)
     frame = desk.says(str([row.key for row in listed.rows].index("1") + 1), {"e": "1", "r": "2"}[letter])
     assert frame.verdict is not None
-    assert (frame.verdict.text.id, done()) == ("pin.noted", ([(noted,)], 1))
+    assert (frame.verdict.text.id, done()) == ("pin.saved", ([(noted,)], 1))
 
 
 def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_link_is_back(
@@ -303,10 +303,10 @@ def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_lin
     desk.link("offline")
     frame = desk.rejects("4101")
     assert frame.verdict is not None
-    assert (frame.view.name, frame.verdict.text.id) == ("order", "pin.noted")
+    assert (frame.view.name, frame.verdict.text.id) == ("order", "pin.saved")
     said = dict(frame.verdict.text.args)["said"]
     assert isinstance(said, Msg)
-    assert said.id == "act.told_reject"
+    assert said.id == "order_actions.done_reject"
     assert desk.rows() == [("person/U6", "U6", "4101")]
     _is_kept_nowhere(desk, tmp_path)
     desk.says("b", "b")
@@ -333,9 +333,9 @@ def test_what_waits_is_told_with_whose_pin_and_can_be_given_up(desk: Desk) -> No
     ((row,), _) = desk.session._store.reader.query("doubts", {})
     assert (row["principal"], row["pin"], row["ways"]) == ("Fred Harper", "Fred Harper", [CLOSED_BY_HAND])
     desk.says("b", "b")
-    listed = desk.opened("home.doubts").view
+    listed = desk.opened("home.unconfirmed").view
     assert isinstance(listed, ListView)
-    assert listed.rows[0].cells[2].id == "doubts.who_pin", "the list says what it waits for"
+    assert listed.rows[0].cells[2].id == "unconfirmed.user_waits_for_pin", "the list says what it waits for"
     outbox = OperationQueue(desk.outbox)
     (op,) = outbox.live_operations()
     with transaction(desk.outbox):
@@ -353,13 +353,13 @@ def test_what_gets_no_answer_can_be_noted_and_loses_nothing(desk: Desk) -> None:
     desk.rejects("4101")
     desk.says(PIN)
     frame = desk.answers("not_sent")
-    assert (frame.view.name, [choice.id for choice in frame.view.choices]) == ("pin.late", ["pin.again", "pin.note_it"])
+    assert (frame.view.name, [choice.id for choice in frame.view.choices]) == ("pin.late", ["pin.again", "pin.save_without_pin"])
     assert desk.says("1").view.name == "pin"
     desk.says(PIN)
     desk.answers("not_sent")
     frame = desk.says("2")
     assert frame.verdict is not None
-    assert (frame.view.name, frame.verdict.text.id) == ("order", "pin.noted")
+    assert (frame.view.name, frame.verdict.text.id) == ("order", "pin.saved")
     assert desk.rows() == [("person/U6", "U6", "4101")]
 
 
@@ -382,7 +382,7 @@ def test_where_nobody_gives_a_token_for_a_pin_all_goes_as_ever(
     desk.says("b", "b")
     frame = desk.opened("home.pin")
     assert frame.verdict is not None
-    assert (frame.view.name, frame.verdict.text.id) == ("home", "pin.unwanted")
+    assert (frame.view.name, frame.verdict.text.id) == ("home", "pin.not_needed")
 
 
 def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: StoreFolder) -> None:
@@ -397,7 +397,7 @@ def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: Stor
         choices = [choice.id for choice in session.take([Line("7", "cr", 1.0, 1.0, 0.1)], 1.0).view.choices]
         for text in (str(choices.index("home.orders") + 1), "4101", "3", "damp all over", "1"):
             frame = session.take([Line(text, "cr", 1.0, 1.0, 0.1)], 1.0)
-        assert (frame.view.name, frame.verdict.text.id if frame.verdict else "") == ("order", "act.told_reject")
+        assert (frame.view.name, frame.verdict.text.id if frame.verdict else "") == ("order", "order_actions.done_reject")
         assert fetch(outbox, "SELECT principal FROM operation") == [("person/U6",)]
         courier.drain()
         session.poll()

@@ -96,7 +96,7 @@ def test_what_has_changed_is_said_once_and_in_force_at_once(home: StoreFolder) -
         assert told(session.poll()) == (INFO, "Settings changed: verified picking is on")
         assert session.bells == 0
         frame = say(session, "4101")
-        assert frame.view.name == "pick.place"
+        assert frame.view.name == "pick.location"
         assert told(session.poll()) == told(frame) != before
         write(home, 'verified = true\nblind = true\nreasons = ["7 - Lost"]\nrecount_units = 3\nrecount_value = 0\n')
         assert told(session.poll()) == told(frame), "what a scan was just answered with is not hidden"
@@ -217,7 +217,7 @@ def test_a_file_with_an_error_changes_nothing_and_is_told_once(home: StoreFolder
         assert "settings.toml" in text
         assert str(home.root) not in text
         frame = say(session, "4101")
-        assert frame.view.name == "pick.place"
+        assert frame.view.name == "pick.location"
         assert told(session.poll()) == told(frame)
         write(home, "verified = true\n")
         kind, text = told(rested(session))
@@ -272,7 +272,7 @@ def test_an_order_goes_on_as_it_was_begun_also_after_an_end(home: StoreFolder) -
         session.poll()
         frame = say(session, EAN)
         assert told(frame)[0] == GOOD
-        assert session._build_frame().view.name == "pick.place", "of the next stop, the place is asked for"
+        assert session._build_frame().view.name == "pick.location", "of the next stop, the place is asked for"
         assert say(session, "A-2").view.name == "pick.product"
         before = say(session, OTHER)
         assert before.view.name == "pick.product"
@@ -282,7 +282,7 @@ def test_an_order_goes_on_as_it_was_begun_also_after_an_end(home: StoreFolder) -
         assert say(session, OTHER).view.name == "pick.done"
         (operation,) = OperationQueue(open_outbox(home.folder)).unfinished()
         assert [line["picked_quantity"] for line in operation.body["orders"]["order_lines"]] == [Decimal(2), Decimal(2)]
-        assert say(session, "4102").view.name == "pick.place"
+        assert say(session, "4102").view.name == "pick.location"
         assert told(say(session, EAN))[0] in (WRONG, ASK)
 
 
@@ -352,7 +352,7 @@ def test_a_session_that_begins_over_a_wrong_file_says_where_and_works_as_before(
         )
         assert told(session.poll())[0] == INFO
         say(session, "4101")
-        assert session._build_frame().view.name == "pick.place", "verified, as before"
+        assert session._build_frame().view.name == "pick.location", "verified, as before"
         write(home, "verified = true\n")
         assert told(rested(session))[1].startswith("The settings file is right again")
     write(home, "verified = false\nx = 1\n")
@@ -367,4 +367,4 @@ def test_what_was_right_while_a_session_ran_is_what_the_next_begins_with(home: S
     write(home, "verified = ")
     with at(home) as session:
         say(session, "4101")
-        assert session._build_frame().view.name == "pick.place"
+        assert session._build_frame().view.name == "pick.location"

@@ -119,7 +119,7 @@ class Picker:
         (seen,) = self.write(text.encode() + b"\r")
         return seen
 
-    def take(self, text: str, step: str, verdict: str = "pick.taken") -> Seen:
+    def take(self, text: str, step: str, verdict: str = "pick.picked") -> Seen:
         """One input that has to end at this step with this verdict."""
         seen = self.enter(text)
         assert (seen["step"], seen["verdict"]) == (step, verdict), (seen, self.terminal.text)

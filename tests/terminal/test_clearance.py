@@ -67,12 +67,12 @@ def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker:
     at_the_desk(app, "BADGE-U6", "Clear", "clearance")
     app.take(numbered(app, BACKROOM), "clearance.categories", "clearance.all")
     app.shows("Order lines", " 3")
-    app.take("d", "clear.sure", "")
-    app.take("BACK", "clear.sure", "clear.not_the_tag")
-    app.take(BACKROOM, "clear.sure", "clear.not_scanned")
+    app.take("d", "clearance_request.confirm", "")
+    app.take("BACK", "clearance_request.confirm", "clearance_request.not_the_tag")
+    app.take(BACKROOM, "clearance_request.confirm", "clearance_request.not_scanned")
     assert assigned(shop) == []
     seen = typed(app, BACKROOM)
-    assert (seen["step"], seen["verdict"]) == ("pin", "pin.now"), seen
+    assert (seen["step"], seen["verdict"]) == ("pin", "pin.enter_pin"), seen
     wrong = typed(app, "9999", "****")
     assert (wrong["raw"], wrong["step"]) == ("", "pin.wait")
     app.shows("Wrong PIN: nothing was done", "Type your PIN")
@@ -89,8 +89,8 @@ def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker:
 def move_it(app: Picker, shop: Shop, product: str) -> None:
     """From the last page of the clearance to the shelf."""
     app.take("1", "tasks", "")
-    app.take(numbered(app, PLACE), "move.from", "tasks.begun")
-    app.take(SHELF, "move.from", "move.task_place")
+    app.take(numbered(app, PLACE), "move.from", "clearance_tasks.started")
+    app.take(SHELF, "move.from", "move.task_location")
     app.take(PLACE, "move.take", "move.task_here")
     app.take(product, "move.take", "move.task_taken")
     app.take(SHELF, "tasks", "move.moved")
@@ -108,7 +108,7 @@ def test_staff_clears_nothing_and_today_shows_the_day(shop: Shop, picker: Pick) 
     app.sign_in("BADGE-U1")
     app.shows("live", "DAY-1")
     app.take("DAY-1", "pick.product", "pick.opened")
-    app.take(str(product["barcode"]), "pick.product", "pick.taken")  # something of today, also just after midnight
+    app.take(str(product["barcode"]), "pick.product", "pick.picked")  # something of today, also just after midnight
     app.go_home()
     app.shows("all sent")
     open_job(app, "Other", "home")
@@ -124,9 +124,9 @@ def test_staff_clears_nothing_and_today_shows_the_day(shop: Shop, picker: Pick) 
     app.take("1", "today.hours", "")
     app.shows("picks, ", "in all")
     app.take("b", "today", "")
-    app.take("2", "today.places", "")
+    app.take("2", "today.locations", "")
     app.shows("Where today: Picks", "Most at")
-    app.take("3", "today.places", "")
+    app.take("3", "today.locations", "")
     app.shows("Where today: Moves")
     app.take("b", "today", "")
     app.take("3", "today.terminals", "")

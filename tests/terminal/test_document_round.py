@@ -66,18 +66,18 @@ def test_a_round_is_one_entry_a_product(begin: Pick, served: Served, size: tuple
     open_job(app, "Round", "walk")
     app.enter("3")
     gathered(app)
-    app.take("g", "pick.product", "pick.round_opened")
+    app.take("g", "pick.product", "pick.batch_opened")
     app.shows("A3 B3 C3")
     app.take("9*P1", "pick.product", "pick.tote_full")
     app.shows("A3 C3")
     app.take("6*P2", "pick.product", "pick.tote_full")
-    app.take("3*P3", "pick.done", "pick.round_taken")
+    app.take("3*P3", "pick.done", "pick.batch_all_picked")
     assert app.scans == HANDS
     wanted = {order: [3.0] * lines for order, lines in ORDERS.items()}
     app.terminal.wait_for(lambda _: picked(served) == wanted, START_S)
     app.shows("all sent")
     assert all(row["is_picked"] for row in rows(served, "orders/customerorders"))
-    app.take("b", "home", "pick.left_round_done")
+    app.take("b", "home", "pick.left_batch_done")
 
 
 def test_later_undo_a_quantity_a_shortage_and_a_kill(begin: Pick, served: Served) -> None:
@@ -87,9 +87,9 @@ def test_later_undo_a_quantity_a_shortage_and_a_kill(begin: Pick, served: Served
     for order in ORDERS:
         app.enter(order)
     gathered(app)
-    app.take("g", "pick.product", "pick.round_opened")
+    app.take("g", "pick.product", "pick.batch_opened")
     app.take("n", "pick.product", "pick.later")
-    app.take("P2", "pick.product", "pick.taken_tote")
+    app.take("P2", "pick.product", "pick.picked_for_tote")
     app.take("6", "pick.product", "pick.set_totes")
     app.take("u", "pick.product", "pick.for_tote")
     app.terminal.wait_for(lambda _: picked(served)["D-1"] == [0, 1], START_S)
@@ -100,11 +100,11 @@ def test_later_undo_a_quantity_a_shortage_and_a_kill(begin: Pick, served: Served
     app.shows("Back where you left off")
     app.stands_at(kept)
     app.take("5", "pick.product", "pick.set_totes")
-    app.take("s", "short.ways", "short.opened")
+    app.take("s", "shortage.choices", "shortage.opened")
     app.shows("1 ")
     app.enter("1")
-    app.take("3*P3", "pick.product", "pick.taken_tote")
-    app.take("9*P1", "pick.done", "pick.round_all_but")
+    app.take("3*P3", "pick.product", "pick.picked_for_tote")
+    app.take("9*P1", "pick.done", "pick.batch_picked_with_shortage")
     wanted = {"D-1": [3, 3], "D-2": [3], "D-3": [3, 2, 3]}
     app.terminal.wait_for(lambda _: picked(served) == wanted, START_S)
     app.shows("all sent")

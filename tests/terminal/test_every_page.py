@@ -20,8 +20,8 @@ ROOMS = ("courier", "jobs", "local")
 
 OPENS = {
     "pick": "pick.product",
-    "find": "lookup.list",
-    "places": "browse.list",
+    "find": "look_up.list",
+    "places": "locations.list",
     "count, losses": "count.start",
     "move": "move.from",
     "round": "walk",

@@ -105,20 +105,20 @@ def picks(world: World, terminal: str) -> Script:
     seen: Seen = yield "1"
     while not (world.over and seen["step"] == "home"):
         step = seen["step"]
-        if step in ("pick.product", "pick.place") and seen["verdict"] not in ("pick.not_here", "pick.dropped"):
+        if step in ("pick.product", "pick.location") and seen["verdict"] not in ("pick.not_here", "pick.dropped"):
             mine = {row[0] for row in world.held() if row[1] == terminal}
             seen = yield world.rng.choice(world.codes) if world.rng.random() < 0.97 else "b"
-            if seen["verdict"] in ("pick.taken", "pick.all_taken"):
+            if seen["verdict"] in ("pick.picked", "pick.all_picked"):
                 assert len(mine) == 1, mine
                 world.taken[mine.pop()] += 1
         elif step == "pick.done" and seen["verdict"] not in LAID:
             seen = yield "PU-03"
             if seen["verdict"].startswith("pick.put_on"):  # goods of a rejected order lie there, as on a shelf
                 seen = yield "1"
-        elif step == "pick.back" and seen["verdict"] == "pick.put_back_done":
+        elif step == "pick.return" and seen["verdict"] == "pick.put_back_done":
             seen = yield "b"
         else:
-            seen = yield {"home": "1", "pick.back": "1"}.get(step, "b")
+            seen = yield {"home": "1", "pick.return": "1"}.get(step, "b")
 
 
 def rules(world: World, me: str) -> Script:
@@ -226,7 +226,7 @@ def give_pin(app: Picker) -> None:
     app.go_home()
     open_job(app, "Other", "home")
     app.take(numbered(app, "Chain"), "home", "")
-    app.take(numbered(app, "PIN"), "pin", "pin.now")
+    app.take(numbered(app, "PIN"), "pin", "pin.enter_pin")
     typed(app, SUPERVISOR_PIN, "****")
     app.shows("The PIN is right")
     open_job(app, "Other", "home")

@@ -84,7 +84,7 @@ def test_a_column_in_which_no_row_says_anything_is_not_there() -> None:
 
 
 def test_what_names_a_row_is_said_in_longer_words_where_the_other_columns_are_short() -> None:
-    kinds = ("exceptions.doubts", "exceptions.impossible", "exceptions.stuck")
+    kinds = ("exceptions.unconfirmed", "exceptions.negative_stock", "exceptions.stuck")
     about = Msg("exceptions.about_differences", (("value", 412),))
     rows = tuple(Row(kind, (Msg(kind), raw("14"), about)) for kind in kinds)
     view = ListView("exceptions", raw("Exceptions"), raw("Which?"), _cells("What|No.|About"), rows, 0, len(rows))

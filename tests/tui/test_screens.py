@@ -322,7 +322,7 @@ def test_choices_that_have_no_room_are_cut_and_not_dropped() -> None:
 @sizes
 def test_choices_that_are_a_part_of_more_say_which(size: tuple[int, int]) -> None:
     people = tuple(msg("raw", text=f"Person {at}") for at in range(7, 13))
-    asked = Step("act.who", msg("act.claim"), msg("act.prompt_who"), choices=people, first=6, choice_total=70)
+    asked = Step("order_actions.person", msg("order_actions.claim"), msg("order_actions.prompt_person"), choices=people, first=6, choice_total=70)
     shown = plain_lines(layout_screen(Frame(asked, SAMPLES[0].build("").link), *size))
     assert re.search(r"7–12(/| of )70\b", shown[0])
     every = layout_screen(Frame(asked._replace(first=0, choice_total=6), SAMPLES[0].build("").link), *size)
@@ -360,7 +360,7 @@ def test_samples_show_the_screen_they_name(sample: Sample) -> None:
 @pytest.mark.parametrize("words", [0, 25, 40, 60])
 @pytest.mark.parametrize("kind", [INFO, WRONG])
 def test_a_product_keeps_its_stock_beside_what_is_said(name: str, words: int, kind: str) -> None:
-    (sample,) = (each for each in SAMPLES if (each.screen, each.state) == ("lookup.product", "all"))
+    (sample,) = (each for each in SAMPLES if (each.screen, each.state) == ("look_up.product", "all"))
     verdict = Verdict(kind, msg("raw", text="a " * words)) if words else None
     shown = plain_lines(layout_screen(sample.build(name)._replace(verdict=verdict), 40, 20))
     assert any("≈ 24 in stock" in line for line in shown), "\n".join(shown)

@@ -218,9 +218,9 @@ def test_a_reference_that_is_known_is_filtered_by_when_it_is_scanned() -> None:
 def test_the_title_says_what_is_looked_for_and_what_is_marked_by_scan_is_in_sight() -> None:
     hand = Hand("orders").does(Text("40"))
     view = hand.job.view(hand.state)
-    assert (view.title.id, dict(view.title.args)["text"]) == ("orders.title_sought", "40")
+    assert (view.title.id, dict(view.title.args)["text"]) == ("orders.title_searched", "40")
     hand.does(Command("m"))
-    assert hand.job.view(hand.state).title.id == "orders.title_marked_sought"
+    assert hand.job.view(hand.state).title.id == "orders.title_marked_searched"
     assert "O7" not in hand.numbers
     hand.does(Scan((Match(ORDER, "O7"),)))
     assert (hand.state.search, hand.state.marked, hand.told) == ("", ("O7",), "orders.marked")
@@ -306,12 +306,12 @@ def test_the_page_offers_what_fits_the_state() -> None:
         assert isinstance(page, DetailView)
         return [choice.id for choice in page.choices]
 
-    usual = ["order.pick", "act.claim", "act.reject", "act.urgent", "act.split", "act.finish"]
+    usual = ["order.pick", "order_actions.claim", "order_actions.reject", "order_actions.priority", "order_actions.split", "order_actions.hand_over"]
     assert ways() == usual
-    assert ways(urgent=True) == [*usual[:3], "act.calm", *usual[4:]]
-    assert ways(is_claimed=True) == [*usual, "act.release"]
-    assert ways(status="picked") == ["act.claim", "act.reject", "act.finish"]
-    assert ways(is_rejected=True, status="rejected") == ["act.take_back"]
+    assert ways(urgent=True) == [*usual[:3], "order_actions.no_priority", *usual[4:]]
+    assert ways(is_claimed=True) == [*usual, "order_actions.release"]
+    assert ways(status="picked") == ["order_actions.claim", "order_actions.reject", "order_actions.hand_over"]
+    assert ways(is_rejected=True, status="rejected") == ["order_actions.reopen"]
     assert ways(is_active=False, status="finished") == []
     assert Hand("order", {"order_number": "O1"}, World([])).state.order is None
 
@@ -359,7 +359,7 @@ def test_the_page_tells_what_a_service_of_ours_says_of_the_customer_beside(besid
     view = hand.job.view(hand.state)
     assert isinstance(view, DetailView)
     [facts] = [block for block in view.blocks if block.title.id == "order.about"]
-    named = {each[0].id: dict(each[1].args).get("text") for each in facts.rows if each[0].id != "orders.head_seen"}
+    named = {each[0].id: dict(each[1].args).get("text") for each in facts.rows if each[0].id != "orders.head_known_since"}
     assert named == {"head.customer": "Ms Okafor", **told}
 
 
@@ -441,41 +441,41 @@ def test_reasons_are_leafed_through_and_the_last_can_be_chosen() -> None:
 
 def test_one_order_leads_straight_back() -> None:
     hand = Hand("act", {"orders": ["O1"], "kind": "reject"})
-    assert hand.at == "act.why"
+    assert hand.at == "order_actions.reason"
     hand.does(Text("asked for it"))
-    assert (hand.at, bodies(hand)) == ("act.sure", [])
+    assert (hand.at, bodies(hand)) == ("order_actions.confirm", [])
     hand.does(Choice(1))
     assert bodies(hand) == [
         {"order_number": "O1", "is_rejected": True, "rejection_reason_code_description": "asked for it"}
     ]
     (close,) = hand.of(Close)
-    assert close.verdict.text.id == "act.told_reject"
+    assert close.verdict.text.id == "order_actions.done_reject"
     assert close.answer["undo"][0]["kind"] == "take_back"
     late = Hand("act", {"orders": ["O1"], "kind": "release"})
-    assert (bodies(late), late.of(Close)[0].verdict.text.id) == ([], "deed.not_claimed")
+    assert (bodies(late), late.of(Close)[0].verdict.text.id) == ([], "order_actions.not_claimed")
 
 
 def test_many_are_asked_about_and_each_says_what_came_of_it() -> None:
     world = World([order_row(1), order_row(2, is_active=False), order_row(3)])
     hand = Hand("act", {"orders": ["O1", "O2", "O3", "O9"]}, world).does(Choice(3), Choice(1))
-    assert (hand.at, bodies(hand)) == ("act.sure", [])
+    assert (hand.at, bodies(hand)) == ("order_actions.confirm", [])
     hand.does(Choice(1))
     assert [body["order_number"] for body in bodies(hand)] == ["O1", "O3"]
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
-    assert [row.cells[1].id for row in view.rows] == ["word.noted", "act.not_done", "word.noted", "act.not_done"]
+    assert [row.cells[1].id for row in view.rows] == ["operation_state.queued", "order_actions.not_done", "operation_state.queued", "order_actions.not_done"]
     hand.does(Changed("outbox", ""))
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
-    assert [row.cells[1].id for row in view.rows] == ["word.sent", "act.not_done", "word.sent", "act.not_done"]
+    assert [row.cells[1].id for row in view.rows] == ["operation_state.sending", "order_actions.not_done", "operation_state.sending", "order_actions.not_done"]
     for row in world.orders:
         row["is_rejected"] = True
     hand.does(Command("u"))
     assert bodies(hand) == [{"order_number": number, "is_rejected": False} for number in ("O1", "O3")]
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
-    assert (hand.told, view.title.id) == ("act.done_take_back", "act.results_undone")
-    assert [(row.key, row.cells[1].id) for row in view.rows] == [("O1", "word.noted"), ("O3", "word.noted")]
+    assert (hand.told, view.title.id) == ("order_actions.reopened_count", "order_actions.results_undone")
+    assert [(row.key, row.cells[1].id) for row in view.rows] == [("O1", "operation_state.queued"), ("O3", "operation_state.queued")]
     assert [hint.letter for hint in view.key_hints] == ["b"], "what is undone is not undone once more"
     assert "u" not in hand.job.accepts(hand.state).command_letters
     assert hand.state.done_at == NOW.now
@@ -486,7 +486,7 @@ def test_somebody_is_named_by_number_badge_or_name() -> None:
         hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(said)
         assert [write.user for write in hand.of(Write)] == ["U2"], said
     hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Text("Zed"))
-    assert (hand.told, bodies(hand)) == ("act.unknown_name", [])
+    assert (hand.told, bodies(hand)) == ("order_actions.unknown_name", [])
     assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["Zed"]
 
 
@@ -543,7 +543,7 @@ def test_a_rejection_is_taken_back_when_that_is_sure_or_as_what_undoes_it() -> N
     world = World([order_row(1, is_rejected=True, status="rejected")])
     back = [{"order_number": "O1", "is_rejected": False}]
     hand = Hand("act", {"orders": ["O1"], "kind": "take_back"}, world)
-    assert (hand.at, bodies(hand)) == ("act.sure", [])
+    assert (hand.at, bodies(hand)) == ("order_actions.confirm", [])
     assert bodies(hand.does(Choice(1))) == back
     assert bodies(Hand("act", {"undo": [{"order": "O1", "kind": "take_back"}]}, world)) == back
 
@@ -558,7 +558,7 @@ def test_the_question_names_what_is_done_to_which_orders_and_for_whom() -> None:
     hand = Hand("act", {"orders": ["O1", "O2"]}).does(Choice(3), Choice(1))
     page = hand.job.view(hand.state)
     assert isinstance(page, Step)
-    assert "act.reject" in str(page.lines[0].text)
+    assert "order_actions.reject" in str(page.lines[0].text)
     assert "quantity" not in [line.role for line in page.lines], "a figure that fills the screen says of what"
 
 
@@ -574,7 +574,7 @@ def test_a_claim_that_was_outdone_by_a_later_one_is_told_to_who_made_it(page: st
     row.update(claimed_by="U2", claimed_name="Ben Okafor")
     assert hand.does(Changed("outbox", "")).told == ""
     row.update(claimed_by="U6", claimed_name="Fred Harper")
-    assert hand.does(Changed("order", "O1")).told == "act.outdone"
+    assert hand.does(Changed("order", "O1")).told == "order_actions.claim_lost"
     assert "Fred Harper" in str(hand.verdict)
     hand.verdict = None
     assert hand.does(Changed("order", "O1")).told == "", "once"
@@ -582,14 +582,14 @@ def test_a_claim_that_was_outdone_by_a_later_one_is_told_to_who_made_it(page: st
 
 def test_what_nobody_walks_is_split_from_nobody_before_it_is_asked_for_whom() -> None:
     for hand in (Hand("act", {"orders": ["O1"], "kind": "split"}), Hand("act", {"orders": ["O1"]}).does(Choice(8))):
-        assert [close.verdict.text.id for close in hand.of(Close)] == ["deed.in_no_walk"]
+        assert [close.verdict.text.id for close in hand.of(Close)] == ["order_actions.not_in_batch"]
     walked = World([order_row(1, walker="U3", walker_name="Carla Fernandes")])
-    assert Hand("act", {"orders": ["O1"], "kind": "split"}, walked).at == "act.who"
+    assert Hand("act", {"orders": ["O1"], "kind": "split"}, walked).at == "order_actions.person"
 
 
 def test_a_stray_scan_is_no_reason_and_the_reason_is_shown_before_it_is_sure() -> None:
     hand = Hand("act", {"orders": ["O1"], "kind": "reject"}).does(UnknownCode("96385074"))
-    assert (hand.at, hand.told) == ("act.why", "act.no_reason")
+    assert (hand.at, hand.told) == ("order_actions.reason", "order_actions.no_reason")
     page = hand.does(Text("asked for it")).job.view(hand.state)
     assert isinstance(page, Step)
     assert any("asked for it" in str(line.text) for line in page.lines)
@@ -600,8 +600,8 @@ def test_a_stray_scan_is_no_reason_and_the_reason_is_shown_before_it_is_sure() -
 )
 def test_whatever_comes_when_it_has_to_be_sure_is_answered_and_does_nothing(said: Event) -> None:
     for args, told in (
-        ({"orders": ["O1"], "kind": "finish"}, "act.only_yes_or_no"),
-        ({"orders": ["O1"]}, "act.not_here"),
+        ({"orders": ["O1"], "kind": "finish"}, "order_actions.only_yes_or_no"),
+        ({"orders": ["O1"]}, "order_actions.not_usable_here"),
     ):
         hand = Hand("act", args)
         hand.verdict = None
@@ -619,7 +619,7 @@ def test_a_printed_command_confirms_nothing(text: str) -> None:
 
 def test_handing_over_is_always_asked_about() -> None:
     hand = Hand("act", {"orders": ["O1"], "kind": "finish"})
-    assert hand.at == "act.sure"
+    assert hand.at == "order_actions.confirm"
     assert isinstance(hand.job.view(hand.state), Step)
     assert hand.does(Choice(2)).of(Close)
     assert bodies(Hand("act", {"orders": ["O1"], "kind": "finish"}).does(Choice(1))) == [
@@ -660,12 +660,12 @@ def test_differences_are_approved_where_the_service_keeps_that_and_on_this_host(
     assert write.operation == "review-logs"
     assert [each["id"] for each in write.body["reviews"]] == [901, 902], "of the first there is nothing to review"
     assert hand.verdict is not None
-    assert (hand.told, dict(hand.verdict.text.args)) == ("exceptions.approved_here", {"count": 3, "here": 1})
+    assert (hand.told, dict(hand.verdict.text.args)) == ("exceptions.approved_on_host", {"count": 3, "here": 1})
     hand.does(Command("u"))
     assert hand.of(LocalNote) == [LocalNote("review", key, "", True, mirrors) for key, mirrors in kept.items()]
     (write,) = hand.of(Write)
     assert write.body["reviews"] == [{"id": 901, "review_status": 1}, {"id": 902, "review_status": 1}]
-    assert hand.told == "exceptions.unapproved"
+    assert hand.told == "exceptions.approval_undone"
     assert hand.does(Command("u")).effects == [], "once"
 
 
@@ -673,9 +673,9 @@ def test_differences_are_approved_where_the_service_keeps_that_and_on_this_host(
 def test_a_difference_of_which_the_service_keeps_no_review_says_so(number: int, kept: bool) -> None:
     page = JOBS["exceptions"].view(Hand("exceptions").does(Choice(2), Choice(number)).state)
     assert isinstance(page, Step)
-    assert ("exceptions.kept_here" in [line.text.id for line in page.lines]) is not kept
+    assert ("exceptions.kept_on_host" in [line.text.id for line in page.lines]) is not kept
     done = Hand("exceptions").does(Choice(2), Choice(number), Choice(1))
-    assert (done.told, len(done.of(Write))) == (("exceptions.approved", 1) if kept else ("exceptions.approved_here", 0))
+    assert (done.told, len(done.of(Write))) == (("exceptions.approved", 1) if kept else ("exceptions.approved_on_host", 0))
 
 
 @pytest.mark.parametrize(("value", "sign"), [(3, "+"), (-3, "-"), (0, "±")])
@@ -786,7 +786,7 @@ def test_no_sequence_raises_or_leaves_a_page_without_a_way_back(
 
 def test_a_scan_never_confirms_and_goes_on_to_its_meaning() -> None:
     hand = Hand("act", {"orders": ["O1"], "kind": "finish"}, World([order_row(1, status="picked", is_picked=True)]))
-    assert hand.job.step_name(hand.state) == "act.sure"
+    assert hand.job.step_name(hand.state) == "order_actions.confirm"
     scan = Scan((Match(ORDER, "O2", "O2", code="1"),))
     hand.does(scan)
     (close,) = (effect for effect in hand.effects if isinstance(effect, Close))

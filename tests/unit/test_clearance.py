@@ -162,7 +162,7 @@ def test_nobody_else_chooses_anything(role: str) -> None:
 
 def test_without_a_service_nothing_is_chosen_and_without_people_its_token_decides() -> None:
     unheard = Hand("clearance", clearing=[{"heard": False, "people": False, "listed": False, "role": ""}])
-    assert unheard.feed(Text("backroom")) == "clearance.unheard"
+    assert unheard.feed(Text("backroom")) == "clearance.not_loaded"
     there = Hand("clearance", clearing=[{"heard": True, "people": False, "listed": False, "role": ""}])
     there.feed(Choice(1))
     there.feed(Command("d"))
@@ -172,16 +172,16 @@ def test_without_a_service_nothing_is_chosen_and_without_people_its_token_decide
 @pytest.mark.parametrize(
     ("heard", "told"),
     [
-        (typed("backroo"), "clear.not_the_tag"),
-        (typed("Backroom"), "clear.not_the_tag"),
-        (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "clear.not_scanned"),
-        (typed("]Q0backroom"), "clear.not_that"),
-        (typed("backroom", dropped="\x02"), "clear.not_scanned"),
-        (RawInput("backroom", "paste", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clear.not_scanned"),
-        (RawInput("backroom", "tab", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clear.not_scanned"),
-        (typed("1", meaning=Choice(1)), "clear.not_that"),
-        (typed("7391"), "clear.not_that"),
-        (typed("73o1"), "clear.not_that"),
+        (typed("backroo"), "clearance_request.not_the_tag"),
+        (typed("Backroom"), "clearance_request.not_the_tag"),
+        (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "clearance_request.not_scanned"),
+        (typed("]Q0backroom"), "clearance_request.wrong_text"),
+        (typed("backroom", dropped="\x02"), "clearance_request.not_scanned"),
+        (RawInput("backroom", "paste", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clearance_request.not_scanned"),
+        (RawInput("backroom", "tab", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clearance_request.not_scanned"),
+        (typed("1", meaning=Choice(1)), "clearance_request.wrong_text"),
+        (typed("7391"), "clearance_request.wrong_text"),
+        (typed("73o1"), "clearance_request.wrong_text"),
     ],
 )
 def test_only_the_typed_tag_confirms(heard: RawInput, told: str) -> None:
@@ -198,8 +198,8 @@ def test_a_tag_too_short_to_tell_from_a_scan_is_typed_until_it_is_long_enough(
     hand = Hand("clear", {"tag": tag, "people": people})
     assert dict(hand.page.prompt.args)["tag"] == wanted
     if tag != wanted:
-        assert hand.feed(typed(tag)) in ("clear.not_the_tag", "clear.not_that")
-    assert hand.feed(typed(wanted, pace_ms=0)) == "clear.not_scanned"
+        assert hand.feed(typed(tag)) in ("clearance_request.not_the_tag", "clearance_request.wrong_text")
+    assert hand.feed(typed(wanted, pace_ms=0)) == "clearance_request.not_scanned"
     assert (hand.state.phase, hand.of(Request)) == ("sure", [])
     hand.feed(typed(wanted))
     assert hand.state.phase == "wait"
@@ -244,7 +244,7 @@ def test_what_may_be_a_pin_is_hidden_wherever_it_is_typed() -> None:
 def asked(**rows: Any) -> Hand:
     """A clearance that is under way."""
     hand = Hand("clear", {"tag": "backroom", "categories": ["110"], "lines": 2}, **rows)
-    assert hand.feed(typed("backroom")) == "clear.asked"
+    assert hand.feed(typed("backroom")) == "clearance_request.requested"
     (ask,) = hand.of(Request)
     assert (ask.kind, ask.body) == ("clearance", {"tag": "backroom", "categories": ["110"]})
     assert (ask.needs_supervisor, ask.secret) == (True, ""), "the PIN is asked for by its own page"
@@ -256,19 +256,19 @@ def asked(**rows: Any) -> Hand:
 @pytest.mark.parametrize(
     ("state", "answer", "told", "how"),
     [
-        ("answered", {"how": "done", "fresh": 1}, "clear.fresh", "done"),
-        ("answered", {"how": "done", "fresh": None}, "clear.done", "done"),
-        ("answered", {"how": "refused", "why": "No."}, "clear.refused", "refused"),
-        ("answered", {"how": "role", "why": ""}, "clear.role", "role"),
-        ("answered", {"how": "not_sent", "why": "down"}, "clear.not_sent", "not_sent"),
-        ("expired", {}, "clear.expired", "expired"),
-        ("unknown", {}, "clear.unknown", "unknown"),
+        ("answered", {"how": "done", "fresh": 1}, "clearance_request.new_tasks", "done"),
+        ("answered", {"how": "done", "fresh": None}, "clearance_request.done", "done"),
+        ("answered", {"how": "refused", "why": "No."}, "clearance_request.refused", "refused"),
+        ("answered", {"how": "role", "why": ""}, "clearance_request.role_denied", "role"),
+        ("answered", {"how": "not_sent", "why": "down"}, "clearance_request.not_sent", "not_sent"),
+        ("expired", {}, "clearance_request.expired", "expired"),
+        ("unknown", {}, "clearance_request.unknown", "unknown"),
     ],
 )
 def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any, told: str, how: str) -> None:
     hand = asked(ask=[{"state": "asked", "answer": {}}])
     assert hand.feed(Changed("outbox", "")) == ""
-    assert hand.feed(typed("2468")) == "clear.wait_for_it"
+    assert hand.feed(typed("2468")) == "clearance_request.wait"
     hand.rows["ask"] = [{"state": "begun", "answer": {}}]
     hand.feed(Changed("outbox", ""))
     assert hand.state.is_running
@@ -285,7 +285,7 @@ def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any
 
 def test_a_pin_that_has_ended_is_asked_for_anew_and_once_more_begins_at_the_tag() -> None:
     hand = asked(ask=[{"state": "answered", "answer": {"how": "pin", "why": ""}}])
-    assert hand.feed(Changed("outbox", "")) == "clear.pin_gone"
+    assert hand.feed(Changed("outbox", "")) == "clearance_request.pin_expired"
     assert hand.state.phase == "sure"
     hand.rows["ask"] = [{"state": "expired", "answer": {}}]
     hand.feed(typed("backroom"))
@@ -298,7 +298,7 @@ def test_leaving_while_it_is_under_way_takes_nothing_back() -> None:
     hand = asked(ask=[{"state": "begun", "answer": {}}])
     hand.feed(Back())
     (close,) = hand.of(Close)
-    assert close.verdict.text.id == "clear.goes_on"
+    assert close.verdict.text.id == "clearance_request.continues"
 
 
 def test_at_a_service_of_the_document_alone_it_cannot_be_listed() -> None:
@@ -309,7 +309,7 @@ def test_at_a_service_of_the_document_alone_it_cannot_be_listed() -> None:
     hand.rows["ask"] = [{"state": "unknown", "answer": {}}]
     hand.feed(Changed("outbox", ""))
     said = {msg.id for block in hand.page.blocks for row in block.rows for msg in row}
-    assert {"tasks.unlisted", "clear.find_out_there"} <= said
+    assert {"clearance_tasks.unlisted", "clearance_request.find_out_there"} <= said
 
 
 # The goods to be moved
@@ -317,14 +317,14 @@ def test_at_a_service_of_the_document_alone_it_cannot_be_listed() -> None:
 
 def test_what_somebody_else_is_at_is_asked_about_before_it_is_taken() -> None:
     hand = Hand("tasks", {"tag": "backroom"}, assignments=[TASK | {"taken_user": "U2", "taken_by": "Ben"}])
-    assert hand.feed(Choice(1)) == "tasks.taken"
+    assert hand.feed(Choice(1)) == "clearance_tasks.taken_by_other"
     assert hand.of(Start) == []
-    assert hand.feed(Choice(1)) == "tasks.begun"
+    assert hand.feed(Choice(1)) == "clearance_tasks.started"
     (start,) = hand.of(Start)
     assert (start.job, start.args["task"]["id"]) == ("move", "7")
     mine = Hand("tasks", assignments=[TASK | {"taken_user": "U6", "taken_by": "Fred"}])
-    assert mine.feed(Scan((Match(LOCATION, "BR-01"),))) == "tasks.begun"
-    assert mine.feed(Scan((Match(PRODUCT, "P9"),))) == "tasks.not_here"
+    assert mine.feed(Scan((Match(LOCATION, "BR-01"),))) == "clearance_tasks.started"
+    assert mine.feed(Scan((Match(PRODUCT, "P9"),))) == "clearance_tasks.not_here"
 
 
 @pytest.mark.parametrize("page", ["tasks", "home"])
@@ -345,8 +345,8 @@ def test_a_move_that_is_refused_after_its_job_is_over_is_told_to_who_made_it(pag
 
 def test_where_nothing_can_be_listed_it_is_said() -> None:
     hand = Hand("tasks", clearing=[{**WHO, "listed": False}], assignments=[])
-    assert hand.page.empty.id == "tasks.unlisted"
-    assert Hand("tasks", assignments=[]).page.empty.id == "tasks.empty"
+    assert hand.page.empty.id == "clearance_tasks.unlisted"
+    assert Hand("tasks", assignments=[]).page.empty.id == "clearance_tasks.empty"
 
 
 def moving() -> Hand:
@@ -364,7 +364,7 @@ def test_three_scans_move_what_was_assigned_and_the_job_closes() -> None:
     hand = moving()
     assert hand.job.orders_in_work(hand.state) == (f"{ASSIGNMENT_PREFIX}7",)
     assert hand.feed(scan(PRODUCT, "P1")) == "move.task_first"
-    assert hand.feed(scan(LOCATION, "A-01")) == "move.task_place"
+    assert hand.feed(scan(LOCATION, "A-01")) == "move.task_location"
     assert hand.feed(scan(LOCATION, "br-01")) == "move.task_here"
     assert hand.feed(scan(PRODUCT, "P2")) == "move.task_product"
     assert hand.feed(scan(PRODUCT, "P1", quantity=Decimal(7), is_explicit=True)) == "move.not_so_many"

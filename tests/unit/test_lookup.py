@@ -235,12 +235,12 @@ def test_a_letter_leads_to_what_the_store_says_of_it() -> None:
 
 def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
-    assert hand.view.name == "lookup.product"
+    assert hand.view.name == "look_up.product"
     assert hand.did(Refresh) == [Refresh("product", "P1"), Refresh("surrounding", "P1")]
     ids = [block.title.id for block in hand.view.blocks]
     assert ids == [
-        *("lookup.places", "lookup.pools", "lookup.aged", "lookup.orders", "lookup.coming", "lookup.about_it"),
-        "lookup.codes",
+        *("look_up.locations", "look_up.pools", "look_up.with_age", "look_up.orders", "look_up.expected_deliveries", "look_up.facts"),
+        "look_up.codes",
     ]
     shown = texts(hand.view)
     for text in (
@@ -256,7 +256,7 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
         "222",
         "Box of 6",
         "kg",
-        "fact.estimated",
+        "label.estimated",
     ):
         assert f"'{text}'" in shown, text
     assert all(query.is_live for query in hand.did(Query))
@@ -294,24 +294,24 @@ def test_a_service_that_does_not_tell_what_is_around_is_named_as_such() -> None:
 
 def test_a_product_that_the_cache_does_not_know_says_so() -> None:
     hand = Hand(LookUpJob(), product_number="X9")
-    assert "lookup.unknown" in texts(hand.view)
+    assert "look_up.unknown" in texts(hand.view)
     assert hand.say(Back()) == ""
     assert hand.did(Close)
 
 
 def test_words_find_and_numbers_choose() -> None:
     hand = Hand(LookUpJob())
-    assert hand.say(Text("tea")) == "lookup.found"
+    assert hand.say(Text("tea")) == "look_up.found"
     assert (hand.view.numbered_rows, hand.view.total) == (5, 12)
     hand.say(Choice(3))
-    assert hand.view.title == Msg("lookup.title_product", (("number", "P3"),))
+    assert hand.view.title == Msg("look_up.title_product", (("number", "P3"),))
     hand.say(Back())
-    assert hand.view.name == "lookup.list"
+    assert hand.view.name == "look_up.list"
     hand.say(Back())
     assert hand.did(Close)
 
 
-@pytest.mark.parametrize(("total", "told", "more"), [(100, "lookup.found", False), (1, "lookup.found_more", True)])
+@pytest.mark.parametrize(("total", "told", "more"), [(100, "look_up.found", False), (1, "look_up.found_more", True)])
 def test_only_a_search_that_is_answered_partly_says_that_there_may_be_more_and_opens_nothing(
     total: int, told: str, more: bool
 ) -> None:
@@ -331,7 +331,7 @@ def test_a_single_hit_opens_and_no_hit_changes_nothing() -> None:
     hand.say(Text("tea 12"))
     assert hand.state.product_number == "P12"
     before = hand.view
-    assert hand.say(UnknownCode("0815")) == "lookup.not_found"
+    assert hand.say(UnknownCode("0815")) == "look_up.not_found"
     assert hand.verdict is not None
     assert hand.verdict.kind == WRONG
     assert hand.view == before
@@ -372,7 +372,7 @@ def test_an_order_says_what_it_is_and_opens_by_its_number(kind: str) -> None:
     hand = Hand(LookUpJob(), product_number="P1")
     before = list(hand.view.choices)
     assert before
-    assert hand.scan("77", kind) == "lookup.is_order"
+    assert hand.scan("77", kind) == "look_up.is_order"
     assert not hand.did(Start)
     *own, offered = hand.view.choices
     assert (own, offered.args) == (before, (("key", "77"),)), "what has a number keeps it"
@@ -412,7 +412,7 @@ def test_a_place_opens_browse_and_a_badge_is_named() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
     hand.scan("A-1", LOCATION)
     assert hand.did(Start) == [Start("browse", {"location_code": "A-1"})]
-    assert hand.scan("ann", PERSON) == "lookup.is_person"
+    assert hand.scan("ann", PERSON) == "look_up.is_person"
 
 
 # Browse
@@ -435,26 +435,26 @@ def test_of_a_place_with_much_the_page_has_the_first_by_name(monkeypatch: pytest
     monkeypatch.setattr(locations, "MAX_PRODUCTS", 1)
     hand = Hand(LocationsJob(), location_code="A-2")
     said = [(line.text.id, dict(line.text.args)) for line in hand.view.lines]
-    assert ("browse.more", {"shown": 1}) in said
+    assert ("locations.more", {"shown": 1}) in said
     (block, *_) = hand.view.blocks
     assert [row[0] for row in block.rows] == [raw("Tea P1")]
-    assert hand.scan("P2") == "browse.here"
-    assert hand.scan("P9") == "browse.not_here"
+    assert hand.scan("P2") == "locations.product_here"
+    assert hand.scan("P9") == "locations.not_here"
 
 
 def test_the_neighbours_are_a_letter_away() -> None:
     hand = Hand(LocationsJob(), location_code="A-11")
     hand.say(Command("n"))
     assert hand.state.code == "A-12"
-    assert hand.say(Command("n")) == "browse.last"
+    assert hand.say(Command("n")) == "locations.last_location"
     hand.scan("A-1", LOCATION)
-    assert hand.say(Command("p")) == "browse.first"
+    assert hand.say(Command("p")) == "locations.first_location"
 
 
 def test_a_product_that_is_scanned_lies_here_or_not() -> None:
     hand = Hand(LocationsJob(), location_code="A-2")
-    assert hand.scan("P2") == "browse.here"
-    assert hand.scan("P9") == "browse.not_here"
+    assert hand.scan("P2") == "locations.product_here"
+    assert hand.scan("P9") == "locations.not_here"
     assert hand.verdict is not None
     assert hand.verdict.kind == ASK
     (block, *_) = hand.view.blocks
@@ -473,7 +473,7 @@ def test_what_is_asked_over_a_list_leaves_its_rows_their_numbers() -> None:
         hand.say(Text("tea") if job.name == "lookup" else Text("a-1"))
         rows = hand.view.numbered_rows
         assert rows > 1
-        assert hand.scan("77", ORDER) == "lookup.is_order"
+        assert hand.scan("77", ORDER) == "look_up.is_order"
         assert (hand.view.numbered_rows, len(hand.view.choices)) == (rows, 1)
         hand.say(Choice(rows + 1))
         assert hand.did(Close)[0].event_for_below.matches[0].key == "77"
@@ -491,9 +491,9 @@ def test_the_list_is_searched_and_scrolled() -> None:
     hand.say(Choice(1))
     assert hand.state.code == hand.state.rows[0].code
     hand.say(Back())
-    assert hand.view.name == "browse.list"
-    assert hand.say(Text("a-1")) == "browse.found"
-    assert hand.say(Text("zzz")) == "browse.not_found"
+    assert hand.view.name == "locations.list"
+    assert hand.say(Text("a-1")) == "locations.found"
+    assert hand.say(Text("zzz")) == "locations.not_found"
     assert hand.view.total == 4
 
 
@@ -604,7 +604,7 @@ def check(hand: Hand) -> None:
     assert not hand.did(Write)
     assert open_.choices == numbered_rows(view) + len(view.choices)
     # At the first place and the last one these letters say so, and no hint offers them.
-    silent = set("np") if view.name == "browse.place" else set()
+    silent = set("np") if view.name == "locations.location" else set()
     shown = {hint.letter for hint in view.key_hints} - {"b"}
     assert shown | silent == set(open_.command_letters) | silent
     assert json_codec.from_text(type(hand.state), json_codec.to_text(hand.state)) == hand.state
@@ -642,8 +642,8 @@ def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None
                 hand = Hand(job, **args)
         leave(hand)
     wanted = {*LookUpJob.steps, *LocationsJob.steps, *verdicts(look_up), *verdicts(locations)}
-    wanted -= {"lookup.found_more"}  # a hundred products, see above
-    assert set(reached) <= {*wanted, "lookup.not_yet", ""}  # what a short word beside others is told
+    wanted -= {"look_up.found_more"}  # a hundred products, see above
+    assert set(reached) <= {*wanted, "look_up.not_yet_found", ""}  # what a short word beside others is told
     assert {name: reached[name] for name in wanted if reached[name] < tries(10, 100)} == {}
 
 

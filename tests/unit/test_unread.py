@@ -94,7 +94,7 @@ def test_the_headline_of_today_says_it() -> None:
     assert "State of this host" in drawn
 
 
-WHY = kept("told.status_said", status=403, why="no role for it")
+WHY = kept("stored_reason.status_with_text", status=403, why="no role for it")
 LACKING = {
     "headers": (HomeJob, OrdersJob, ExceptionsJob),
     "deliveries": (DeliveriesJob, ReceiveJob),

@@ -125,7 +125,7 @@ class PeopleClient:
         if isinstance(signed, NotSignedIn):
             return SignInError("web.later") if signed.has_too_many_attempts else SignInError("web.wrong", wrong=True)
         if not signed.is_supervisor:
-            return SignInError("web.not_you", wrong=True)
+            return SignInError("web.wrong_person", wrong=True)
         return Person(signed.user, signed.name, signed.token, time.time() + signed.seconds)
 
     async def _fetch_people(self) -> Sequence[StorePerson] | None:

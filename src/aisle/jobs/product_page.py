@@ -259,7 +259,7 @@ def time_message(at: str, today: str) -> Msg:
     year."""
     day = store_day(at)
     if day == today:
-        return msg("logs.at_time", at=at)
+        return msg("log.at_time", at=at)
     return msg("moment" if day[:4] == today[:4] else "moment.year", at=at)
 
 

@@ -146,7 +146,7 @@ def number_question(match: Match, value: Decimal) -> Msg:
     if match.kind == ORDER:
         return msg("count.number_of_order", value=value, what=match.key)
     if match.kind in (PRODUCT, LOCATION):
-        id_ = "count.number_of_product" if match.kind == PRODUCT else "count.number_of_place"
+        id_ = "count.number_of_product" if match.kind == PRODUCT else "count.number_of_location"
         return msg(id_, value=value, what=match.label or match.key)
     return msg("count.number_of_other", value=value, what=name_of(match))
 
@@ -154,20 +154,20 @@ def number_question(match: Match, value: Decimal) -> Msg:
 def other_choice_text(match: Match) -> Msg:
     """Return the text of the choice that digits name a record this page cannot use. They then have no effect."""
     if match.kind == ORDER:
-        return msg("count.way_order", label=match.key)
-    return msg("count.way_other", what=name_of(match))
+        return msg("count.choice_order", label=match.key)
+    return msg("count.choice_other", what=name_of(match))
 
 
 def name_of(match: Match) -> Msg:
     """Return a record in words: `order 4101`, `the badge of Petra Oakes`; a product by its name alone."""
     if match.kind in (ORDER, REFERENCE):
-        return msg("what.order", what=match.key)
+        return msg("record_name.order", what=match.key)
     if match.kind == LOCATION:
-        return msg("what.place", what=match.key)
+        return msg("record_name.location", what=match.key)
     if match.kind == DELIVERY:
-        return msg("what.delivery", what=match.key)
+        return msg("record_name.delivery", what=match.key)
     label = match.label or match.key
-    return msg("what.person", what=label) if match.kind == PERSON else raw(label)
+    return msg("record_name.person", what=label) if match.kind == PERSON else raw(label)
 
 
 def with_distinct_names(products: Sequence[Match]) -> Sequence[Match]:

@@ -27,7 +27,7 @@ def show_notification(session: SessionBase, verdict: Verdict) -> None:
     work = _last_answer(session)
     shown = verdict
     if work is not None:
-        shown = verdict._replace(text=msg("session.word", more=verdict.text, what=work.text))
+        shown = verdict._replace(text=msg("session.join", more=verdict.text, what=work.text))
     session._notification = (work, shown)
     session._show_verdict(shown)
 

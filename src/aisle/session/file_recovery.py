@@ -41,7 +41,7 @@ def recover_and_show(session: SessionBase) -> Frame:
 def recovery_message(session: SessionBase) -> Msg:
     """What became of the files, and what has to be done."""
     try:
-        return msg("session.why_again", what=read_message(recover(session).message))
+        return msg("session.storage_retry", what=read_message(recover(session).message))
     except StorageError as further:
         return error_message(further)
 

@@ -51,9 +51,9 @@ class RefusedInputs(NamedTuple):
         if not self.reason or self.lines == int(self.is_last):
             return verdict
         if verdict is None or verdict == Verdict(WRONG, self.reason):  # the same is not said twice
-            return Verdict(WRONG, msg("session.not_taken", count=self.lines, why=self.reason))
+            return Verdict(WRONG, msg("session.input_not_applied", count=self.lines, why=self.reason))
         if verdict.kind == ASK and not self.is_last:  # what is asked now comes first
-            return verdict._replace(text=msg("session.taken_not", count=self.lines, why=self.reason, said=verdict.text))
+            return verdict._replace(text=msg("session.not_applied", count=self.lines, why=self.reason, said=verdict.text))
         told = msg("session.not_all", count=self.lines, why=self.reason, said=verdict.text)
         if self.is_last and self.choices:
             told = msg("session.not_all", count=self.lines, why=verdict.text, said=self.reason)
@@ -81,7 +81,7 @@ def remember_rejected_scan(
     before: RejectedScan, meaning: Meaning, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
 ) -> RejectedScan:
     """What is kept in mind after an input, which was answered with this."""
-    if verdict is not None and (verdict.kind, verdict.text.id) == (WRONG, "session.taken_not"):
+    if verdict is not None and (verdict.kind, verdict.text.id) == (WRONG, "session.not_applied"):
         product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
         return (
             RejectedScan(page_key(stacked_jobs), product) if product else NO_REJECTED_SCAN
@@ -122,7 +122,7 @@ def ask_if_for_rejected_scan(rejected: RejectedScan, text: str, stacked_jobs: Se
     product, label = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
     if not rejected.product or rejected != RejectedScan(page_key(stacked_jobs), product):
         return None
-    return Verdict(ASK, msg("input.astray", text=text, label=label))
+    return Verdict(ASK, msg("input.wrong_page", text=text, label=label))
 
 
 class InputBatch(NamedTuple):

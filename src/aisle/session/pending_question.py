@@ -155,9 +155,9 @@ class PendingQuestion(NamedTuple):
             ask_quantity.named(self.measured_scan) if self.measured_scan else choice_question(self.scans),
         )
         if verdict is None:
-            return Verdict(WRONG, msg("session.not_taken", count=count, why=why))
+            return Verdict(WRONG, msg("session.input_not_applied", count=count, why=why))
         kind = verdict.kind if verdict.kind in (GOOD, ASK) else WRONG
-        return verdict._replace(kind=kind, text=msg("session.taken_not", count=count, why=why, said=verdict.text))
+        return verdict._replace(kind=kind, text=msg("session.not_applied", count=count, why=why, said=verdict.text))
 
     def keeps_multiplier(
         self, meaning: Meaning, raw: str, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
@@ -203,7 +203,7 @@ class PendingQuestion(NamedTuple):
             if not self.doubtful_quantity or not self.number_match or not isinstance(plain, Step | DetailView):
                 return plain._replace(choices=(), prompt=ask_quantity.prompt(self.measured_scan))
             ways = (
-                msg("count.way_quantity", quantity=self.doubtful_quantity.value),
+                msg("count.choice_quantity", quantity=self.doubtful_quantity.value),
                 other_choice_text(self.number_match),
             )
             return plain._replace(
@@ -215,7 +215,7 @@ class PendingQuestion(NamedTuple):
             return view
         choices, keys = tuple(as_it_came(quantity_label(way)) for way in self._shown_scans), self._keys(accepts)
         if self._is_paged:
-            choices = *choices, msg("session.more_ways", count=len(self.scans) - len(choices))
+            choices = *choices, msg("session.more_choices", count=len(self.scans) - len(choices))
         view = without_row_numbers(view)
         if isinstance(view, Step | DetailView):
             prompt = letter_prompt(keys, scans=False) if keys else msg("session.choose")
@@ -251,8 +251,8 @@ def restore_question(
 def choice_question(scans: Sequence[Scan]) -> Msg:
     """Which of these readings is meant?"""
     if len(scans) > 2:
-        return msg("session.either_of", count=len(scans))
-    return msg("session.either", **{f"way{number}": quantity_label(way) for number, way in enumerate(scans, 1)})
+        return msg("session.ambiguous_of", count=len(scans))
+    return msg("session.ambiguous", **{f"way{number}": quantity_label(way) for number, way in enumerate(scans, 1)})
 
 
 def feed_or_search(stack: JobStack, meaning: Meaning, context: Context, reader: CacheReader) -> JobResult:
@@ -296,7 +296,7 @@ def add_price(result: JobResult, meaning: Meaning) -> JobResult:
     price = meaning.matches[0].price if isinstance(meaning, Scan) else None
     if price is None or result.verdict is None:
         return result
-    told = msg("session.priced", price=as_price(price), said=result.verdict.text)
+    told = msg("session.price_label", price=as_price(price), said=result.verdict.text)
     return result._replace(verdict=result.verdict._replace(text=told))
 
 

@@ -53,7 +53,7 @@ def require_pin(session: SessionBase, event: Event, feed: Callable[[], JobResult
         return stack.open(Start(PIN_JOB, {"said": event, "may_wait": waits}), session._context())
     if there or not (writes and outcome.verdict):
         return outcome
-    told = outcome.verdict._replace(text=msg("pin.noted", said=outcome.verdict.text))
+    told = outcome.verdict._replace(text=msg("pin.saved", said=outcome.verdict.text))
     return outcome._replace(verdict=told)
 
 

@@ -106,7 +106,7 @@ def _check_person(session: SessionBase) -> None:
     name = session._user.name or user
     session._run_effect(SignOut())
     if not session._user.user:
-        session._show_verdict(Verdict(WRONG, msg("session.works_here_no_more", name=name)))
+        session._show_verdict(Verdict(WRONG, msg("session.no_longer_works_here", name=name)))
 
 
 def _check_settings(session: SessionBase, settings_watch: SettingsWatch) -> None:
@@ -140,10 +140,10 @@ def _report_link(session: SessionBase, link_message: str) -> None:
     if session._unreported_link and not background_verdicts.is_busy(session):
         said = {
             "refused": Verdict(WRONG, _access_refused_message(session)),
-            "open": Verdict(INFO, msg("session.let_in")),
+            "open": Verdict(INFO, msg("session.signed_in_by_pin")),
             "stuck": Verdict(WRONG, msg("session.stuck")),
-            "renewed": Verdict(WRONG, msg("session.renewed")),
-            "going": Verdict(INFO, msg("session.going")),
+            "renewed": Verdict(WRONG, msg("session.program_outdated")),
+            "going": Verdict(INFO, msg("session.ending")),
         }
         background_verdicts.show_notification(session, said[session._unreported_link])
         session._unreported_link = ""
@@ -167,7 +167,7 @@ def _access_refused_message(session: SessionBase) -> Msg:
     if nearest := session._notifications.suggested_store():
         return msg("session.no_store", store=session._profile.store, nearest=nearest)
     file = another or os.path.basename(session._profile.token_file) or "token_file"
-    return msg("session.shut_out", store=session._profile.store, file=file)
+    return msg("session.storage_failed", store=session._profile.store, file=file)
 
 
 def _drop_typed(session: SessionBase, *, secret: bool) -> None:

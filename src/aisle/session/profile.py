@@ -303,7 +303,7 @@ class SettingsWatch:
         self._loaded = loaded
         if not told and not mended:
             return None
-        return ProfileChange(Verdict(INFO, told or msg("settings.mended")), terms)
+        return ProfileChange(Verdict(INFO, told or msg("settings.fixed")), terms)
 
     def _report_error(self, error: str) -> ProfileChange:
         self._is_error_reported = True
@@ -329,7 +329,7 @@ def _describe_changes(old: Settings, new: Settings) -> Msg | None:
         return None
     what = parts.pop()
     for part in reversed(parts):
-        what = msg("settings.and", one=part, other=what)
+        what = msg("settings.join", one=part, other=what)
     return msg("settings.changed", what=what)
 
 

@@ -17,7 +17,7 @@ MESSAGE_BY_KIND = {
     "damaged": "session.why_damaged",
     "shut": "session.why_shut",
     "read_only": "session.why_read_only",
-    "place": "session.why_place",
+    "place": "session.why_location",
     "newer": "session.why_newer",
     "gone": "session.why_gone",
     "gone_again": "session.why_gone_again",
@@ -46,4 +46,4 @@ def retry_saving(session: SessionBase) -> None:
     if session._unit_of_work.retry() and alarm:
         # Where the alarm was about this host alone, there is nothing to do again.
         lost = alarm.id != "session.no_file"
-        session._verdict = Verdict(INFO, msg("session.saves_again" if lost else "session.can_save"))
+        session._verdict = Verdict(INFO, msg("session.saving_works_again" if lost else "session.can_save"))

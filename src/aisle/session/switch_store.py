@@ -36,11 +36,11 @@ def report_arrival(
         save_terminal_store(
             home.root, opened.profile.terminal, TerminalStore(opened.configured_store, home.store, user)
         )
-    text = msg("session.moved", store=home.store)
+    text = msg("session.switched_store", store=home.store)
     if verdict and verdict.text.id != "sign_in.done":
-        text = msg("session.moved_told", store=home.store, told=verdict.text)
+        text = msg("session.switched_store_message", store=home.store, told=verdict.text)
     if waiting:
-        text = msg("session.moved_waiting", told=text, count=waiting, left=previous_store.store)
+        text = msg("session.switched_store_waiting", told=text, count=waiting, left=previous_store.store)
     return Verdict(WRONG if verdict and verdict.kind == WRONG else GOOD, text)
 
 

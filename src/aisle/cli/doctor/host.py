@@ -156,7 +156,7 @@ def check_scanner(loaded: LoadedSettings) -> Iterable[Finding]:
         from aisle.tui.message_text import MessageWriter
 
         sentence = MessageWriter().write(msg(last, **_PLACEHOLDERS))
-        good = last in ("doctor.fine", "doctor.fine_aim", "doctor.key")
+        good = last in ("scanner_test.good", "scanner_test.good_aim", "scanner_test.key")
         yield (ok if good else note)("scanner", sentence, finding=last)
 
 

@@ -272,7 +272,7 @@ def _open_location(state: CountState, row: Mapping[str, Any] | None) -> Result:
         return _open_single_product(state)
     products = state.product_count
     id_ = (
-        "count.at_place" if products else "place.unnamed_at" if state.are_locations_unknown else "count.at_empty_place"
+        "count.at_location" if products else "location.locations_unknown_at" if state.are_locations_unknown else "count.at_empty_location"
     )
     return _report_begun(state, msg(id_, place=state.location, count=products))
 
@@ -305,12 +305,12 @@ def _open_product(state: CountState, row: Mapping[str, Any] | None, context: Con
     location_count = len({item.location for item in items if item.location})
     if location_count:
         state = summary.go_to_stop(state._replace(lines=items), 0)
-        return _report_begun(state, msg("count.tour", label=state.label, count=location_count, place=state.location))
+        return _report_begun(state, msg("count.product_locations", label=state.label, count=location_count, place=state.location))
     state = state._replace(mode="place", product="", label="", lines=items)
     if match:
         return count_scan.scan_product(state, match, context)
     index = max(0, count_state.find_line(state, items[0].product))
-    return _report_begun(state._replace(current_index=index), msg("count.no_place", label=items[0].label))
+    return _report_begun(state._replace(current_index=index), msg("count.no_location", label=items[0].label))
 
 
 # Commands
@@ -366,7 +366,7 @@ def _skip(state: CountState) -> Result:
         return summary.reply(state, INFO, "count.last_stop")
     location = state.lines[next_index].location
     if not location:
-        return summary.reply(summary.go_to_stop(state, next_index), INFO, "count.later_nowhere")
+        return summary.reply(summary.go_to_stop(state, next_index), INFO, "count.later_without_location")
     return summary.reply(summary.go_to_stop(state, next_index), INFO, "count.later", place=location)
 
 
@@ -434,7 +434,7 @@ def _handle_choice(state: CountState, number: int, context: Context) -> Result:
         return count_scan.handle_choice(state, number, context)
     match state.phase:
         case "start" if number == 3:
-            return summary.reply(count_list.show_plan(state), INFO, "count.making_list")
+            return summary.reply(count_list.show_plan(state), INFO, "count.list_started")
         case "start" if number == 4:
             return Turn(state, (Start("exceptions", {"kind": "recounts"}),))
         case "start":

@@ -118,7 +118,7 @@ def next_question(state: CountState, context: Context) -> Result:
     state = state._replace(lines=items)
     if any(item.needs_recount for item in items):
         state = state._replace(phase="recount")
-        return reply(state, ASK, "count.again", label=count_state.label_with_pools(state, state.question_index))
+        return reply(state, ASK, "count.recount_needed", label=count_state.label_with_pools(state, state.question_index))
     return ask_summary(state) if state.differing_lines else send_count(state, context)
 
 
@@ -130,7 +130,7 @@ def _ask_missing(state: CountState, index: int) -> Result:
     )
     if state.mode != "product":
         return reply(state, ASK, "count.missing", label=label)
-    id_ = "count.missing_at" if location else "count.missing_nowhere"
+    id_ = "count.missing_at" if location else "count.missing_without_location"
     return reply(state, ASK, id_, label=label, place=location)
 
 
@@ -140,7 +140,7 @@ def ask_summary(state: CountState) -> Result:
     value = sum((item.value for item in state.differing_lines), Decimal(0))
     id_ = "count.differ_value" if value else "count.differ"
     if len({item.unit.strip().casefold() for item in state.differing_lines}) > 1:  # kg and pieces have no sum
-        id_ = "count.differ_apart_value" if value else "count.differ_apart"
+        id_ = "count.differ_several_units_value" if value else "count.differ_several_units"
     return reply(state, ASK, id_, count=len(state.differing_lines), units=units, value=money_message(round(value, 2)))
 
 

@@ -68,7 +68,7 @@ def _reject_same_location(state: MoveState, location: str) -> Result:
     if state.target_order:
         return reply(state, WRONG, "move.same_order", order=state.target_order)
     choices = (MoveChoice("drop"),) if state.phase == "take" else ()
-    return reply(state._replace(choices=choices), ASK if choices else WRONG, "move.same_place", place=location)
+    return reply(state._replace(choices=choices), ASK if choices else WRONG, "move.same_location", place=location)
 
 
 def _send(
@@ -99,7 +99,7 @@ def _destination_text(location: str, order: str, state: MoveState) -> Msg:
         return msg("move.to_order_at", order=order, place=location) if location else msg("move.to_order", order=order)
     if location:
         return raw(location)
-    return msg("move.to_pool", pool=state.to_pool) if state.to_pool else msg("move.no_place_short")
+    return msg("move.to_pool", pool=state.to_pool) if state.to_pool else msg("move.no_location_short")
 
 
 def put_without_location(state: MoveState, context: Context) -> Result:
@@ -138,7 +138,7 @@ def give_to_order(state: MoveState, row: Mapping[str, Any] | None, context: Cont
         return reply(state, WRONG, "move.no_order", order=str((row or {}).get("order_number") or ""))
     order = str(row["order_number"])
     if not row.get("lines_known", True):
-        return reply(state, WRONG, "move.lines_awaited", Refresh("order", order), order=order)
+        return reply(state, WRONG, "move.order_loading", Refresh("order", order), order=order)
     needs = parse_order_needs(row)
     for part in state.goods_to_put_down:
         own_needs = tuple(
@@ -214,7 +214,7 @@ def choose_on_cart(state: MoveState, match: Match) -> Result:
         )
     portion = match.quantity if match.is_explicit and match.quantity < part.quantity else ZERO
     state = state._replace(current_index=index, portion=portion)
-    return reply(state, INFO, "move.now", label=part.label, quantity=portion or part.quantity)
+    return reply(state, INFO, "move.current_goods", label=part.label, quantity=portion or part.quantity)
 
 
 # Undo
@@ -262,10 +262,10 @@ def _undo_take(state: MoveState, step: UndoStep) -> Result:
     parts = [part._replace(quantity=abs(part.quantity)) for part in step.goods]
     if was_taken:
         text = message.goods_message(
-            "move.untaken", "move.untaken_many", _goods_amounts(parts), target=_sources_text(parts)
+            "move.take_undone", "move.take_undone_many", _goods_amounts(parts), target=_sources_text(parts)
         )
     else:
-        text = message.goods_message("move.retaken", "move.retaken_many", _goods_amounts(parts))
+        text = message.goods_message("move.back_in_hand", "move.back_in_hand_many", _goods_amounts(parts))
     return Turn(state, (), undo_verdict(text))
 
 
@@ -277,7 +277,7 @@ def undo_if_unchanged(state: MoveState, row: Mapping[str, Any] | None, context: 
     if row is not None and not location and not row.get("lines_known", True):
         order = step.items[0].to_order
         refresh = Refresh("order", order)
-        return reply(state._replace(is_undoing=False), WRONG, "move.undo_awaited", refresh, order=order)
+        return reply(state._replace(is_undoing=False), WRONG, "move.undo_order_loading", refresh, order=order)
     items = [item for item in step.items if item.to_location == location]
     quantities = [min(item.quantity, _quantity_there(item, row)) for item in items]
     if row is None and location:
@@ -294,15 +294,15 @@ def undo_if_unchanged(state: MoveState, row: Mapping[str, Any] | None, context: 
         return _reject_undo(state, step, item.label, where)
     ways = (MoveChoice("undo_rest", where, left),)
     state = state._replace(choices=ways, is_undoing=True)
-    return reply(state, ASK, "move.partly_late", label=item.label, place=where, left=left, quantity=item.quantity)
+    return reply(state, ASK, "move.partly_moved_on", label=item.label, place=where, left=left, quantity=item.quantity)
 
 
 def _reject_undo(state: MoveState, step: UndoStep, label: str, location: str) -> Result:
     """Reject the undo of a move, because some of its goods are no longer at their destination."""
     count = len({item.product for item in step.items})
     if count == 1:
-        return reply(state, WRONG, "move.too_late", label=label, place=location)
-    text = msg("move.too_late_many", label=label, place=location, count=count)
+        return reply(state, WRONG, "move.moved_on", label=label, place=location)
+    text = msg("move.moved_on_many", label=label, place=location, count=count)
     return Turn(state, (), Verdict(WRONG, text))
 
 

@@ -399,7 +399,7 @@ def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
     state = state._replace(choices=(), is_undoing=False, pending_scan=None)
     match letter:
         case "c" | "w" if not state.uses_locations and (letter == "c" or not state.order):
-            return reply(state, WRONG, "move.no_places")
+            return reply(state, WRONG, "move.no_locations")
         case "a" if state.phase in ("take", "load"):
             return move_take.take_all_of_product(state)
         case "w" if state.phase in ("take", "load"):
@@ -432,7 +432,7 @@ def _next_on_cart(state: MoveState) -> Result:
     index = (state.current_index + 1) % len(state.in_hand)
     part = state.in_hand[index]
     return reply(
-        state._replace(current_index=index, portion=ZERO), INFO, "move.now", label=part.label, quantity=part.quantity
+        state._replace(current_index=index, portion=ZERO), INFO, "move.current_goods", label=part.label, quantity=part.quantity
     )
 
 

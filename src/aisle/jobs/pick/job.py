@@ -71,7 +71,7 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
     if len(usable) > 1:
         return reject_input(
             state,
-            "pick.which",
+            "pick.which_product",
             *map(_product_choice, with_distinct_names(usable)),
             code=usable[0].code or usable[0].key,
         )
@@ -82,7 +82,7 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
         return _scan_order(state, first)
     if first.kind == PERSON:
         return reject_input(state, "pick.person", name=first.label or first.key)
-    return Turn(state._replace(choices=()), (), Verdict(WRONG, msg("count_log.not_this", what=name_of(first))))
+    return Turn(state._replace(choices=()), (), Verdict(WRONG, msg("my_entries.not_this", what=name_of(first))))
 
 
 def _product_choice(match: Match) -> PickChoice:
@@ -123,14 +123,14 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
     if here:
         index = state.current_index if state.current_index in here else here[0]
         ready = pick_state.go_to_line(state._replace(location=match.key, choices=()), index)
-        return Turn(ready, (), Verdict(GOOD, msg("pick.at_place", place=match.key, label=state.lines[index].label)))
+        return Turn(ready, (), Verdict(GOOD, msg("pick.at_location", place=match.key, label=state.lines[index].label)))
     if pick_passed.is_location_for_others(state):
         return pick_put.put_down_at(state, match, context)
     take = state.current_line
     if take is None:
         return Turn(state)
     if not take.location:
-        text = msg("pick.no_place", place=match.key, label=take.label)
+        text = msg("pick.no_location", place=match.key, label=take.label)
         return Turn(state._replace(choices=()), (), Verdict(INFO, text))
     return pick_why.query_other_location(state, match)
 
@@ -145,7 +145,7 @@ def _scan_order(state: PickState, match: Match) -> ScanTurn:
         return Turn(state, (Close(start=Start("pick", {"order_number": match.key})),))
     choices = pick_why.other_order_choices(state, match.key)
     if state.is_batch:
-        return reject_input(state, "pick.not_of_round", *choices, other=match.key)
+        return reject_input(state, "pick.not_of_batch", *choices, other=match.key)
     return reject_input(state, "pick.other_order", *choices, other=match.key, order=state.order)
 
 
@@ -156,7 +156,7 @@ class PickJob(Job[PickState]):
     """Job for picking one order, or several as a batch, from opening to the last line."""
 
     name = "pick"
-    steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
+    steps: tuple[str, ...] = ("pick.wait", "pick.location", "pick.product", "pick.done", "pick.return")
     version = 21
     journalled = True
     resolves_ambiguity = True
@@ -450,7 +450,7 @@ def _go_back(state: PickState, context: Context) -> Result:
     if state.to_return:
         state_asked = state._replace(choices=(PickChoice("leave"),))
         return Turn(
-            state_asked, (), Verdict(ASK, msg("pick.leave_hand", count=goods_in_hand.quantity_to_return(state)))
+            state_asked, (), Verdict(ASK, msg("pick.leave_with_goods", count=goods_in_hand.quantity_to_return(state)))
         )
     if not state.totes:
         return Turn(state, (Close(Verdict(GOOD, pick_passed.returned_message(state))),))
@@ -459,7 +459,7 @@ def _go_back(state: PickState, context: Context) -> Result:
     if state.phase == "done":
         return _leave(state, context)
     count = len(state.totes)
-    return Turn(state._replace(choices=(PickChoice("leave"),)), (), Verdict(ASK, msg("pick.leave_round", count=count)))
+    return Turn(state._replace(choices=(PickChoice("leave"),)), (), Verdict(ASK, msg("pick.leave_batch", count=count)))
 
 
 def _leave(state: PickState, context: Context) -> Result:
@@ -538,7 +538,7 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
         case "go_on":
             return pick_orders.start_without_missing(state)
         case "both":
-            return Turn(state, (), Verdict(GOOD, msg("pick.both", who=choice.label, order=choice.key)))
+            return Turn(state, (), Verdict(GOOD, msg("pick.both_pick", who=choice.label, order=choice.key)))
         case "hand_over" if tote:
             return pick_orders.remove_order(state, tote, "claimed", choice.label, kind=INFO)
         case "leave":

@@ -36,12 +36,12 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
         return _report_full(state, indexes, match)
     first = state.lines[open_[0]]
     if match.quantity % 1 and not first.allows_decimals:
-        return reject_input(state, "pick.whole", label=label, quantity=match.quantity)
+        return reject_input(state, "pick.whole_number_only", label=label, quantity=match.quantity)
     if question := offered_choices.ask_location(state, match, open_):
         return question
     if state.verifies_locations and first.location and first.location.casefold() != state.location.casefold():
         return reject_input(
-            pick_state.go_to_line(state, open_[0]), "pick.place_first", place=first.location, label=label
+            pick_state.go_to_line(state, open_[0]), "pick.location_first_scan", place=first.location, label=label
         )
     if first.allows_decimals and not match.is_explicit:
         held = pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True, choices=())
@@ -55,8 +55,8 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
         )
         if any(state.lines[index].is_open for index in indexes if index not in open_):
             args: dict[str, str | Decimal] = {"label": label, "rest": rest, "place": first.location}
-            return reject_input(at_stop, "pick.over_here", choice, quantity=match.quantity, **args)
-        return reject_input(at_stop, "pick.over", choice, label=label, quantity=match.quantity, rest=rest)
+            return reject_input(at_stop, "pick.more_than_needed_here", choice, quantity=match.quantity, **args)
+        return reject_input(at_stop, "pick.more_than_ordered", choice, label=label, quantity=match.quantity, rest=rest)
     return report_picked(state, pick_state.add_over_lines(state, open_, match.quantity), context)
 
 
@@ -68,7 +68,7 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
     if turn.verdict is None or turn.verdict.kind != GOOD:
         return turn
     return turn._replace(
-        verdict=turn.verdict._replace(text=msg("pick.from_place", place=choice.key, what=turn.verdict.text))
+        verdict=turn.verdict._replace(text=msg("pick.from_location", place=choice.key, what=turn.verdict.text))
     )
 
 
@@ -98,7 +98,7 @@ def _report_full(state: PickState, indexes: Sequence[int], match: Match) -> Resu
     if closed:
         picked, of, _ = pick_state.sum_lines(closed)
         choice = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
-        return reject_input(state, "pick.was_short", choice, label=label, done=picked, of=of)
+        return reject_input(state, "pick.was_closed_short", choice, label=label, done=picked, of=of)
     _, of, _ = pick_state.sum_lines(state.lines[index] for index in indexes)
     return reject_input(state, "pick.full", label=label, of=of)
 
@@ -112,7 +112,7 @@ def report_picked(
 ) -> Result:
     """Return the turn after a pick: operations, message with the totes filled, and the next stop."""
     if not changes:
-        return Turn(state._replace(choices=()), (), Verdict(INFO, msg("pick.same")))
+        return Turn(state._replace(choices=()), (), Verdict(INFO, msg("pick.unchanged")))
     after = pick_state.set_picked(state, changes)
     last = max(changes)
     stop_lines = pick_state.lines_of_stop(after, last)
@@ -140,12 +140,12 @@ def _picked_message(
     if not after.is_batch and after.is_done:
         lacking = sum(take.is_closed for take in after.lines)
         return (
-            msg("pick.all_but", order=after.order, count=lacking)
+            msg("pick.picked_with_shortage", order=after.order, count=lacking)
             if lacking
-            else msg("pick.all_taken", order=after.order)
+            else msg("pick.all_picked", order=after.order)
         )
     if not after.is_batch:
-        return msg("pick.taken", label=label, done=done, of=of)
+        return msg("pick.picked", label=label, done=done, of=of)
     full = [
         order
         for order in orders
@@ -161,14 +161,14 @@ def _picked_message(
         done, of, _ = pick_state.sum_lines(order_lines)
         more = sum((picked - before.lines[index].picked for index, picked in changes.items()), Decimal(0))
         letter = pick_state.tote_letter(after, orders[0])
-        text = msg("pick.taken_tote", label=label, quantity=more, tote=letter, done=done, of=of)
+        text = msg("pick.picked_for_tote", label=label, quantity=more, tote=letter, done=done, of=of)
     else:
         added = [(after.lines[index].order, picked - before.lines[index].picked) for index, picked in changes.items()]
         more = sum((quantity for _, quantity in added), Decimal(0))
-        text = msg("pick.taken_totes", label=label, quantity=more, totes=pick_state.quantities_by_tote(after, added))
+        text = msg("pick.picked_for_totes", label=label, quantity=more, totes=pick_state.quantities_by_tote(after, added))
     if after.is_done:
         lacking = sum(take.is_closed for take in after.lines)
-        id_ = "pick.round_all_but" if lacking else "pick.round_taken"
+        id_ = "pick.batch_picked_with_shortage" if lacking else "pick.batch_all_picked"
         return msg(id_, count=len(after.totes), what=text, **({"lacking": lacking} if lacking else {}))
     letters = " ".join(pick_state.tote_letter(after, order) for order in full)
     return msg("pick.tote_full", what=text, tote=letters) if full else text
@@ -224,7 +224,7 @@ def _set_checked_quantity(state: PickState, value: Decimal, context: Context) ->
         choices = [PickChoice("set", take.product, quantity=value)]
         if value and value <= rest:
             choices.append(PickChoice("set", take.product, quantity=done + value))
-        return reject_input(state, "pick.fewer", *choices, label=take.label, quantity=value, done=done, of=of)
+        return reject_input(state, "pick.fewer_than_picked", *choices, label=take.label, quantity=value, done=done, of=of)
     return set_quantity(state, value, context)
 
 
@@ -261,7 +261,7 @@ def change_location(state: PickState, location: str, pool: int) -> Result:
     return Turn(
         pick_state.with_lines(at_stop, takes),
         (),
-        Verdict(GOOD, msg("pick.take_here", place=location, label=take.label)),
+        Verdict(GOOD, msg("pick.location_changed", place=location, label=take.label)),
     )
 
 
@@ -350,7 +350,7 @@ def _move_stop(state: PickState, location: str, pool: int) -> Result:
     return Turn(
         next_state,
         (),
-        Verdict(GOOD, msg("pick.elsewhere" if is_current else "pick.comes", label=take.label, place=location)),
+        Verdict(GOOD, msg("pick.elsewhere" if is_current else "pick.comes_later", label=take.label, place=location)),
     )
 
 
@@ -425,7 +425,7 @@ def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
     )
     line = first.order, first.line
     at = next(index for index, take in enumerate(restored.lines) if (take.order, take.line) == line)
-    text = msg("pick.in_place_again", label=first.label, place=first.location)
+    text = msg("pick.move_stop_undone", label=first.label, place=first.location)
     return Turn(pick_state.go_to_line(restored, at), (), undo_verdict(text))
 
 
@@ -435,7 +435,7 @@ def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result
         return None
     restored = restored._replace(choices=(), only_order="")
     text = goods.goods_message(
-        "pick.put_undone", "pick.put_undone_many", _goods_in_hand_again(state, restored), place=step.location
+        "pick.put_down_undone", "pick.put_down_undone_many", _goods_in_hand_again(state, restored), place=step.location
     )
     if state.is_batch:
         orders = [take.order for take, now in zip(state.lines, restored.lines, strict=True) if take.moved != now.moved]

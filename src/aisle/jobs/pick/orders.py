@@ -57,7 +57,7 @@ def report_assigned(state: PickState, rows: Iterable[Mapping[str, Any]]) -> Chan
     if not fresh:
         return Turn(state)
     order, assigner = str(fresh[-1]["order_number"]), str(fresh[-1]["by"])
-    verdict = Verdict(ASK, msg("pick.given", order=order, who=assigner))
+    verdict = Verdict(ASK, msg("pick.assigned", order=order, who=assigner))
     if not state.totes or not pick_state.next_tote_letter(state):
         return Turn(state, (), verdict)
     choices = tuple(PickChoice("take_in", str(row["order_number"])) for row in fresh)
@@ -114,7 +114,7 @@ def report_reopened(state: PickState, order: str, row: Mapping[str, Any]) -> Cha
         return Turn(state)
     goods = tuple(each._replace(reason=REJECTED_REOPENED) if each in mine else each for each in state.to_return)
     count = sum((each.quantity for each in mine), Decimal(0))
-    return Turn(state._replace(to_return=goods), (), Verdict(INFO, msg("pick.open_again", order=order, count=count)))
+    return Turn(state._replace(to_return=goods), (), Verdict(INFO, msg("pick.reopened_order", order=order, count=count)))
 
 
 def _raise_priority(turn: ChangeTurn, tote: Tote, row: Mapping[str, Any]) -> ChangeTurn:
@@ -123,13 +123,13 @@ def _raise_priority(turn: ChangeTurn, tote: Tote, row: Mapping[str, Any]) -> Cha
     state = pick_state.with_lines(state, state.lines) if state.phase == "walk" else state
     if pick_state.is_order_picked(state, tote.order):
         return turn._replace(state=state)
-    text = msg("pick.not_urgent", order=tote.order)
+    text = msg("pick.no_priority", order=tote.order)
     if tote.is_priority:
         name = str(row.get("urgent_by") or "")
-        batch_text = msg("pick.urgent_round", order=tote.order, who=name, tote=tote.letter)
-        text = batch_text if state.is_batch else msg("pick.urgent", order=tote.order, who=name)
+        batch_text = msg("pick.priority_batch", order=tote.order, who=name, tote=tote.letter)
+        text = batch_text if state.is_batch else msg("pick.priority", order=tote.order, who=name)
     if turn.verdict and turn.verdict.kind == ASK:  # an open question stays open
-        both = msg("pick.told_both", what=turn.verdict.text, more=text)
+        both = msg("pick.join", what=turn.verdict.text, more=text)
         return turn._replace(state=state, verdict=Verdict(ASK, both))
     return turn._replace(state=state, verdict=Verdict(INFO, text))
 
@@ -201,15 +201,15 @@ ORDER_QUERY_PREFIX = "order/"
 """Prefix of the ids of order queries; the order number follows."""
 
 LEAVE_TEXTS = {
-    "rejected": ("pick.rejected", "pick.out_rejected"),
-    "rejected_here": ("pick.rejected_here", "pick.out_rejected_here"),
-    "finished": ("pick.finished", "pick.out_finished"),
-    "handed": ("pick.handed", "pick.out_handed"),
-    "claimed": ("pick.claimed_now", "pick.out_claimed"),
-    "given": ("pick.given_now", "pick.out_given"),
-    "no_order": ("pick.no_order", "pick.out_no_order"),
-    "empty": ("pick.empty", "pick.out_empty"),
-    "left_out": ("pick.left", "pick.out_left_out"),
+    "rejected": ("pick.rejected", "pick.removed_rejected"),
+    "rejected_here": ("pick.rejected_here", "pick.removed_rejected_here"),
+    "finished": ("pick.finished", "pick.removed_finished"),
+    "handed": ("pick.handed_over_now", "pick.removed_handed_over"),
+    "claimed": ("pick.claimed_now", "pick.removed_claimed"),
+    "given": ("pick.reassigned", "pick.removed_reassigned"),
+    "no_order": ("pick.no_order", "pick.removed_unknown"),
+    "empty": ("pick.empty", "pick.removed_empty"),
+    "left_out": ("pick.left", "pick.removed_left_out"),
 }
 """Messages by the reason why an order leaves: for a single order, and within a batch."""
 
@@ -331,8 +331,8 @@ def start_when_ready(state: PickState) -> Result:
         text = msg("pick.nothing_picked", lines=len(start.lines))
     elif state.is_batch:
         stops, count = len({take.stop_key for take in open_}), len(state.totes)
-        text = msg("pick.round_opened", count=count, lines=len(open_), stops=stops)
-        text = text if open_ else msg("pick.round_already", count=count)
+        text = msg("pick.batch_opened", count=count, lines=len(open_), stops=stops)
+        text = text if open_ else msg("pick.batch_already", count=count)
     elif open_:
         text = msg("pick.opened", order=state.order, count=len(open_))
     else:
@@ -410,7 +410,7 @@ def _left_message(before: PickState, after: PickState, tote: Tote, reason: str, 
     alone, in_batch = LEAVE_TEXTS[reason]
     text = msg(in_batch, tote=tote.letter, **args) if before.is_batch else msg(alone, **args)
     count = sum(back.quantity for back in goods)
-    return msg("pick.out_hand", what=text, count=count) if goods else text
+    return msg("pick.removed_with_goods", what=text, count=count) if goods else text
 
 
 def start_without_missing(state: PickState) -> Result:

@@ -235,12 +235,12 @@ class PickState(NamedTuple):
     def step_name(self) -> str:
         """Name of the current step."""
         if self.to_return or (self.phase != "wait" and not self.totes):
-            return "pick.back"
+            return "pick.return"
         if self.phase == "wait":
             return "pick.wait"
         if self.current_line is None:
             return "pick.done"
-        return "pick.place" if self.needs_location else "pick.product"
+        return "pick.location" if self.needs_location else "pick.product"
 
 
 # Totes

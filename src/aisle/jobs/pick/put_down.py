@@ -81,7 +81,7 @@ def offer_pickup_locations(state: PickState, row: Mapping[str, Any]) -> Result:
     code, state = state.lookup.key, state._replace(lookup=StoreLookup())
     locations = [str(location) for location in row.get("places") or ()]
     if not locations:
-        return reject_input(state, "pick.no_place_at_all", code=code)
+        return reject_input(state, "pick.no_location_at_all", code=code)
     choices, count = [PickChoice("put_here", location) for location in locations], int(row.get("count") or 0)
     if count > len(locations):
         return reject_input(
@@ -92,15 +92,15 @@ def offer_pickup_locations(state: PickState, row: Mapping[str, Any]) -> Result:
 
 def _nothing_in_hand(state: PickState) -> Result:
     if state.is_batch:
-        return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_round")))
+        return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_batch")))
     return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_hand", order=state.order)))
 
 
 def _ask_source_location(state: PickState, location: str) -> Result:
     if state.is_batch:
-        return reject_input(state, "pick.put_on_round_shelf", PickChoice("put_here", location), place=location)
+        return reject_input(state, "pick.put_down_at_source_batch", PickChoice("put_here", location), place=location)
     order = state.order or state.to_return[0].order
-    return reject_input(state, "pick.put_on_shelf", PickChoice("put_here", location), place=location, order=order)
+    return reject_input(state, "pick.put_down_at_source", PickChoice("put_here", location), place=location, order=order)
 
 
 def put_down_if_unused(state: PickState, row: Mapping[str, Any], context: Context) -> Result:
@@ -111,7 +111,7 @@ def put_down_if_unused(state: PickState, row: Mapping[str, Any], context: Contex
         return put_down(state, location, context)
     return reject_input(
         state,
-        "pick.put_on_goods",
+        "pick.put_down_at_stock",
         PickChoice("put_here", location),
         place=location,
         count=int(to_decimal(row["goods"])),
@@ -124,7 +124,7 @@ def put_down(state: PickState, location: str, context: Context, *, includes_othe
         return take_over.put_down_for_others(state, location, context)
     in_hand = goods_in_hand.pieces_in_hand(state, state.only_order)
     if in_hand and not includes_others and not goods_in_hand.has_goods_to_put_down(state, state.only_order):
-        return reject_input(state, "pick.put_others", PickChoice("put_others", location), place=location, count=in_hand)
+        return reject_input(state, "pick.goods_of_others", PickChoice("put_others", location), place=location, count=in_hand)
     down, writes = pick_write.put_down_goods(
         state, location, context.store, context.user, includes_others=includes_others
     )
@@ -164,7 +164,7 @@ def return_goods(state: PickState, context: Context) -> Result:
     movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
     put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others
-    verdict = Verdict(GOOD, msg("pick.laid_there" if put_down and not kept else "pick.put_back_done"))
+    verdict = Verdict(GOOD, msg("pick.lies_there" if put_down and not kept else "pick.put_back_done"))
     state = state._replace(to_return=kept, choices=(), phase=state.phase if state.totes else "done")
     if movable:
         state = add_undo_step(state, UndoStep(returned=movable))

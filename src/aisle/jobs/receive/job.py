@@ -135,7 +135,7 @@ def choose_expecting(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], c
         return open_delivery(state, str(rows[0]["order_number"]), "", context)
     label = match.label or match.key
     if not rows:
-        return reply(state._replace(pending_scan=None), WRONG, "receive.nobody_expects", label=label)
+        return reply(state._replace(pending_scan=None), WRONG, "receive.no_delivery_expects", label=label)
     return reply(state._replace(choices=_delivery_choices(rows)), ASK, "receive.which", label=label)
 
 

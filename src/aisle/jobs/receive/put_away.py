@@ -212,11 +212,11 @@ def set_aside(state: ReceiveState, product_number: str, label: str, context: Con
         asked_quantity = surplus = ZERO  # implausible: these goods do not exist
     if quantity and surplus > 0:
         rest = msg("receive.still_in_hand", quantity=quantity)
-        return reply(state, GOOD, "receive.aside_all", label=label, more=surplus, rest=rest)
+        return reply(state, GOOD, "receive.set_aside_quantity", label=label, more=surplus, rest=rest)
     if quantity:
         return reply(state, INFO, "receive.dropped_more", label=label, quantity=quantity)
     if asked_quantity:
-        return reply(state, GOOD, "receive.aside_all", label=label, more=asked_quantity, rest=raw(""))
+        return reply(state, GOOD, "receive.set_aside_quantity", label=label, more=asked_quantity, rest=raw(""))
     return reply(state, GOOD, "receive.set_aside", label=label)
 
 
@@ -225,7 +225,7 @@ def set_quantity(
 ) -> Result:
     """Set the quantity in hand; `added` is the quantity of a scan. Ask first if it exceeds the announced quantity."""
     if quantity % 1 and not goods.allows_decimals:
-        return reply(state, WRONG, "receive.whole", label=goods.label, quantity=quantity)
+        return reply(state, WRONG, "receive.whole_number_only", label=goods.label, quantity=quantity)
     missing = missing_quantity(state, goods.product)
     if goods.product in state.accepted_extra or is_announced_unknown(state, goods.product):
         return _ask_if_plausible(state, goods, quantity, context, added) or _take_goods(state, goods, quantity, context)
@@ -244,7 +244,7 @@ def _ask_if_plausible(
         return None
     state = _with_question(state, goods, quantity)
     state = state._replace(choices=(*state.choices, ReceiveChoice(DROP_QUANTITY)))
-    return reply(state, ASK, "count.so_many", value=quantity, label=goods.label)
+    return reply(state, ASK, "count.confirm_quantity", value=quantity, label=goods.label)
 
 
 def is_plausibility_asked(state: ReceiveState) -> bool:
@@ -274,8 +274,8 @@ def _ask_exceeding(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, m
     fit = (ReceiveChoice("fit", goods.product, missing),) if missing > 0 and missing != in_hand else ()
     state = _with_question(state, goods, quantity, *fit)
     if missing <= 0:
-        return reply(state, ASK, "receive.all_came", label=goods.label, received=received, of=announced)
-    return reply(state, ASK, "receive.more", label=goods.label, quantity=quantity, missing=missing)
+        return reply(state, ASK, "receive.all_received", label=goods.label, received=received, of=announced)
+    return reply(state, ASK, "receive.more_than_announced", label=goods.label, quantity=quantity, missing=missing)
 
 
 def apply_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -> Result:
@@ -356,7 +356,7 @@ def put_away(state: ReceiveState, location: str, context: Context) -> Result:
     """Book the goods in hand at a location; with nothing in hand, make it the receiving location."""
     item = state.in_hand
     if item is None or not item.quantity:
-        return reply(state._replace(receiving_location=location), GOOD, "receive.place_set", place=location)
+        return reply(state._replace(receiving_location=location), GOOD, "receive.location_set", place=location)
     booked = book_goods(state, location, context)
     has_open_lines = any(line.is_open for line in booked.state.lines)
     id_ = "receive.put" if has_open_lines else "receive.put_last"

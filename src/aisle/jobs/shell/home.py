@@ -50,7 +50,7 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 
-MENU_TEXTS = ("home.pick", "home.lookup", "home.browse", "home.count", "home.move", "home.walk", "home.more")
+MENU_TEXTS = ("home.pick", "home.look_up", "home.locations", "home.count", "home.move", "home.batch", "home.more")
 """Message ids of the menu; the last entry turns to the next menu page."""
 
 MENU_JOBS = {2: "lookup", 3: "browse", 4: "count", 5: "move", 6: "walk"}
@@ -59,18 +59,18 @@ MENU_JOBS = {2: "lookup", 3: "browse", 4: "count", 5: "move", 6: "walk"}
 LETTER_EFFECTS: Mapping[str, Effect] = {"d": Start("doubts", {}), "o": SignOut(), "q": Quit()}
 
 MORE_MENU: tuple[tuple[Msg, Effect], ...] = (
-    (msg("home.doubts"), Start("doubts", {})),
+    (msg("home.unconfirmed"), Start("doubts", {})),
     (msg("home.receive"), Start("receive", {})),
     (msg("home.orders"), Start("orders", {})),
     (msg("home.exceptions"), Start("exceptions", {})),
-    (msg("home.logs"), Start("logs", {})),
-    (msg("home.doctor"), Start("doctor", {})),
+    (msg("home.log"), Start("logs", {})),
+    (msg("home.scanner_test"), Start("doctor", {})),
     (msg("home.sign_out"), SignOut()),
     (msg("home.quit"), Quit()),
 )
 """Second menu page, with what is needed less often; its last entry turns to the third."""
 
-NEXT_MENU = msg("home.desk")
+NEXT_MENU = msg("home.store_menu")
 """Entry that turns to the third menu page."""
 
 STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
@@ -79,7 +79,7 @@ STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.change_store"), Start("stores", {"change": True})),
     (msg("home.today"), Start("today", {})),
     (msg("home.clearance"), Start("clearance", {})),
-    (msg("home.tasks"), Start("tasks", {})),
+    (msg("home.clearance_tasks"), Start("tasks", {})),
     (msg("home.pin"), Start("pin", {})),
 )
 """Third menu page, about the store and its chain; new entries are appended."""
@@ -190,7 +190,7 @@ def home_view(state: HomeState) -> ListView:
 def _menu_hints(state: HomeState) -> tuple[KeyHint, ...]:
     """Return hints for the letters: those of the page, of long lists, and Back."""
     back = (BACK,) if state.search or state.menu_page else ()
-    doubts = (KeyHint("d", msg("home.doubts")),) if state.unconfirmed else ()
+    doubts = (KeyHint("d", msg("home.unconfirmed")),) if state.unconfirmed else ()
     sign_out = () if state.menu_page else (KeyHint("o", msg("home.sign_out")),)
     return (
         *_delivery_hints(state),
@@ -207,7 +207,7 @@ def _delivery_hints(state: HomeState) -> tuple[KeyHint, ...]:
     if not state.partly_received:
         return ()
     count = len(state.partly_received)
-    one, many = msg("home.halfway", delivery=state.partly_received[0]), msg("home.halfway_many", count=count)
+    one, many = msg("home.partly_received", delivery=state.partly_received[0]), msg("home.partly_received_many", count=count)
     return (KeyHint("r", one if count == 1 else many),)
 
 
@@ -220,16 +220,16 @@ def _order_row(order: OpenOrderRow) -> Row:
 
 def _due_text(order: OpenOrderRow) -> Msg:
     """Return the pickup time, or a more important state; wide screens show both."""
-    due = msg("home.due_too", due=order.due) if dict(order.due.args).get("at") else raw("")
+    due = msg("home.also_due", due=order.due) if dict(order.due.args).get("at") else raw("")
     if order.abandoned_at:
-        return msg("home.left_by", who=order.claimed_by, at=order.abandoned_at, due=due)
+        return msg("home.abandoned_by", who=order.claimed_by, at=order.abandoned_at, due=due)
     if order.is_claimed:
-        return msg("home.taken_by", who=order.claimed_by, due=due) if order.claimed_by else msg("home.taken", due=due)
+        return msg("home.claimed_by", who=order.claimed_by, due=due) if order.claimed_by else msg("home.claimed", due=due)
     if order.not_put_down:
-        return msg("home.lying", count=order.not_put_down, due=due)
+        return msg("home.not_put_down", count=order.not_put_down, due=due)
     if order.assigned_by:
-        return msg("home.yours", who=order.assigned_by, due=due)
-    return msg("home.urgent", due=due) if order.is_priority else order.due
+        return msg("home.assigned_by", who=order.assigned_by, due=due)
+    return msg("home.priority", due=due) if order.is_priority else order.due
 
 
 SMALL_LIST_ROWS = 7
@@ -299,11 +299,11 @@ class HomeJob(Job[HomeState]):
             case Command("r") if state.partly_received:
                 return Turn(_reset(state), (_resume_delivery(state),))
             case Command("r"):
-                return Turn(state, (), Verdict(INFO, msg("home.none_halfway")))
+                return Turn(state, (), Verdict(INFO, msg("home.none_partly_received")))
             case Command("u"):
                 return Turn(state, (UndoLast(),))
             case Command("d") if not state.unconfirmed:
-                return Turn(state, (), Verdict(INFO, msg("home.none_open")))
+                return Turn(state, (), Verdict(INFO, msg("home.none_unconfirmed")))
             case Command("d" | "o" | "q" as letter):
                 return _run_effect(state, LETTER_EFFECTS[letter], context, is_confirmed)
         return Turn(state)
@@ -329,7 +329,7 @@ class HomeJob(Job[HomeState]):
                 )
             case Rows("unread", rows, _):
                 awaited = any(row["list"] == "headers" for row in rows)
-                return Turn(state, (), Verdict(WRONG, msg("home.awaited" if awaited else "home.nothing")))
+                return Turn(state, (), Verdict(WRONG, msg("home.loading" if awaited else "home.nothing")))
             case Rows("lost", rows, _):
                 return _report_reopened(state, rows)
             case Rows("refused" | "refused_before"):
@@ -475,8 +475,8 @@ def _report_assigned(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> R
         return Turn(state)
     order, who = str(fresh[0]["order_number"]), str(fresh[0]["by"])
     if len(fresh) > 1:
-        return Turn(state, (), Verdict(ASK, msg("home.given_many", count=len(fresh), who=who)))
-    return Turn(state, (), Verdict(ASK, msg("home.given", order=order, who=who)))
+        return Turn(state, (), Verdict(ASK, msg("home.assigned_many", count=len(fresh), who=who)))
+    return Turn(state, (), Verdict(ASK, msg("home.assigned", order=order, who=who)))
 
 
 def _report_reopened(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> Result:
@@ -485,7 +485,7 @@ def _report_reopened(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> R
     if not row or row.get("is_rejected") or not row.get("is_active", True):
         return Turn(state)
     return Turn(
-        state._replace(rejected_order=""), (), Verdict(INFO, msg("home.open_again", order=state.rejected_order))
+        state._replace(rejected_order=""), (), Verdict(INFO, msg("home.reopened", order=state.rejected_order))
     )
 
 

@@ -111,7 +111,7 @@ class PinJob(Job[PinState]):
                     held_event=args.get("said"),
                     can_wait=bool(args.get("may_wait")),
                 )
-                return Turn(state, (_query_waiting(context),), Verdict(ASK, msg("pin.now")))
+                return Turn(state, (_query_waiting(context),), Verdict(ASK, msg("pin.enter_pin")))
             case Requested(ask_id):
                 state = state._replace(phase="wait", request_id=ask_id, why=None)
                 return Turn(state, (_query_request(state),), Verdict(INFO, msg("pin.asked")))
@@ -143,7 +143,7 @@ def _query_request(state: PinState) -> Query:
 def _with_waiting(state: PinState, row: Mapping[str, Any]) -> Result:
     """Set the number of waiting operations; close the page if it was opened by choice and no PIN is needed."""
     if state.held_event is None and not (row["wanted"] or row["waiting"]):
-        return Turn(state, (Close(Verdict(INFO, msg("pin.unwanted"))),))
+        return Turn(state, (Close(Verdict(INFO, msg("pin.not_needed"))),))
     return Turn(state._replace(waiting_count=int(row["waiting"])))
 
 
@@ -190,14 +190,14 @@ def _handle_answer(state: PinState, row: Mapping[str, Any]) -> Result:
 
 
 def _choices(state: PinState) -> tuple[Msg, ...]:
-    return (msg("pin.again"), *((msg("pin.note_it"),) if state.can_wait else ()))
+    return (msg("pin.again"), *((msg("pin.save_without_pin"),) if state.can_wait else ()))
 
 
 def _handle_choice(state: PinState, choice: int) -> Result:
     """Ask for the PIN again, or record the kept input now, to be sent when the PIN is known."""
     if choice == 2 and state.can_wait:
         return Turn(state, (Close(event_for_below=state.held_event),))
-    return Turn(state._replace(phase="type", why=None), (), Verdict(ASK, msg("pin.now")))
+    return Turn(state._replace(phase="type", why=None), (), Verdict(ASK, msg("pin.enter_pin")))
 
 
 def _leave_message(state: PinState) -> Msg:

@@ -49,7 +49,7 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
     between."""
 
     name = "clear"
-    steps: tuple[str, ...] = ("clear.sure", "clear.wait", "clear.done")
+    steps: tuple[str, ...] = ("clearance_request.confirm", "clearance_request.wait", "clearance_request.done")
     version = 3
     journalled = True
     raw_input = True
@@ -99,7 +99,7 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
                     phase="wait", request_id=ask_id, is_running=False, requested_at=context.now, outcome="", why=""
                 )
                 shows = Query("asked", "ask", {"ask_id": ask_id}, is_live=True)  # subscribes to this answer
-                return Turn(state, (shows,), Verdict(INFO, msg("clear.asked")))
+                return Turn(state, (shows,), Verdict(INFO, msg("clearance_request.requested")))
             case Rows(id_, rows, total):
                 return _handle_rows(state, id_, rows, total)
             case Changed("outbox" | "ask" | "assignment") | Resumed() | Closed():
@@ -142,17 +142,17 @@ def _handle_raw_input(state: ClearanceRequestState, raw_input: RawInput) -> Resu
             return Turn(state._replace(page=turn_page(state.page, letter)))
         case Choice(choice):
             return _handle_choice(state, choice)
-    return Turn(state, (), Verdict(WRONG, msg("clear.wait_for_it" if state.phase == "wait" else "clear.nothing_else")))
+    return Turn(state, (), Verdict(WRONG, msg("clearance_request.wait" if state.phase == "wait" else "clearance_request.no_other_input")))
 
 
 def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Result:
     text, wanted = raw_input.text.strip(), confirmation_text(state.tag)
     if text != wanted:
         may_be_pin = not text or ClearanceRequestJob().is_secret_text(state, text)
-        answer = msg("clear.not_that", tag=wanted) if may_be_pin else msg("clear.not_the_tag", text=text, tag=wanted)
+        answer = msg("clearance_request.wrong_text", tag=wanted) if may_be_pin else msg("clearance_request.not_the_tag", text=text, tag=wanted)
         return Turn(state, (), Verdict(WRONG, answer))
     if not is_typed(raw_input):
-        return Turn(state, (), Verdict(WRONG, msg("clear.not_scanned", tag=wanted)))
+        return Turn(state, (), Verdict(WRONG, msg("clearance_request.not_scanned", tag=wanted)))
     body = {"tag": state.tag, "categories": list(state.categories)}
     return Turn(state, (Request("clearance", body, TIMEOUT_S, needs_supervisor=True),))
 
@@ -179,7 +179,7 @@ def _handle_request_state(state: ClearanceRequestState, row: Mapping[str, Any]) 
         case "expired":
             return _finish(state, "expired", "", None)
         case "answered" if answer.get("how") == "pin":
-            verdict = Verdict(ASK, msg("clear.pin_gone"))
+            verdict = Verdict(ASK, msg("clearance_request.pin_expired"))
             return Turn(state._replace(phase="sure", request_id=""), (), verdict)
         case "answered":
             return _finish(state, str(answer.get("how")), str(answer.get("why") or ""), answer.get("fresh"))
@@ -211,5 +211,5 @@ def _handle_choice(state: ClearanceRequestState, choice: int) -> Result:
 
 def _go_back(state: ClearanceRequestState) -> Result:
     """Leave the page. A request under way continues."""
-    verdict = Verdict(INFO, msg("clear.goes_on", tag=state.tag)) if state.phase == "wait" else None
+    verdict = Verdict(INFO, msg("clearance_request.continues", tag=state.tag)) if state.phase == "wait" else None
     return Turn(state, (Close(verdict),))

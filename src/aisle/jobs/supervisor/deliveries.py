@@ -144,7 +144,7 @@ def list_view(state: DeliveriesState) -> ListView:
         msg("deliveries.prompt"),
         (*DELIVERY_HEADS[:-1], when),
         tuple(delivery_row(each) for each in state.rows),
-        KeyHint("v", msg("deliveries.others")),
+        KeyHint("v", msg("deliveries.next_subset")),
         empty=msg("deliveries.no_match", text=text) if text else msg("deliveries.empty"),
         has_two_line_rows=True,
     )
@@ -162,7 +162,7 @@ def page_view(state: DeliveriesState) -> DetailView:
         name="deliveries.page",
         title=msg("receive.title_of", delivery=state.delivery_number),
         prompt=msg("receive.prompt_choice") if delivery else msg("deliveries.prompt"),
-        lines=_head_lines(delivery) if delivery else (Shown("note", msg("deliveries.awaited")),),
+        lines=_head_lines(delivery) if delivery else (Shown("note", msg("deliveries.loading")),),
         blocks=_blocks(delivery) if delivery else (),
         page=state.page,
         choices=delivery_choices(state),
@@ -181,7 +181,7 @@ def _head_lines(delivery: DeliveryDetails) -> tuple[Shown, ...]:
         else progress_text(delivery.received, delivery.announced)
     )
     named = (Shown("product", raw(delivery.supplier)),) if delivery.supplier else ()
-    about = "deliveries.untold" if unknown else STATE_NAMES.get(delivery.state, "deliveries.expected")
+    about = "deliveries.received_unknown" if unknown else STATE_NAMES.get(delivery.state, "deliveries.expected")
     return (*named, Shown("note", msg(about, progress=progress)))
 
 

@@ -185,7 +185,7 @@ def decision_message(state: ExceptionsState, rows: Sequence[ExceptionRow]) -> Ms
     if state.question == "recount":
         return msg("exceptions.recounted", count=len(rows))
     here = sum(not is_review_kept(state, row) for row in rows)
-    return msg("exceptions.approved_here" if here else "exceptions.approved", count=len(rows), here=here)
+    return msg("exceptions.approved_on_host" if here else "exceptions.approved", count=len(rows), here=here)
 
 
 def undo_approval_effects(state: ExceptionsState, store: str) -> list[Effect]:
@@ -197,33 +197,33 @@ def undo_approval_effects(state: ExceptionsState, store: str) -> list[Effect]:
 
 
 _KIND_NAMES = {
-    "doubts": "exceptions.doubts",
+    "doubts": "exceptions.unconfirmed",
     "differences": "exceptions.differences",
-    "impossible": "exceptions.impossible",
+    "impossible": "exceptions.negative_stock",
     "stuck": "exceptions.stuck",
     "late": "exceptions.late",
     "recounts": "exceptions.recounts",
 }
 
 _KIND_TEXTS = {
-    "doubts": "exceptions.about_doubts",
+    "doubts": "exceptions.about_unconfirmed",
     "differences": "exceptions.about_differences",
-    "impossible": "exceptions.about_impossible",
+    "impossible": "exceptions.about_negative_stock",
     "stuck": "exceptions.about_stuck",
     "late": "exceptions.about_late",
     "recounts": "exceptions.about_recounts",
 }
 
 _NEGATIVE_STOCK_TEXTS = {
-    "below": "exceptions.below",
-    "more": "exceptions.more",
-    "missing": "exceptions.missing",
-    "overdrawn": "exceptions.overdrawn",
+    "below": "exceptions.negative",
+    "more": "exceptions.picked_more_than_stock",
+    "missing": "exceptions.picked_goods_missing",
+    "overdrawn": "exceptions.held_more_than_stock",
 }
 
 _PROMPTS = {
     "differences": "exceptions.prompt_differences",
-    "impossible": "exceptions.prompt_impossible",
+    "impossible": "exceptions.prompt_negative_stock",
     "stuck": "exceptions.prompt_stuck",
     "recounts": "exceptions.prompt_recounts",
 }
@@ -239,12 +239,12 @@ def page_view(state: ExceptionsState, step_name: str) -> View:
 def question_choices(state: ExceptionsState) -> tuple[Msg, ...]:
     """Return the choices of the open question."""
     if state.question in ("approve", "recount"):
-        return (msg("act.yes"), msg("act.no"))
+        return (msg("order_actions.yes"), msg("order_actions.no"))
     choices = (
         msg("exceptions.approve"),
         msg("exceptions.recount"),
         msg("exceptions.count_now"),
-        msg("exceptions.look"),
+        msg("exceptions.look_up"),
     )
     return choices if state.question else ()
 
@@ -292,18 +292,18 @@ def _hints(state: ExceptionsState) -> tuple[KeyHint, ...]:
 
 
 def _table_rows(state: ExceptionsState) -> tuple[tuple[Msg, ...], tuple[Shown, ...]]:
-    label, place = msg("exceptions.head_product"), msg("browse.head_place")
+    label, place = msg("exceptions.head_product"), msg("locations.head_location")
     if state.kind == "stuck":
         return order_table([row.order_row for row in state.rows if row.order_row], columns=IDLE_FIRST_COLUMNS)
     if state.kind == "differences":
         first = (label, msg("exceptions.head_difference"), msg("exceptions.head_value"), place)
-        more = (msg("exceptions.head_counted"), msg("doubts.head_who"), msg("doubts.head_at"))
+        more = (msg("exceptions.head_counted"), msg("unconfirmed.head_user"), msg("unconfirmed.head_at"))
         return (*first, *more), tuple(_difference_row(row, row.key in state.marked) for row in state.rows)
     if state.kind == "impossible":
         return (label, msg("exceptions.head_what"), msg("exceptions.head_where")), tuple(
             _negative_stock_row(row) for row in state.rows
         )
-    return (label, place, msg("doubts.head_who"), msg("doubts.head_at")), tuple(_recount_row(row) for row in state.rows)
+    return (label, place, msg("unconfirmed.head_user"), msg("unconfirmed.head_at")), tuple(_recount_row(row) for row in state.rows)
 
 
 def _value_message(row: ExceptionRow) -> Msg:
@@ -345,7 +345,7 @@ def _question_view(state: ExceptionsState, step_name: str) -> Step:
     return Step(
         name=step_name,
         title=msg("exceptions.differences"),
-        prompt=msg("act.prompt_what"),
+        prompt=msg("order_actions.prompt_action"),
         lines=lines,
         choices=question_choices(state),
         key_hints=(BACK,),
@@ -356,13 +356,13 @@ def _difference_lines(row: ExceptionRow, is_review_kept: bool) -> tuple[Line, ..
     """Return the lines on one difference, and a note if only this host stores the approval."""
     far = msg("exceptions.counted", counted=row.other_quantity, difference=signed_message(row.quantity))
     worth = (
-        msg("exceptions.worth", value=money_message(abs(row.value)))
+        msg("exceptions.value", value=money_message(abs(row.value)))
         if row.value is not None
         else msg("exceptions.no_price")
     )
-    by = msg("exceptions.by", who=row.user, at=msg("moment", at=row.at))
+    by = msg("exceptions.counted_by", who=row.user, at=msg("moment", at=row.at))
     where = (Line("place", raw(row.location)),) if row.location else ()
-    notes = (worth, by) if is_review_kept else (worth, by, msg("exceptions.kept_here"))
+    notes = (worth, by) if is_review_kept else (worth, by, msg("exceptions.kept_on_host"))
     return (Line("product", raw(row.label)), *where, Line("quantity", far), *(Line("note", note) for note in notes))
 
 
@@ -377,7 +377,7 @@ class ExceptionsJob(Job[ExceptionsState]):
 
     name = "exceptions"
     steps: tuple[str, ...] = (
-        "exceptions", "exceptions.differences", "exceptions.impossible", "exceptions.stuck", "exceptions.recounts",
+        "exceptions", "exceptions.differences", "exceptions.negative_stock", "exceptions.stuck", "exceptions.recounts",
         "exceptions.one", "exceptions.many",
     )  # fmt: skip
     version = 1
@@ -567,7 +567,7 @@ def _start_count(row: ExceptionRow) -> Start:
 
 def _withdraw_recount(state: ExceptionsState, context: Context, row: ExceptionRow | None) -> Result:
     if row is None:
-        return Turn(state, (), Verdict(INFO, msg("exceptions.which")))
+        return Turn(state, (), Verdict(INFO, msg("exceptions.choose_row")))
     effects = withdrawal_effects(row, context.store)
     if not effects:
         return Turn(state, (), Verdict(INFO, msg("exceptions.not_yet_there", label=row.label)))
@@ -627,7 +627,7 @@ def _apply_decision(state: ExceptionsState, rows: tuple[ExceptionRow, ...], cont
 
 def _undo_approval(state: ExceptionsState, context: Context) -> Result:
     """Undo the last approval. The differences are listed again."""
-    verdict = Verdict(GOOD, msg("exceptions.unapproved", count=len(state.approved)))
+    verdict = Verdict(GOOD, msg("exceptions.approval_undone", count=len(state.approved)))
     effects = undo_approval_effects(state, context.store)
     return Turn(state._replace(approved=()), (*effects, _list_query(state, context)), verdict)
 

@@ -91,8 +91,8 @@ class LogJob(Job[LogState]):
 
     name = "logs"
     steps: tuple[str, ...] = (
-        *("logs", "logs.entry", "logs.filter", "logs.value"),
-        *("logs.export", "logs.sure", "logs.losses"),
+        *("logs", "log.entry", "log.filter", "log.value"),
+        *("log.export", "log.confirm", "log.losses"),
     )
     version = 5
     journalled = True
@@ -274,7 +274,7 @@ def _handle_scan(state: LogState, matches: tuple[Match, ...], context: Context) 
     if state.field == "reference" or (state.field == "ids" and first is None and parse_id_range(code)):
         return _set_filter(state, state.field, code, context)
     if first is None:
-        return Turn(state, (), Verdict(WRONG, msg("logs.not_this", what=name_of(matches[0]))))
+        return Turn(state, (), Verdict(WRONG, msg("log.not_this", what=name_of(matches[0]))))
     return _set_filter(state, FILTER_FIELD_OF[first.kind], first.key, context)
 
 
@@ -297,7 +297,7 @@ def _handle_filter_input(state: LogState, event: Event, context: Context) -> Res
             )
         case Text(text) | UnknownCode(text) if state.field in TYPED_FIELDS:
             if state.field == "ids" and parse_id_range(text) is None:
-                return Turn(state, (), Verdict(WRONG, msg("logs.no_ids", text=text)))
+                return Turn(state, (), Verdict(WRONG, msg("log.no_ids", text=text)))
             return _set_filter(state, state.field, text, context)
     return Turn(state)
 
@@ -328,7 +328,7 @@ def _handle_file_name(state: LogState, event: Event) -> Result:
         case Text(text) | UnknownCode(text) if log_view.is_file_name(text):
             file = text.strip()
         case Text(text) | UnknownCode(text):
-            return Turn(state, (), Verdict(WRONG, msg("logs.no_name", text=text)))
+            return Turn(state, (), Verdict(WRONG, msg("log.no_name", text=text)))
         case _:
             return Turn(state)
     return Turn(state, (Query("file", "file", {"file": file}),))
@@ -351,14 +351,14 @@ def _handle_confirmation(state: LogState, event: Event, context: Context) -> Res
 def _report_export(state: LogState, row: Mapping[str, Any]) -> Result:
     if row.get("why"):
         return _report_not_written(state, row)
-    verdict = Verdict(GOOD, msg("logs.exported", count=int(to_decimal(row["count"])), file=str(row["file"])))
+    verdict = Verdict(GOOD, msg("log.exported", count=int(to_decimal(row["count"])), file=str(row["file"])))
     return Turn(state._replace(phase="list", file_path=""), (), verdict)
 
 
 def _report_not_written(state: LogState, row: Mapping[str, Any], phase: str = "export") -> Result:
     """Report that no file was written. Another name can be typed, except if files are forbidden altogether."""
     why = msg(str(row["why"]), count=int(to_decimal(row.get("count"))))
-    verdict = Verdict(WRONG, msg("logs.not_exported", file=str(row["file"]), why=why))
+    verdict = Verdict(WRONG, msg("log.not_exported", file=str(row["file"]), why=why))
     return Turn(state._replace(phase=phase, file_path=""), (), verdict)
 
 
@@ -372,7 +372,7 @@ def _handle_page_input(state: LogState, event: Event) -> Result:
         case Command("e") if state.entry:
             return Turn(state, (Start("store_product", {"product_number": state.entry.product}),))
         case UnknownCode(code) | Text(code):
-            return Turn(state, (), Verdict(WRONG, msg("logs.unknown", code=code)))
+            return Turn(state, (), Verdict(WRONG, msg("log.unknown", code=code)))
     return Turn(state)
 
 

@@ -404,7 +404,7 @@ def _save_view(state: OrdersState, name: str, context: Context) -> Result:
     if len(others) >= MAX_SAVED_VIEWS:
         return Turn(state._replace(page="views"), (), Verdict(WRONG, msg("orders.views_full", count=MAX_SAVED_VIEWS)))
     state = state._replace(page="", views=(*others, SavedView(name, state.filter)), view_name=name)
-    return Turn(state, (kept,), Verdict(GOOD, msg("orders.view_kept", name=name)))
+    return Turn(state, (kept,), Verdict(GOOD, msg("orders.view_saved", name=name)))
 
 
 def _delete_view(state: OrdersState, context: Context) -> Result:
@@ -412,7 +412,7 @@ def _delete_view(state: OrdersState, context: Context) -> Result:
     if not any(view.name == state.view_name for view in state.views):
         return Turn(state, (), Verdict(INFO, msg("orders.view_which")))
     gone = LocalNote("view", view_key(context.user, state.view_name), "")
-    verdict = Verdict(GOOD, msg("orders.view_gone", name=state.view_name))
+    verdict = Verdict(GOOD, msg("orders.view_deleted", name=state.view_name))
     views = tuple(view for view in state.views if view.name != state.view_name)
     return Turn(state._replace(views=views, view_name=""), (gone,), verdict)
 

@@ -76,7 +76,7 @@ class StoreProductJob(Job[StoreProductState]):
     """Job that shows a product's settings in this store and changes them."""
 
     name = "store_product"
-    steps: tuple[str, ...] = ("store_product", "store_product.value", "store_product.sure", "store_product.chart")
+    steps: tuple[str, ...] = ("store_product", "store_product.value", "store_product.confirm", "store_product.chart")
     version = 3
     journalled = True
     requery_after_write = True
@@ -206,8 +206,8 @@ def _handle_scan(state: StoreProductState, match: Match, context: Context) -> Re
     if match.kind != PRODUCT:
         return Turn(state, (), Verdict(WRONG, msg("store_product.not_this", what=name_of(match))))
     if state.phase in (VALUE, CONFIRM):
-        return Turn(state, (), Verdict(WRONG, msg("store_product.in_hand", what=label)))
-    return _open_product(match.key, label, context)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))
+        return Turn(state, (), Verdict(WRONG, msg("store_product.finish_change_first", what=label)))
+    return _open_product(match.key, label, context)._replace(verdict=Verdict(INFO, msg("look_up.shown", label=label)))
 
 
 def _handle_page_input(state: StoreProductState, event: Event, context: Context) -> Result:
@@ -227,7 +227,7 @@ def _turn_page(state: StoreProductState, event: Event) -> Result:
         case Command("n" | "p" as key) | CursorKey(key):
             return Turn(state._replace(page=turn_page(state.page, key)))
         case Text(text) | UnknownCode(text):
-            return Turn(state, (), Verdict(WRONG, msg("logs.unknown", code=text)))
+            return Turn(state, (), Verdict(WRONG, msg("log.unknown", code=text)))
     return Turn(state)
 
 
@@ -301,7 +301,7 @@ def _remind_to_confirm(state: StoreProductState, event: Event) -> Result:
         return Turn(state)
     name, text = next(iter(parse_update_values(dict(state.changes)).items()))
     value = store_product_view.format_value(name, text)
-    return Turn(state, (), Verdict(WRONG, msg("store_product.yes_or_back", value=value)))
+    return Turn(state, (), Verdict(WRONG, msg("store_product.confirm_or_back", value=value)))
 
 
 def _query_before_send(state: StoreProductState, context: Context) -> Result:
@@ -327,5 +327,5 @@ def _send_if_unchanged(state: StoreProductState, now: StoreProduct | None, conte
         return Turn(fresh._replace(phase=VALUE, changes=()), (), Verdict(WRONG, why))
     op = update_write(state.number, context.store, changes, dict(now.values))
     done = fresh._replace(phase=PAGE, field="", changes=(), page=0)
-    verdict = Verdict(GOOD, msg("store_product.noted", what=store_product_view.format_changes(now, changes)))
+    verdict = Verdict(GOOD, msg("store_product.queued", what=store_product_view.format_changes(now, changes)))
     return Turn(done, (op, *_queries(state.number, context)), verdict)

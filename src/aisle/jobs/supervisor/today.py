@@ -103,25 +103,25 @@ ONLINE_LINKS = ("live", "partial", "syncing")
 MAP_NAMES = {"pick": "today.of_picks", "short": "today.of_shorts", "move": "today.of_moves"}
 JOB_NAMES = {
     "pick": "home.pick",
-    "lookup": "home.lookup",
-    "browse": "home.browse",
+    "lookup": "home.look_up",
+    "browse": "home.locations",
     "count": "home.count",
     "move": "home.move",
-    "walk": "home.walk",
+    "walk": "home.batch",
     "receive": "home.receive",
-    "logs": "home.logs",
-    "doctor": "home.doctor",
+    "logs": "home.log",
+    "doctor": "home.scanner_test",
     "orders": "home.orders",
     "clear": "home.clearance",
     "loss": "home.count",
     "count_log": "home.count",
     "short": "home.pick",
-    "doubts": "home.doubts",
+    "doubts": "home.unconfirmed",
     "clearance": "home.clearance",
-    "tasks": "home.tasks",
+    "tasks": "home.clearance_tasks",
 }
 """Names of the jobs, as on the pages that open them."""
-TERMINAL_HEADS = ("today.head_terminal", "today.head_who", "today.head_job", "today.head_last", "today.head_since")
+TERMINAL_HEADS = ("today.head_terminal", "today.head_user", "today.head_job", "today.head_last", "today.head_since")
 WORK_KINDS = (("count", "today.work_count"), ("move", "today.work_move"), ("short", "today.work_short"))
 LATE_COURIER_S = 30.0
 ORDER_LIST = "headers"
@@ -143,7 +143,7 @@ def page_view(state: TodayState) -> View:
 def page_choices(state: TodayState) -> tuple[Msg, ...]:
     """Return the choices: the other pages, or the kinds of activity of the map."""
     if state.phase == "pulse":
-        return (msg("today.to_hours"), msg("today.to_places"), msg("today.to_terminals"))
+        return (msg("today.to_hours"), msg("today.to_locations"), msg("today.to_terminals"))
     return tuple(msg(id_) for id_ in MAP_NAMES.values()) if state.phase == "places" else ()
 
 
@@ -181,7 +181,7 @@ def _headline(values: dict[str, Any]) -> Msg:
     if not values:
         return msg("today.nothing_yet")
     if ORDER_LIST in values.get("unread", ()):
-        return msg("list.awaited", what=msg("list.headers"))
+        return msg("list.loading", what=msg("list.headers"))
     return msg("today.headline", done=values["due_done"], count=values["due"], late=values["late"])
 
 
@@ -225,12 +225,12 @@ def _state_block(values: dict[str, Any], now: str) -> Block:
     link = msg(LINK_NAMES.get(values["link"], "link.none"))
     silent = _timestamp(now) - values["courier_at"]
     works = bool(values["courier_at"]) and silent < LATE_COURIER_S
-    courier = "today.courier_works" if works else "today.courier_gone"
+    courier = "today.courier_works" if works else "today.courier_stopped"
     if not works and values["courier_at"] and values["link"] in ONLINE_LINKS:  # last reported state
         link = msg("link.stuck", seconds=str(silent))
     rows = [
         ("today.link", link),
-        ("today.heard", _age_text(values["last_ok"], now)),
+        ("today.last_contact", _age_text(values["last_ok"], now)),
         ("today.courier", msg(courier)),
         ("today.read", _age_text(values["read_at"], now)),
         ("today.cache", msg("today.cache_rows", orders=values["rows_orders"], products=values["rows_product"])),
@@ -256,7 +256,7 @@ def _hours_view(state: TodayState) -> Chart:
         prompt=msg("order.prompt_read"),
         series=tuple(_person_series(person, span) for person in state.people),
         axis=axis,
-        lines=(Line("note", msg("today.in_all", picks=picks, counts=counts)),) if busy else (),
+        lines=(Line("note", msg("today.totals", picks=picks, counts=counts)),) if busy else (),
         page=state.page,
         empty=msg("today.no_work"),
         key_hints=(*PAGE_HINTS, BACK),
@@ -280,11 +280,11 @@ def _map_view(state: TodayState) -> Chart:
     most = max(state.aisles, key=lambda aisle: max(aisle.counts, default=0), default=None)
     lines: tuple[Line, ...] = ()
     if most and most.busiest:
-        where = msg("today.hottest", place=most.busiest, count=max(most.counts), total=sum(totals, Decimal(0)))
+        where = msg("today.busiest_location", place=most.busiest, count=max(most.counts), total=sum(totals, Decimal(0)))
         lines = (Line("note", where),)
     return Chart(
-        name="today.places",
-        title=msg("today.title_places", what=msg(MAP_NAMES[state.map_kind])),
+        name="today.locations",
+        title=msg("today.title_locations", what=msg(MAP_NAMES[state.map_kind])),
         prompt=msg("today.prompt_map"),
         series=tuple(
             Series(raw(aisle.name), tuple(map(Decimal, aisle.counts)), total)
@@ -295,7 +295,7 @@ def _map_view(state: TodayState) -> Chart:
         axis=(),
         lines=lines,
         page=state.page,
-        empty=msg("today.no_places"),
+        empty=msg("today.no_locations"),
         choices=page_choices(state),
         key_hints=(*PAGE_HINTS, BACK),
         is_heat_map=True,

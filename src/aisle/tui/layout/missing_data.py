@@ -52,7 +52,7 @@ def show_unreadable_lists(frame: Frame) -> Frame:
     if verdict is None:
         return frame._replace(verdict=Verdict(INFO, said[0]))
     if verdict.kind == INFO and frame.view.name == "home":  # a greeting can be joined with it
-        return frame._replace(verdict=verdict._replace(text=msg("session.word", more=said[0], what=verdict.text)))
+        return frame._replace(verdict=verdict._replace(text=msg("session.join", more=said[0], what=verdict.text)))
     return frame
 
 
@@ -119,4 +119,4 @@ def _unknown_row(row: Row) -> Row:
 
 def awaited_list(name: str) -> Msg:
     """Return the message that a list has not been read yet."""
-    return msg("list.awaited", what=msg(LIST_NAMES[name]))
+    return msg("list.loading", what=msg(LIST_NAMES[name]))

@@ -125,7 +125,7 @@ MIN_LOCATION_ROWS = 6
 
 MAIN_ROLES = ("place", "product", "quantity")
 
-UPCOMING_TITLE = Msg("coming.title")
+UPCOMING_TITLE = Msg("upcoming.title")
 """Usual title of upcoming stops, for which a single line has a shorter text."""
 
 
@@ -292,7 +292,7 @@ def _upcoming_lines(step: Step, box: LayoutBox) -> tuple[list[StyledLine], ...]:
     stops = step.upcoming
     if not stops:
         return ()
-    word = box.writer.write(msg("coming.next") if step.upcoming_title == UPCOMING_TITLE else step.upcoming_title, 0)
+    word = box.writer.write(msg("upcoming.next") if step.upcoming_title == UPCOMING_TITLE else step.upcoming_title, 0)
     room = box.cells - width(word) - 2
     beside = [_upcoming_beside_title(step, word, room, box, count) for count in range(1, min(box.rows, len(stops)) + 1)]
     if box.rows < MIN_LOCATION_ROWS:

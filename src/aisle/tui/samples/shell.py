@@ -71,7 +71,7 @@ LETTERS = (
     KeyHint("u", msg("hint.undo")),
     KeyHint("b", msg("hint.back")),
 )
-CHOICES: tuple[Msg, ...] = (msg("home.pick"), msg("home.lookup"), msg("home.more"))
+CHOICES: tuple[Msg, ...] = (msg("home.pick"), msg("home.look_up"), msg("home.more"))
 
 
 def _shell_frame(job: HelpJob | PaletteJob, state: object, verdict: Verdict | None = None, typed: str = "") -> Frame:
@@ -131,7 +131,7 @@ def _palette_plain(text: str) -> Frame:
 def _palette_no_match(text: str) -> Frame:
     state = _palette_state()
     turn = PaletteJob().handle(state, Text(text or "hoover"), Context())
-    return _shell_frame(PaletteJob(), turn.state, Verdict(WRONG, msg("commands.no_such", text=text or "hoover")))
+    return _shell_frame(PaletteJob(), turn.state, Verdict(WRONG, msg("palette.no_such", text=text or "hoover")))
 
 
 def _palette_typing(text: str) -> Frame:
@@ -176,7 +176,7 @@ def _pin_frame(
 
 
 def _pin_asked(text: str) -> Frame:
-    return _pin_frame(text, Verdict(ASK, msg("pin.now")), typed="***")
+    return _pin_frame(text, Verdict(ASK, msg("pin.enter_pin")), typed="***")
 
 
 def _pin_wrong(text: str) -> Frame:

@@ -165,7 +165,7 @@ def order_rejected(text: str) -> Frame:
     page = _order_state(
         text, order=_order_row(4, text), state="refused", why=text or "Order 100051 is finished", undo=undo
     )
-    return _frame(OrderJob().view(page), Verdict(GOOD, msg("act.told_reject", order="100051")), OFFLINE_LINK)
+    return _frame(OrderJob().view(page), Verdict(GOOD, msg("order_actions.done_reject", order="100051")), OFFLINE_LINK)
 
 
 def order_unknown(text: str) -> Frame:
@@ -202,7 +202,7 @@ def choose_person(text: str) -> Frame:
     """Show the choice of a person to claim for, after an unknown name."""
     people = (Person("U2", text or "Ben Okafor"), Person("U3", text or "Carla Fernandes"))
     state = _action_state(text, page="who", kind=CLAIM, people=people)
-    return _frame(OrderActionJob().view(state), Verdict(ASK, msg("act.unknown_name", name=text or "Benn")))
+    return _frame(OrderActionJob().view(state), Verdict(ASK, msg("order_actions.unknown_name", name=text or "Benn")))
 
 
 def choose_from_many_people(text: str) -> Frame:
@@ -228,7 +228,7 @@ def order_in_batch(text: str) -> Frame:
     """Show an order with priority that is in a batch."""
     who = text or "Ben Okafor"
     walked = _order_row(1, text)._replace(is_priority=True, priority_by=text or "Carla Fernandes", picker=who)
-    told = Verdict(GOOD, msg("act.told_urgent", order="100030"))
+    told = Verdict(GOOD, msg("order_actions.done_priority", order="100030"))
     return _frame(OrderJob().view(_order_state(text, order=walked)), told)
 
 
@@ -261,12 +261,12 @@ def action_results(text: str) -> Frame:
     """Show the result of each order."""
     outcomes = (
         Outcome("100037", "confirmed"),
-        Outcome("100044", "", msg("deed.is_finished", order="100044")),
+        Outcome("100044", "", msg("order_actions.order_finished", order="100044")),
         Outcome("100051", "refused", raw(text or "Order 100051 has changed")),
         Outcome("100058", "noted"),
     )
     state = _action_state(text, page="results", kind=REJECT, outcomes=outcomes, undo=(("100037", OrderAction(REOPEN)),))
-    return _frame(OrderActionJob().view(state), Verdict(INFO, msg("act.done", done=3, total=4)), OFFLINE_LINK)
+    return _frame(OrderActionJob().view(state), Verdict(INFO, msg("order_actions.done_count", done=3, total=4)), OFFLINE_LINK)
 
 
 _EXCEPTION_COUNTS = (("doubts", 2), ("differences", 14), ("impossible", 3), ("stuck", 4), ("late", 11), ("recounts", 1))
@@ -335,7 +335,7 @@ def negative_stock(text: str) -> Frame:
         ),
     )
     state = ExceptionsState("impossible", _EXCEPTION_COUNTS, rows=rows, total=3, is_loaded=True)
-    return _frame(ExceptionsJob().view(state), Verdict(WRONG, msg("deed.is_finished", order="100037")))
+    return _frame(ExceptionsJob().view(state), Verdict(WRONG, msg("order_actions.order_finished", order="100037")))
 
 
 def stuck(text: str) -> Frame:
@@ -372,22 +372,22 @@ SUPERVISOR_SAMPLES = (
     ("order", "walked", order_in_batch),
     ("order", "left", order_abandoned),
     ("order.lines", "choose", order_lines),
-    ("act.what", "many", choose_action),
-    ("act.why", "reject", choose_reason),
-    ("act.who", "claim", choose_person),
-    ("act.who", "many", choose_from_many_people),
-    ("act.sure", "finish", confirm_hand_over),
-    ("act.sure", "claim", confirm_claim),
-    ("act.sure", "reject", confirm_reject),
-    ("act.sure", "split", confirm_split),
-    ("act.wait", "reject", action_waiting),
-    ("act.results", "mixed", action_results),
+    ("order_actions.action", "many", choose_action),
+    ("order_actions.reason", "reject", choose_reason),
+    ("order_actions.person", "claim", choose_person),
+    ("order_actions.person", "many", choose_from_many_people),
+    ("order_actions.confirm", "finish", confirm_hand_over),
+    ("order_actions.confirm", "claim", confirm_claim),
+    ("order_actions.confirm", "reject", confirm_reject),
+    ("order_actions.confirm", "split", confirm_split),
+    ("order_actions.wait", "reject", action_waiting),
+    ("order_actions.results", "mixed", action_results),
     ("exceptions", "all", exceptions),
     ("exceptions", "loading", exceptions_loading),
     ("exceptions.differences", "marked", differences),
     ("exceptions.one", "difference", difference),
     ("exceptions.many", "approve", approve_many),
-    ("exceptions.impossible", "all", negative_stock),
+    ("exceptions.negative_stock", "all", negative_stock),
     ("exceptions.stuck", "all", stuck),
     ("exceptions.recounts", "one", recounts),
 )
