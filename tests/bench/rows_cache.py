@@ -25,13 +25,13 @@ LISTS: dict[str, tuple[str, dict[str, Any]]] = {
     "open orders": ("orders", {"size": WINDOW}),
     "order board": ("board", {"size": WINDOW}),
     "places": ("places", {"size": WINDOW}),
-    "the log": ("logs", {"size": WINDOW}),
+    "the log": ("log", {"size": WINDOW}),
     "deliveries": ("deliveries", {"state": "open", "size": WINDOW}),
     "deliveries that came": ("deliveries", {"state": "received", "size": WINDOW}),
     "receipts": ("receipts", {"size": WINDOW}),
     "what has to be settled": ("exceptions", {"now": NOW, "minutes": 60}),
     "differences of counts": ("differences", {"size": WINDOW}),
-    "stock that cannot be": ("impossible", {"size": WINDOW}),
+    "stock that cannot be": ("negative_stock", {"size": WINDOW}),
 }
 """Lists that a store has many rows of: the read that opens each, by what it is called."""
 

@@ -600,8 +600,8 @@ def test_what_the_scanner_test_found_last(home: StoreFolder, capsys: pytest.Capt
     loaded = LoadedSettings(Settings(trace=str(trace)), home.root)
     assert next(iter(host.check_scanner(loaded))).verdict == NOTE
     lines = [
-        {"job": "doctor", "verdict": "scanner_test.good"},
-        {"job": "doctor", "verdict": "scanner_test.no_gs"},
+        {"job": "scanner_test", "verdict": "scanner_test.good"},
+        {"job": "scanner_test", "verdict": "scanner_test.no_gs"},
         {"job": "pick", "verdict": "pick.picked"},
     ]
     trace.write_text("half a line\n" + "\n".join(json.dumps(line) for line in lines) + "\n{")

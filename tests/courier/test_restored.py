@@ -103,7 +103,7 @@ async def test_what_found_no_room_is_in_nobodys_hand_a_second_time(aisle_home: P
         await world.other(order_lines=[{"line_number": 1, "product_number": "P1", "picked_quantity": 2}])
         await world.send(based("O1", 0, 2))
         (card,) = world.cards()
-        await world.settle(card["op_id"], "by_hand", "put_back")
+        await world.settle(card["op_id"], "close_by_hand", "put_back")
     put_back(world, aisle_home, copy)
     async with world.host.courier() as world.courier:
         await world.courier.sync_once()
@@ -130,7 +130,7 @@ async def test_so_is_what_found_no_room_on_many_lines(aisle_home: Path) -> None:
         (op_id,) = await world.send(all_based("O9", lines))
         assert len(world.cards()) == 15
         for card in world.cards():
-            await world.settle(card["op_id"], "by_hand", "put back")
+            await world.settle(card["op_id"], "close_by_hand", "put back")
     put_back(world, aisle_home, copy)
     async with world.host.courier() as world.courier:
         await world.courier.sync_once()

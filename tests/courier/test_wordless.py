@@ -155,7 +155,7 @@ async def test_what_was_answered_in_no_words_and_is_not_there_is_a_persons_matte
         assert "without a word" in reason_text(op.last_error)
         await shop.time.pass_(2000)
         assert shop.applied(write.operation) == 0, "somebody has said yes to it: the machine does not say it again"
-        assert shop.settle(op_id, "again")
+        assert shop.settle(op_id, "resend")
         await shop.until(op_id, "done")
         assert shop.applied(write.operation) == 1
 

@@ -124,7 +124,7 @@ def settled(home: StoreFolder) -> None:
 COUNTED = ("count", "A-1", BARCODES[0], "19", "d", "1")
 """Scans after which a count is on its way."""
 
-ROUND = ("walk", "4101", "4102")
+ROUND = ("batch", "4101", "4102")
 SHARED = (*ROUND, "g", "n", "s")
 """At a stop that two orders share."""
 
@@ -143,10 +143,10 @@ WAYS: dict[str, Way] = {
     "pick.product/round": Way((*ROUND, "g", "n")),
     "pick.done": Way(("4102", f"2*{BARCODES[1]}")),
     "pick.return": Way(("4101", f"2*{BARCODES[1]}", reject)),
-    "walk": Way(("walk",)),
-    "walk/gathered": Way(ROUND),
-    "walk/out": Way((*ROUND, "t")),
-    "walk/claimed": Way(("walk", "4101"), before=claimed),
+    "batch": Way(("batch",)),
+    "batch/gathered": Way(ROUND),
+    "batch/out": Way((*ROUND, "t")),
+    "batch/claimed": Way(("batch", "4101"), before=claimed),
     "shortage.choices": Way(("4101", "s")),
     "shortage.which_order": Way((*SHARED, choose("shortage.choice_reject_one"))),
     "shortage.which_reason": Way(("4101", "s", choose("shortage.choice_reject"))),
@@ -159,7 +159,7 @@ WAYS: dict[str, Way] = {
     "count.leave": Way(("count", "A-1", BARCODES[0], "b")),
     "count.list": Way(("count", "3", "A-1")),
     "count.pool": Way(("count", "A-1", "k")),
-    "count_log": Way(("count", "2")),
+    "my_entries": Way(("count", "2")),
     "my_entries.entry": Way((*COUNTED, "2", "1")),
     "my_entries.undo": Way((*COUNTED, arrive, "2", "1", "1")),
     "adjust.product": Way(("count", "1")),
@@ -184,26 +184,26 @@ WAYS: dict[str, Way] = {
     "deliveries.page": Way(("deliveries", "7001"), before=announced),
     "receive.goods/chosen": Way(("receive", "1"), before=announced),
     "deliveries.page/chosen": Way(("deliveries", "1"), before=announced),
-    "logs": Way(("logs",), before=lost),
-    "log.entry": Way(("logs", "1"), before=lost),
-    "log.filter": Way(("logs", "f")),
-    "log.value": Way(("logs", "f", "6")),
-    "log.export": Way(("logs", "e")),
-    "log.confirm": Way(("logs", "e", "1")),
-    "log.losses": Way(("logs", "g"), before=lost),
+    "log": Way(("log",), before=lost),
+    "log.entry": Way(("log", "1"), before=lost),
+    "log.filter": Way(("log", "f")),
+    "log.value": Way(("log", "f", "6")),
+    "log.export": Way(("log", "e")),
+    "log.confirm": Way(("log", "e", "1")),
+    "log.losses": Way(("log", "g"), before=lost),
     "store_product": Way((f"?{BARCODES[0]}", "e"), before=settled),
     "store_product.value": Way((f"?{BARCODES[0]}", "e", "1"), before=settled),
     "store_product.confirm": Way((f"?{BARCODES[0]}", "e", "1", "6"), before=settled),
     "store_product.chart": Way((f"?{BARCODES[0]}", "e", "g"), before=settled),
-    "doubts": Way(("doubts",), before=doubtful),
-    "unconfirmed.entry": Way(("doubts", "1"), before=doubtful),
-    "unconfirmed.resend": Way(("doubts", "1", choose("unconfirmed.choice_resend")), before=doubtful),
-    "unconfirmed.close_by_hand": Way(("doubts", "1", choose("unconfirmed.choice_close_by_hand")), before=doubtful),
+    "unconfirmed": Way(("unconfirmed",), before=doubtful),
+    "unconfirmed.entry": Way(("unconfirmed", "1"), before=doubtful),
+    "unconfirmed.resend": Way(("unconfirmed", "1", choose("unconfirmed.choice_resend")), before=doubtful),
+    "unconfirmed.close_by_hand": Way(("unconfirmed", "1", choose("unconfirmed.choice_close_by_hand")), before=doubtful),
 }
 """A way to each step, and to some of them another one after the stroke: a question is open, or several orders are."""
 
 
-LOOKS = ("lookup", "browse")
+LOOKS = ("look_up", "locations")
 """A look that is asked for in a look takes its place."""
 
 

@@ -53,7 +53,7 @@ def home(aisle_home: Path) -> StoreFolder:
 
 JOBS: dict[str, tuple[str, ...]] = {
     "count": ("A-1",),
-    "loss": ("A-1",),
+    "adjust": ("A-1",),
     "move": ("A-1",),
     "receive": ("D-1",),
     "pick": (),
@@ -225,7 +225,7 @@ def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: StoreF
 
 
 @pytest.mark.parametrize("said", ["96385074", "BADGE-U2", "A-2"])
-@pytest.mark.parametrize("job", ["count", "loss", "move", "receive"])
+@pytest.mark.parametrize("job", ["count", "adjust", "move", "receive"])
 def test_the_weight_of_a_dropped_scan_is_not_booked_on_the_goods_before_it(
     home: StoreFolder, job: str, said: str
 ) -> None:

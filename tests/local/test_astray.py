@@ -60,7 +60,7 @@ def shown(frame: Frame) -> str:
 TAKING: dict[str, tuple[str, ...]] = {
     "count": ("A-1", TEA),
     "receive": ("D-1", TEA),
-    "loss": ("A-1", TEA),
+    "adjust": ("A-1", TEA),
     "move": ("A-1", TEA),
 }
 """To a step where the quantity of tea is open."""
@@ -75,7 +75,7 @@ def quantity(session: Session) -> Decimal:
     match session._stack.top.job.name:
         case "count":
             return Decimal(sum(each.counted or 0 for each in state.lines if each.product == "P1"))
-        case "loss":
+        case "adjust":
             return Decimal(state.quantity)
         case "move":
             return Decimal(sum(part.quantity for part in state.in_hand if part.product == "P1"))
@@ -87,10 +87,10 @@ def quantity(session: Session) -> Decimal:
 def test_a_number_after_a_refused_scan_is_asked_back(home: StoreFolder, job: str, refused: str) -> None:
     with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
-        if job != "loss":  # which goes on to the reason with the first number
+        if job != "adjust":  # which goes on to the reason with the first number
             say(session, "3")
         before = quantity(session)
-        assert before == (1 if job == "loss" else 3)
+        assert before == (1 if job == "adjust" else 3)
         say(session, REFUSED[refused])
         frame = say(session, "4")
         assert told(frame) == (ASK, "input.wrong_page")
@@ -100,7 +100,7 @@ def test_a_number_after_a_refused_scan_is_asked_back(home: StoreFolder, job: str
         assert quantity(session) == 4, "typed again it is meant"
 
 
-@pytest.mark.parametrize("job", ["loss"])
+@pytest.mark.parametrize("job", ["adjust"])
 def test_the_same_after_another_product(home: StoreFolder, job: str) -> None:
     with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
@@ -148,7 +148,7 @@ def test_the_last_number_of_the_last_place_counts(home: StoreFolder) -> None:
 WEIGHED: dict[str, tuple[str, ...]] = {
     "count": ("A-1", RICE),
     "receive": ("D-1", RICE),
-    "loss": ("A-1", RICE),
+    "adjust": ("A-1", RICE),
     "move": ("A-1", RICE),
 }
 

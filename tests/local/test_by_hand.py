@@ -15,7 +15,8 @@ from tests.local.test_session import home, say, told
 __all__ = ["headers_only", "home", "way"]
 
 SURE = (
-    "count.leave", "count.missing", "count.summary", "my_entries.undo", "unconfirmed.resend", "unconfirmed.close_by_hand", "unconfirmed.entry",
+    "count.leave", "count.missing", "count.summary", "my_entries.undo", "unconfirmed.resend",
+    "unconfirmed.close_by_hand", "unconfirmed.entry",
     "log.confirm", "adjust.quantity/over", "move.leave", "receive.check", "receive.leave", "shortage.which_reason",
     "store_product.confirm",
 )  # fmt: skip

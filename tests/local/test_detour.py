@@ -20,7 +20,16 @@ from tests.local.test_session import BARCODES, _writer, at, home, say, sent, tol
 
 __all__ = ["home"]
 
-WORDS_OF_THEIR_OWN = ("home", "lookup", "browse", "count_log", "deliveries", "logs", "unconfirmed.close_by_hand", "store_product")
+WORDS_OF_THEIR_OWN = (
+    "home",
+    "look_up",
+    "locations",
+    "my_entries",
+    "deliveries",
+    "log",
+    "unconfirmed.close_by_hand",
+    "store_product",
+)
 """What letters do there is their own: they search, or say something."""
 
 ASKED = (f"?{BARCODES[2]}", f"?{ELSEWHERE}", "?A-2", "?4102")
@@ -69,7 +78,7 @@ def test_back_lands_on_the_step_that_was_left(home: StoreFolder, way: str) -> No
         before = stand(home, session, way)
         depth = len(session._stack.jobs)
         for asked in ASKED:
-            assert say(session, asked).view.name.startswith(("lookup.", "browse."))
+            assert say(session, asked).view.name.startswith(("look_up.", "locations."))
             assert len(session._stack.jobs) > depth
             while len(session._stack.jobs) > depth:
                 frame = session.take(BACK, 0.0)
@@ -153,7 +162,9 @@ def test_a_page_that_holds_no_work_begins_at_home_after_a_kill(home: StoreFolder
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("way", [way for way in WAYS if way.startswith(LOOKS) and way != "locations.list"], indirect=True)
+@pytest.mark.parametrize(
+    "way", [way for way in WAYS if way.startswith(LOOKS) and way != "locations.list"], indirect=True
+)
 def test_a_look_in_a_look_takes_its_place_and_back_leads_to_the_job(home: StoreFolder, way: str) -> None:
     with at(home, user="U1") as session:
         before = say(session, "4101", BARCODES[0]).view

@@ -91,7 +91,7 @@ def test_f1_asks_for_help_and_f5_for_commands(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         before = picking(session).view
         assert session.take([Key("f1")], 0.0).view.name == "help"
-        assert session.take([Key("f5")], 0.0).view.name == "commands"
+        assert session.take([Key("f5")], 0.0).view.name == "palette"
         assert session.take([Key("back")], 0.0).view == before
 
 
@@ -130,7 +130,7 @@ def test_what_is_typed_on_help_is_said_below(home: StoreFolder) -> None:
 def test_both_pages_open_everywhere(home: StoreFolder, path: tuple[str, ...]) -> None:
     with at(home, user="U1") as session:
         before = say(session, *path).view if path else session._build_frame().view
-        for page, name in (("h", "help"), (".", "commands")):
+        for page, name in (("h", "help"), (".", "palette")):
             assert say(session, page).view.name == name
             assert say(session, "b").view.name == before.name
 
@@ -183,7 +183,7 @@ def test_a_number_that_is_not_listed_is_no_quantity_below(home: StoreFolder) -> 
     with at(home, user="U1") as session:
         picking(session)
         frame = say(session, ".", "99")
-        assert (frame.view.name, told(frame)[0]) == ("commands", WRONG)
+        assert (frame.view.name, told(frame)[0]) == ("palette", WRONG)
 
 
 def test_nobody_signs_out_unaware_of_what_is_in_his_hand(home: StoreFolder) -> None:
@@ -296,7 +296,7 @@ def test_the_list_of_commands_signs_nobody_out_unaware_either(home: StoreFolder)
         session.message_text = spoken
         assert picking(session).view.name == "pick.product"
         frame = say(session, ".", "sign out")
-        assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "commands")
+        assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "palette")
         assert say(session, "b", "b").view.name == "pick.product"
         assert told(say(session, ".", "sign out")) == (ASK, "home.in_hand_unsent")
         assert say(session, "sign out").view.name == "sign_in"
@@ -316,7 +316,7 @@ def test_a_number_that_chooses_nothing_is_told_what_does(home: StoreFolder) -> N
         assert last > 1
         assert frame.verdict.detail == msg("input.type", keys=f"1-{last}")
         frame = say(session, "?P1", "0")
-        assert frame.view.name.startswith("lookup")
+        assert frame.view.name.startswith("look_up")
         assert session._accepts().choices == 1
         assert frame.verdict is not None
         assert frame.verdict.detail == msg("input.type", keys="1")
@@ -419,7 +419,7 @@ def test_keys_mean_what_the_settings_say_and_the_page_shows_it(home: StoreFolder
     with at(home, user="U1", keys=keys) as session:
         frame = picking(session)
         assert [hint.letter for hint in frame.view.key_hints if hint.text.id == "hint.undo"] == ["z"]
-        assert session.take([Key("f8")], 0.0).view.name == "commands"
+        assert session.take([Key("f8")], 0.0).view.name == "palette"
         assert say(session, "/").view.name == "help"
         assert ("u", "z") in session._stack.top.state.keys
         assert told(say(session, "b", "b", "z"))[1].startswith("pick.undone")

@@ -111,7 +111,7 @@ def test_a_snapshot_may_stand_before_the_entries_of_its_batch(journal: Journal) 
 
 def test_jobs_come_back_in_the_order_of_the_stack_and_closed_ones_do_not(journal: Journal) -> None:
     journal.commit(batch(opened=[NewJob("Z", "pick", 1, "K"), NewJob("K", "review", 1)]))
-    journal.commit(batch(entries=entries("Z", 1), opened=[NewJob("A", "lookup", 1, "Z")]))
+    journal.commit(batch(entries=entries("Z", 1), opened=[NewJob("A", "look_up", 1, "Z")]))
     journal.commit(JournalBatch("S1", "console", BEN, opened=[NewJob("B", "pick", 1)]))
     assert [job.job.job_id for job in journal.open_jobs(STORE, "U1")] == ["K", "Z", "A"]
     journal.commit(batch(closed=["A", "K"]))

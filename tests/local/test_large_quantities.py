@@ -36,7 +36,7 @@ WAYS = {
     "count": Way(("count", "A-1", CODE), CODE, 300),
     "count of a product": Way(("count", CODE), CODE, 300),
     "second count": Way(("count", "A-1", CODE, "d"), CODE, 300),
-    "loss": Way(("count", CODE, "l"), CODE, 3000),
+    "adjust": Way(("count", CODE, "l"), CODE, 3000),
     "loss from the menu": Way(("count", "1", CODE), CODE, 3000),
     "move": Way(("move", "A-1", UNSAID, "y"), UNSAID, 3000),
     "receive": Way(("receive", "7002", UNSAID), UNSAID, 3000),
@@ -109,7 +109,9 @@ def test_whatever_is_over_the_limit_asks_for_itself(store: StoreFolder, name: st
         say(session, "x")
         assert told(say(session, str(way.large)))[1] == "count.confirm_quantity"
         assert asked_of(session) == way.large
-        assert told(say(session, str(way.large + 1)))[1] == "count.confirm_quantity", "another number is another question"
+        assert told(say(session, str(way.large + 1)))[1] == "count.confirm_quantity", (
+            "another number is another question"
+        )
         assert asked_of(session) == way.large + 1
         say(session, "b")
         assert before == 0
@@ -135,7 +137,7 @@ def test_so_many_that_were_meant_say_nothing_of_so_many_more(store: StoreFolder,
         assert told(say(session, str(2 * way.large)))[1] == "count.confirm_quantity"
 
 
-@pytest.mark.parametrize("name", ["count", "loss", "move", "receive"])
+@pytest.mark.parametrize("name", ["count", "adjust", "move", "receive"])
 def test_other_goods_wait_for_the_answer(store: StoreFolder, name: str) -> None:
     way = WAYS[name]
     with at(store, user="U1") as session:

@@ -135,7 +135,7 @@ def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: StoreFolder)
 def test_a_number_that_is_no_order_is_no_tote_before_somebody_says_so(home: StoreFolder, code: str) -> None:
     with at(home, user="U1") as session:
         session._begin_batch()
-        stand(home, session, "walk/gathered")
+        stand(home, session, "batch/gathered")
         assert told(say(session, code))[1] == "batch.looks_like_order"
         assert told(say(session, "b"))[1] == "session.dropped"
         assert [each.tote_code for each in session._stack.top.state.orders] == ["", ""]

@@ -98,7 +98,7 @@ def test_nobody_looks_through_all_sessions_or_all_that_waits(
     asked: list[str] = []
     outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
     reads.query("orders", {})
-    reads.query("doubts", {})
+    reads.query("unconfirmed", {})
     journal = Journal(outbox_db)
     journal.running_sessions()
     journal.is_terminal_in_use("elsewhere")

@@ -398,7 +398,7 @@ def test_stock_that_cannot_be(reads: CacheReader, cache: CacheWriter) -> None:
     lines = (goods.line(1, "P1", 3, 4), goods.line(2, "P2", 3, 2, moved_quantity=2, store_locations=kept))
     fine = goods.line(3, "P3", 3, 1, moved_quantity=1, store_locations=kept)
     cache.write_orders([goods.order("1", *lines, fine)], lines_known=True, read_began=1.0)
-    rows, _ = reads.query("impossible", {})
+    rows, _ = reads.query("negative_stock", {})
     found = [(row["kind"], row["product_number"], row["location_code"], int(row["quantity"])) for row in rows]
     assert found == [
         ("below", "P1", "A-2", -2),

@@ -96,8 +96,9 @@ def an_entry(number: str) -> Row:
 
 WHOLE = (
     "orders", "search", "places", "deliveries", "receipts", "receipt_kinds", "reasons", "short_reasons", "unread",
-    "stores", "catalogue", "doubts", "trouble", "board", "differences", "impossible", "recounts", "tags", "assignments",
-    "today", "today_hours", "today_terminals", "exceptions", "count_log", "logs", "losses", "people", "stuck",
+    "stores", "catalogue", "unconfirmed", "trouble", "board", "differences", "negative_stock", "recounts", "tags",
+    "assignments",
+    "today", "today_hours", "today_terminals", "exceptions", "my_entries", "log", "losses", "people", "stuck",
 )  # fmt: skip
 
 
@@ -108,7 +109,7 @@ def everything(reads: CacheReader, numbers: tuple[str, ...], *named: str) -> Non
         reads.query(name, said)
     for kind in ("category", "supplier"):
         reads.query("facets", {"kind": kind})
-    reads.query("today_places", {**said, "kind": "pick"})
+    reads.query("today_locations", {**said, "kind": "pick"})
     reads.query("board", {**said, "short": True, "late": True, "search": "r1"})
     for number in numbers:
         for name in named:

@@ -58,7 +58,7 @@ class Store(NamedTuple):
         return {row["user"]: row for row in self.reads.query("today_hours", {"now": NOW})[0]}
 
     def places(self, kind: str) -> dict[str, int]:
-        rows, _ = self.reads.query("today_places", {"now": NOW, "kind": kind})
+        rows, _ = self.reads.query("today_locations", {"now": NOW, "kind": kind})
         return {row["place"]: row["n"] for row in rows}
 
 

@@ -31,7 +31,7 @@ SELDOM = 25
 AT_WORK = 3
 """So many of the oldest may be next: much happens to one of them between two looks."""
 WHY = store_text("no")
-PAGES = ("orders", "places", "trouble", "open", "doubts", "board", "deliveries")
+PAGES = ("orders", "places", "trouble", "open", "unconfirmed", "board", "deliveries")
 
 
 def write(random: Random) -> Write:

@@ -78,7 +78,10 @@ def test_a_scan_that_comes_first_is_not_taken_and_said_to_be_done_again(home: St
         frame = say(session, BARCODES[0], BARCODES[1])
         assert told(frame) == (WRONG, "session.rest_lost")
         assert frame.verdict is not None
-        assert dict(frame.verdict.text.args) == {"count": 2, "why": msg("session.storage_retry", what=msg("stored_reason.put_back"))}
+        assert dict(frame.verdict.text.args) == {
+            "count": 2,
+            "why": msg("session.storage_retry", what=msg("stored_reason.put_back")),
+        }
         assert (frame.view.name, session.bells) == ("pick.product", 3)
         assert noted(home) == ["4101"], "it does not pretend"
         assert told(say(session, BARCODES[0], BARCODES[1])) == (GOOD, "pick.picked")

@@ -18,7 +18,11 @@ __all__ = ["headers_only", "home", "way"]
 LASTING = [way for way in WAYS if lasts(way)]
 
 ASKED = {
-    **{"pick.product/asked": "pick.total_more_than_ordered", "shortage.which_order": "shortage.which_order", "shortage.which_reason": "shortage.which_reason"},
+    **{
+        "pick.product/asked": "pick.total_more_than_ordered",
+        "shortage.which_order": "shortage.which_order",
+        "shortage.which_reason": "shortage.which_reason",
+    },
     **{"count.missing": "count.missing", "count.recount": "count.recount_needed", "count.leave": "count.leave"},
 }
 """What some of them ask, by its message."""

@@ -21,9 +21,9 @@ __all__ = ["home"]
     [
         ("pick", ("4101", BARCODES[0], "12*")),
         ("pick", ("4101", "4102")),
-        ("walk", ("4101",)),
+        ("batch", ("4101",)),
         ("count", ("A-1",)),
-        ("loss", (BARCODES[0],)),
+        ("adjust", (BARCODES[0],)),
         ("move", ("A-1", BARCODES[0])),
         ("receive", ()),
     ],
@@ -49,7 +49,7 @@ def test_ones_own_badge_is_taken_where_badges_are(home: StoreFolder) -> None:
     [
         ("pick", ("4101", BARCODES[1])),
         ("count", ("A-1", BARCODES[0])),
-        ("loss", (BARCODES[0],)),
+        ("adjust", (BARCODES[0],)),
         ("move", ("A-1", BARCODES[0])),
     ],
 )
@@ -75,7 +75,7 @@ def test_so_many_of_a_code_that_nobody_knows_are_no_quantity(
         ("move", ("A-1",), "BADGE-U2", "move.not_this", "the badge of Anna Berg"),
         ("move", ("A-1",), "7001", "move.not_this", "delivery 7001"),
         ("stores", (), "A-1", "stores.not_this", "place A-1"),
-        ("walk", (), "7001", "batch.not_this", "delivery 7001"),
+        ("batch", (), "7001", "batch.not_this", "delivery 7001"),
     ],
 )
 def test_what_was_scanned_is_said_where_a_page_has_no_use_for_it(

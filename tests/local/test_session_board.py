@@ -194,7 +194,10 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
     polled = session.poll()
     assert polled is not None
     assert polled.verdict is not None
-    assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == ("order_actions.claim_lost", "Anna Kovac")
+    assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == (
+        "order_actions.claim_lost",
+        "Anna Kovac",
+    )
 
 
 def test_a_page_says_that_the_service_has_no_such_order_once_it_has_said_so(

@@ -293,10 +293,10 @@ def test_whatever_a_job_makes_of_its_journal_the_program_starts(
 # Sizes
 
 
-@pytest.mark.parametrize("job", ["", "lookup", "browse", "pick", "look"])
+@pytest.mark.parametrize("job", ["", "look_up", "locations", "pick", "look"])
 def test_another_size_keeps_and_wishes_nothing(home: StoreFolder, job: str) -> None:
     with at(home, user="U1") as session:
-        if job in ("lookup", "browse"):
+        if job in ("look_up", "locations"):
             opened(session, job)
         elif job:
             say(session, *{"pick": ("4101",), "look": ("4101", f"?{BARCODES[1]}")}[job])
@@ -430,7 +430,7 @@ def test_a_badge_that_nobody_can_know_yet_is_no_search(young: StoreFolder, way: 
 
 
 @pytest.mark.parametrize("asked", ["12345678", "nothing"])
-@pytest.mark.parametrize("job", ["home", "pick", "lookup", "browse"])
+@pytest.mark.parametrize("job", ["home", "pick", "look_up", "locations"])
 def test_nothing_is_called_unknown_before_all_is_here(young: StoreFolder, job: str, asked: str) -> None:
     with at(young, user="U1") as session:
         if job == "pick":

@@ -204,9 +204,9 @@ def test_a_guess_that_fits_another_thing_of_the_store_too_is_asked(home: StoreFo
 def test_home_and_look_find_what_the_jobs_find(home: StoreFolder, code: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
-        assert scan(code).view.name.startswith("lookup")
+        assert scan(code).view.name.startswith("look_up")
         scan("b", "4101")
-        assert scan(f"?{code}").view.name.startswith("lookup")
+        assert scan(f"?{code}").view.name.startswith("look_up")
 
 
 @pytest.mark.parametrize("job", ["count", "move", "receive"])

@@ -168,7 +168,7 @@ def test_the_log_shows_what_was_counted_a_moment_ago(home: StoreFolder) -> None:
         say(session, "a")
         assert told(say(session, "1"))[1] == "count.sent_differing"
         frame = say(session, "2")
-        assert frame.view.name == "count_log"
+        assert frame.view.name == "my_entries"
         (row,) = frame.view.rows  # type: ignore[union-attr]
         assert [cell.id for cell in row.cells][1] == "operation_state.queued"
         frame = say(session, "1")

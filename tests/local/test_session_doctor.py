@@ -43,7 +43,7 @@ def session(home: StoreFolder) -> Iterator[Session]:
         for id_ in ("home.more", "home.scanner_test"):  # as far as the menu is one of several pages
             if id_ in (ids := [choice.id for choice in view.choices]):
                 view = hear(session, line(str(ids.index(id_) + 1), "cr")).view
-        assert view.name == "doctor"
+        assert view.name == "scanner_test"
         yield session
     finally:
         session.close()
@@ -68,9 +68,9 @@ def test_an_input_is_shown_as_it_came_and_does_nothing(home: StoreFolder, sessio
     before = len(Journal(open_outbox(home.folder)).open_jobs("0001", "U1", "nobody"))
     for text, means in ((EAN, "product"), ("A-1", "location"), ("4101", "order"), ("nothing", "unknown")):
         frame = hear(session, line(text))
-        assert frame.view.name == "doctor"
+        assert frame.view.name == "scanner_test"
         assert isinstance(frame.view, DetailView)
-        assert [said.text.id for said in frame.view.lines][1] == f"doctor.means_{means}"
+        assert [said.text.id for said in frame.view.lines][1] == f"scanner_test.means_{means}"
         assert frame.verdict is not None
         assert (frame.verdict.kind, frame.verdict.text.id) == (GOOD, "scanner_test.good")
         assert facts(frame)["scanner_test.end"] == "scanner_test.end_tab"
@@ -82,7 +82,7 @@ def test_an_input_is_shown_as_it_came_and_does_nothing(home: StoreFolder, sessio
 @pytest.mark.parametrize("text", ["12*", f"?{EAN}", "AISLE:1", "AISLE:QUIT", "q", "7", "o"])
 def test_what_would_lead_away_elsewhere_is_only_looked_at(session: Session, text: str) -> None:
     frame = hear(session, line(text))
-    assert frame.view.name == "doctor"
+    assert frame.view.name == "scanner_test"
     assert isinstance(frame.view, DetailView)
     assert frame.view.lines[0].text.args == (("text", text),)
     assert not session.is_ending
@@ -99,7 +99,7 @@ def test_it_is_left_like_any_page(session: Session, leave: DecodedInput) -> None
 @pytest.mark.parametrize("key", ["f2", "f3", "f4", "f5", "up", "pagedown", "enter", "other"])
 def test_keys_are_told_by_name(session: Session, key: str) -> None:
     frame = hear(session, Key(key))
-    assert frame.view.name == "doctor"
+    assert frame.view.name == "scanner_test"
     assert frame.verdict is not None
     assert (frame.verdict.kind, frame.verdict.text.id) == (INFO, "scanner_test.key")
     assert frame.verdict.text.args == (("name", key),)

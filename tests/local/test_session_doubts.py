@@ -73,7 +73,11 @@ def test_home_says_that_there_is_something_and_its_letter_leads_there(session: S
     assert "d" in [hint.letter for hint in frame.view.key_hints]
     view = says(session, "d").view
     assert isinstance(view, ListView)
-    assert [row.cells[0].id for row in view.rows] == ["operation_state.in_doubt", "operation_state.refused", "operation_state.queued"]
+    assert [row.cells[0].id for row in view.rows] == [
+        "operation_state.in_doubt",
+        "operation_state.refused",
+        "operation_state.queued",
+    ]
 
 
 def test_what_a_person_says_is_in_the_outbox_and_in_the_journal_at_once(home: StoreFolder, session: Session) -> None:

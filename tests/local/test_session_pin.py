@@ -330,7 +330,7 @@ def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_lin
 def test_what_waits_is_told_with_whose_pin_and_can_be_given_up(desk: Desk) -> None:
     desk.link("offline")
     desk.rejects("4101")
-    ((row,), _) = desk.session._store.reader.query("doubts", {})
+    ((row,), _) = desk.session._store.reader.query("unconfirmed", {})
     assert (row["principal"], row["pin"], row["ways"]) == ("Fred Harper", "Fred Harper", [CLOSED_BY_HAND])
     desk.says("b", "b")
     listed = desk.opened("home.unconfirmed").view
@@ -353,7 +353,10 @@ def test_what_gets_no_answer_can_be_noted_and_loses_nothing(desk: Desk) -> None:
     desk.rejects("4101")
     desk.says(PIN)
     frame = desk.answers("not_sent")
-    assert (frame.view.name, [choice.id for choice in frame.view.choices]) == ("pin.late", ["pin.again", "pin.save_without_pin"])
+    assert (frame.view.name, [choice.id for choice in frame.view.choices]) == (
+        "pin.late",
+        ["pin.again", "pin.save_without_pin"],
+    )
     assert desk.says("1").view.name == "pin"
     desk.says(PIN)
     desk.answers("not_sent")
@@ -397,7 +400,10 @@ def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: Stor
         choices = [choice.id for choice in session.take([Line("7", "cr", 1.0, 1.0, 0.1)], 1.0).view.choices]
         for text in (str(choices.index("home.orders") + 1), "4101", "3", "damp all over", "1"):
             frame = session.take([Line(text, "cr", 1.0, 1.0, 0.1)], 1.0)
-        assert (frame.view.name, frame.verdict.text.id if frame.verdict else "") == ("order", "order_actions.done_reject")
+        assert (frame.view.name, frame.verdict.text.id if frame.verdict else "") == (
+            "order",
+            "order_actions.done_reject",
+        )
         assert fetch(outbox, "SELECT principal FROM operation") == [("person/U6",)]
         courier.drain()
         session.poll()

@@ -291,7 +291,7 @@ def test_in_store_codes_are_read_by_the_new_table(home: StoreFolder) -> None:
         assert told(say(session, "?" + CHEESE))[0] == WRONG
         write(home, 'restricted_codes = ["28IIIIIWWWWWC"]')
         assert told(rested(session))[0] == WRONG, "what was wrong stays on the screen"
-        assert say(session, "?" + CHEESE).view.name.startswith("lookup")
+        assert say(session, "?" + CHEESE).view.name.startswith("look_up")
         assert told(rested(session))[1].startswith("Settings changed: new restricted_codes")
 
 

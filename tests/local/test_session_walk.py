@@ -105,7 +105,7 @@ def sent(home: StoreFolder) -> dict[tuple[str, int], Decimal]:
 
 def test_a_round_from_the_menu_to_the_pick_up_place(home: StoreFolder) -> None:
     with at(home) as session:
-        assert say(session, "6").view.name == "walk"
+        assert say(session, "6").view.name == "batch"
         assert told(say(session, "4102")) == (GOOD, "batch.added")
         assert told(say(session, "4101", "TOTE-B")) == (GOOD, "batch.tote")
         assert told(say(session, "1")) == (GOOD, "batch.added")

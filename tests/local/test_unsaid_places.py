@@ -116,7 +116,7 @@ def test_what_an_order_has_at_such_a_place_is_in_no_hand_and_not_missing(
     (found,) = _asked(reads, "order", order_number="O1")["lines"]
     assert found["kept"] == [{"location_code": "A-1", "quantity": None}]
     assert not _asked(reads, "product", product_number="P1").get("in_hand")
-    assert reads.query("impossible", {}) == ([], 0)
+    assert reads.query("negative_stock", {}) == ([], 0)
 
 
 def test_a_service_that_names_no_place_of_any_goods_is_told_from_a_place_with_nothing(

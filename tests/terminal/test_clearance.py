@@ -88,12 +88,12 @@ def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker:
 
 def move_it(app: Picker, shop: Shop, product: str) -> None:
     """From the last page of the clearance to the shelf."""
-    app.take("1", "tasks", "")
+    app.take("1", "clearance_tasks", "")
     app.take(numbered(app, PLACE), "move.from", "clearance_tasks.started")
     app.take(SHELF, "move.from", "move.task_location")
     app.take(PLACE, "move.take", "move.task_here")
     app.take(product, "move.take", "move.task_taken")
-    app.take(SHELF, "tasks", "move.moved")
+    app.take(SHELF, "clearance_tasks", "move.moved")
     app.shows("Nothing is assigned to be moved")
     until(app, lambda: assigned(shop) == [])
     (line,) = shop.lines("CLR-1")

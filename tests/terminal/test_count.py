@@ -119,7 +119,7 @@ def test_a_product_over_all_its_places_a_loss_and_the_log(shop: Shop, picker: Pi
     assert (lost["quantity"], lost["reason_code"], lost["app_user_name"]) == (-2, 1, "U2")
     assert shop.balances() == {**before, number: before[number] - 4}
     app.take("b", "count.start", "adjust.left")
-    app.take("2", "count_log", "")
+    app.take("2", "my_entries", "")
     app.shows("confirmed")
     app.take("2", "my_entries.entry", "")
     app.shows("Take this back")

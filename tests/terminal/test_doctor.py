@@ -30,7 +30,7 @@ def opens(app: Picker) -> None:
     """From the sign-in to the doctor, by its entry in the menu, as far as it can be seen."""
     app.sign_in()
     app.enter(numbered(app, "Other"))  # the menu turns over
-    app.take(numbered(app, "Scanner", "Test scanner", "Test the scanner"), "doctor", "")
+    app.take(numbered(app, "Scanner", "Test scanner", "Test the scanner"), "scanner_test", "")
 
 
 def numbered(app: Picker, *names: str) -> str:
@@ -47,7 +47,7 @@ def test_a_scanner_is_known_by_what_it_sends(shop: Shop, picker: Callable[..., P
     app = picker(columns=20, rows=16)
     opens(app)
     (seen,) = app.write(sent)
-    assert (seen["job"], seen["verdict"]) == ("doctor", verdict), app.terminal.text
+    assert (seen["job"], seen["verdict"]) == ("scanner_test", verdict), app.terminal.text
     app.shows(small)
     app.terminal.resize(80, 24)
     app.shows(wide, "Screen size 80x24")

@@ -24,16 +24,16 @@ OPENS = {
     "places": "locations.list",
     "count, losses": "count.start",
     "move": "move.from",
-    "round": "walk",
+    "round": "batch",
     "receive": "receive.delivery",
     "order board": "orders",
     "exceptions": "exceptions",
-    "log": "logs",
+    "log": "log",
     "stores": "stores",
     "products": "products",
     "today": "today",
     "clearance": "clearance",
-    "goods to move": "tasks",
+    "goods to move": "clearance_tasks",
 }
 """The step that each page begins with."""
 

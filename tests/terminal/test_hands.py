@@ -122,9 +122,9 @@ def test_two_orders_in_one_walk(shop: Shop, begin: Begin) -> None:
     shop.add_order("ROUND-1", [(first["product_number"], 1), (both["product_number"], 1)])
     shop.add_order("ROUND-2", [(both["product_number"], 1), (last["product_number"], 1)])
     hands = begin("ROUND-1", "ROUND-2")
-    open_job(hands.app, "Round", "walk")
-    hands.scan("ROUND-1", "walk", "batch.added")
-    hands.scan("ROUND-2", "walk", "batch.added")
+    open_job(hands.app, "Round", "batch")
+    hands.scan("ROUND-1", "batch", "batch.added")
+    hands.scan("ROUND-2", "batch", "batch.added")
     hands.enter("g", "pick.product", "pick.batch_opened")
     wanted = {"A": shop.lines("ROUND-1"), "B": shop.lines("ROUND-2")}
     takes = sorted((line.place, tote, line.code) for tote, lines in wanted.items() for line in lines)

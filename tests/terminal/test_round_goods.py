@@ -56,9 +56,9 @@ def work(app: Picker, shop: Shop, orders: list[str]) -> None:
     before, goods, to = shop.balances(), wanted(shop, orders), empty_place(shop)
     *others, (broken, (code, count)) = goods.items()
     assert count > 1
-    open_job(app, "Round", "walk")
+    open_job(app, "Round", "batch")
     for order in orders:
-        app.take(order, "walk", "batch.added")
+        app.take(order, "batch", "batch.added")
     app.take("g", "pick.product", "pick.batch_opened")
     for _, (each, total) in others:
         seen = app.enter(f"{total}*{each}")

@@ -67,9 +67,9 @@ def goods(shop: Shop) -> list[Goods]:
 
 def gather(app: Picker, orders: Iterable[str] = ORDERS) -> None:
     """From home to the first stop: each order is scanned once and gets its tote."""
-    app.take("6", "walk", "")
+    app.take("6", "batch", "")
     for letter, order in zip("ABC", orders, strict=True):
-        app.take(order, "walk", "batch.added")
+        app.take(order, "batch", "batch.added")
         app.shows(f"{letter} {order}")
     app.enter("g")
 
@@ -82,7 +82,12 @@ def walk(app: Picker, goods: list[Goods], *, verified: bool) -> None:
             app.take(each.place, "pick.product", "pick.at_location")
         last = index == len(goods) - 1
         seen = app.enter(f"{each.total}*{each.code}" if each.total > 1 else each.code)
-        assert seen["verdict"] in ("pick.picked_for_totes", "pick.picked_for_tote", "pick.tote_full", "pick.batch_all_picked"), seen
+        assert seen["verdict"] in (
+            "pick.picked_for_totes",
+            "pick.picked_for_tote",
+            "pick.tote_full",
+            "pick.batch_all_picked",
+        ), seen
         assert (seen["verdict"] == "pick.batch_all_picked") == last
 
 
@@ -173,8 +178,8 @@ def test_a_number_gathers_the_next_orders_and_one_is_rejected_on_the_way(
     app = picker()
     app.sign_in("BADGE-U2")
     app.shows("R-1", "live")
-    app.take("6", "walk", "")
-    app.take("3", "walk", "batch.added")
+    app.take("6", "batch", "")
+    app.take("3", "batch", "batch.added")
     app.shows("A R-1", "B R-2", "C R-3", "saved")
     app.take("g", "pick.product", "pick.batch_opened")
     shared = next(each for each in goods if each.takes == "A1 B2")

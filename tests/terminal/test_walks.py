@@ -35,9 +35,9 @@ def test_a_walk_is_split_and_reprioritised_and_both_pickers_are_told(shop: Shop,
     anna = picker(columns=80, rows=24)
     anna.sign_in("anna")
     anna.shows("WALK-1", "WALK-3")
-    anna.take(numbered(anna, "Round"), "walk", "")
+    anna.take(numbered(anna, "Round"), "batch", "")
     for at in (1, 2, 3):
-        anna.take(f"WALK-{at}", "walk", "batch.added")
+        anna.take(f"WALK-{at}", "batch", "batch.added")
     anna.enter("g")
     anna.shows("Round of 3")
     second = shop.lines("WALK-2")[0].code

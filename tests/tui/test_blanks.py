@@ -77,14 +77,16 @@ def test_what_is_cut_has_blank_lines_before_what_is_only_said_in_fewer_words() -
 
 
 def test_figures_stay_on_the_line_on_which_they_are_whole() -> None:
-    stock = msg("look_up.stock_price", stock=msg("look_up.stock", stock=51), price=msg("raw", text="3.49 for one of it"))
+    stock = msg(
+        "look_up.stock_price", stock=msg("look_up.stock", stock=51), price=msg("raw", text="3.49 for one of it")
+    )
     lines = Line("product", raw("Berry")), Line("quantity", stock)
     assert drawn(page(lines=lines), SMALL._replace(rows=10))[1:3] == ["≈ 51", ""]
 
 
 def test_where_nothing_is_listed_it_is_said_whole() -> None:
     empty = ListView(
-        "doubts", raw("Unsettled"), raw("Scan"), (), (), 0, 0, empty=Msg("unconfirmed.empty"), key_hints=(BACK,)
+        "unconfirmed", raw("Unsettled"), raw("Scan"), (), (), 0, 0, empty=Msg("unconfirmed.empty"), key_hints=(BACK,)
     )
     assert " ".join(drawn(empty)).startswith("All sent: the service has everything.")
 
@@ -143,7 +145,12 @@ def band(verdict: Verdict, language: str = "en", view: View | None = None) -> li
 
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
 @pytest.mark.parametrize(
-    "told", [msg("pick.elsewhere", place="A-04-2"), msg("pick.put_down_undone", quantity=2, order="4101"), msg("pick.both_pick")]
+    "told",
+    [
+        msg("pick.elsewhere", place="A-04-2"),
+        msg("pick.put_down_undone", quantity=2, order="4101"),
+        msg("pick.both_pick"),
+    ],
 )
 def test_good_news_whose_shortest_words_one_line_cuts_have_two(told: Msg, language: str) -> None:
     shown = band(Verdict(GOOD, told), language)
@@ -162,7 +169,7 @@ def test_a_code_is_not_broken_where_the_next_line_has_room_for_it() -> None:
 @pytest.mark.parametrize("title", [msg("log.unfiltered", period=msg("log.month")), msg("locations.title")])
 def test_the_title_of_a_long_list_leaves_room_for_which_rows_are_in_sight(title: Msg, language: str) -> None:
     rows = tuple(Row(str(at), (raw(f"A-01-{at}"),)) for at in range(5))
-    view = ListView("logs", title, raw("Scan"), (raw("Place"),), rows, 0, 120)
+    view = ListView("log", title, raw("Scan"), (raw("Place"),), rows, 0, 120)
     shown = plain_lines(
         layout_screen(Frame(view, LinkState("live", 12.0), None, "", "0042", "Anna", 11, language), 20, 16)
     )[0]
@@ -194,7 +201,13 @@ def test_rows_that_the_first_page_has_no_room_for_are_on_the_next() -> None:
 def test_what_has_to_be_known_before_yes_is_said_on_few_rows() -> None:
     warning = Line("note", msg("order_actions.warn_hand_over_short", left=Decimal(15)))
     lines = Line("product", raw("Hand over 4101")), warning, Line("note", raw("4 of 19 picked"))
-    view = Step("order_actions.confirm", raw("Hand over"), raw("Sure?"), lines, choices=(msg("order_actions.yes"), msg("order_actions.no")))
+    view = Step(
+        "order_actions.confirm",
+        raw("Hand over"),
+        raw("Sure?"),
+        lines,
+        choices=(msg("order_actions.yes"), msg("order_actions.no")),
+    )
     view = view._replace(key_hints=(BACK,))
     whole = ["Hand over 4101", "15 not picked!", "4 of 19 picked", "1 Yes, do it   2 No, leave it   b Back"]
     assert drawn(view, FEW) == whole

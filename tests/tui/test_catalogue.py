@@ -98,7 +98,19 @@ def test_every_message_that_is_used_is_in_the_catalogue() -> None:
 
 def test_ids_that_are_handed_about_are_in_the_catalogue() -> None:
     """Ids kept in tables and refusals: what looks like an id of a speaking room is one, or the name of a screen."""
-    prefixes = ("pick.", "home.", "sign_in.", "session.", "input.", "link.", "age.", "hint.", "fact.", "head.", "list.")
+    prefixes = (
+        "pick.",
+        "home.",
+        "sign_in.",
+        "session.",
+        "input.",
+        "link.",
+        "age.",
+        "hint.",
+        "label.",
+        "head.",
+        "list.",
+    )
     ids = {text for text in mentioned() if text.startswith(prefixes) and text.partition(".")[2].isidentifier()}
     assert ids <= {*MESSAGES, *SCREENS}
 

@@ -110,7 +110,7 @@ def test_a_name_of_which_its_columns_leave_too_little_has_a_line_of_its_own_wher
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 30), (200, 50)])
-@pytest.mark.parametrize("job", ["home", "logs"])
+@pytest.mark.parametrize("job", ["home", "log"])
 def test_a_page_of_a_long_list_is_full(job: str, size: tuple[int, int]) -> None:
     context = Context(
         now="2026-11-20T10:00:00.000Z",

@@ -105,7 +105,7 @@ class World:
                     {"at": MOMENT, "who": "Ben", "what": "pick", "label": "P1", "quantity": 1, "why": "", "word": ""}
                 ]
             case "exceptions":
-                kinds = ("doubts", "differences", "impossible", "stuck", "late", "recounts")
+                kinds = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
                 rows = [{**dict.fromkeys(kinds, 3), "value": Decimal(9)}]
             case "features":
                 rows = [{"features": ["reviews", "recounts"]}]
@@ -113,7 +113,7 @@ class World:
                 rows = [{"code": f"9{n}", "words": f"Own reason {n}"} for n in range(8)]
             case "stuck":
                 rows = self.orders[:3]
-            case "differences" | "impossible" | "recounts":
+            case "differences" | "negative_stock" | "recounts":
                 rows = [self._exception(n, query.name) for n in range(3)]
                 rows = [row for row in rows if row["key"] in args.get("keys", [row["key"]])]
             case "views":
@@ -122,7 +122,7 @@ class World:
 
     def _exception(self, number: int, name: str) -> dict[str, Any]:
         said = {"key": str(900 + number), "label": "Milk", "product_number": "P1", "location_code": "A-1", "who": "Ben"}
-        if name == "impossible":
+        if name == "negative_stock":
             return {**said, "kind": "below", "quantity": Decimal(-1), "of": Decimal(0), "order_number": "O1" * number}
         said["kind"] = "kept"
         known = {"difference": Decimal(-2), "counted": Decimal(3), "value": Decimal(-4), "known": number != 1}
@@ -256,10 +256,10 @@ def test_marked_orders_are_what_something_is_done_to() -> None:
     hand = Hand("orders").does(Command("m"), Choice(1), Choice(3), Choice(1))
     assert hand.state.marked == ("O2",)
     hand.does(Scan((Match(ORDER, "O7"),)), Command("d"))
-    assert hand.of(Start) == [Start("act", {"orders": ["O2", "O7"]})]
-    hand.does(Closed("act", None))
+    assert hand.of(Start) == [Start("order_actions", {"orders": ["O2", "O7"]})]
+    hand.does(Closed("order_actions", None))
     assert hand.state.marked == ("O2", "O7"), "nothing was done"
-    hand.does(Closed("act", {"undo": []}))
+    hand.does(Closed("order_actions", {"undo": []}))
     assert hand.state.marked == ()
     hand.does(Command("a"))
     assert len(hand.state.marked) == 10
@@ -306,7 +306,14 @@ def test_the_page_offers_what_fits_the_state() -> None:
         assert isinstance(page, DetailView)
         return [choice.id for choice in page.choices]
 
-    usual = ["order.pick", "order_actions.claim", "order_actions.reject", "order_actions.priority", "order_actions.split", "order_actions.hand_over"]
+    usual = [
+        "order.pick",
+        "order_actions.claim",
+        "order_actions.reject",
+        "order_actions.priority",
+        "order_actions.split",
+        "order_actions.hand_over",
+    ]
     assert ways() == usual
     assert ways(urgent=True) == [*usual[:3], "order_actions.no_priority", *usual[4:]]
     assert ways(is_claimed=True) == [*usual, "order_actions.release"]
@@ -359,7 +366,9 @@ def test_the_page_tells_what_a_service_of_ours_says_of_the_customer_beside(besid
     view = hand.job.view(hand.state)
     assert isinstance(view, DetailView)
     [facts] = [block for block in view.blocks if block.title.id == "order.about"]
-    named = {each[0].id: dict(each[1].args).get("text") for each in facts.rows if each[0].id != "orders.head_known_since"}
+    named = {
+        each[0].id: dict(each[1].args).get("text") for each in facts.rows if each[0].id != "orders.head_known_since"
+    }
     assert named == {"head.customer": "Ms Okafor", **told}
 
 
@@ -406,15 +415,17 @@ def test_a_line_is_closed_opened_or_looked_up() -> None:
     for said, kind in ((line, "close_line"), (closed, "open_line")):
         hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[said])])).does(Command("l"), Choice(1))
         (start,) = hand.of(Start)
-        assert (start.job, start.args["kind"], start.args["line"]) == ("act", kind, 1)
+        assert (start.job, start.args["kind"], start.args["line"]) == ("order_actions", kind, 1)
     hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[full])])).does(Command("l"), Choice(1))
-    assert hand.of(Start)[0].job == "lookup"
+    assert hand.of(Start)[0].job == "look_up"
 
 
 def test_what_was_done_from_the_page_is_undone_from_it() -> None:
-    hand = Hand("order", {"order_number": "O1"}).does(Closed("act", {"undo": [{"order": "O1", "kind": "take_back"}]}))
+    hand = Hand("order", {"order_number": "O1"}).does(
+        Closed("order_actions", {"undo": [{"order": "O1", "kind": "take_back"}]})
+    )
     hand.does(Command("u"))
-    assert hand.of(Start) == [Start("act", {"undo": [{"order": "O1", "kind": "take_back"}]})]
+    assert hand.of(Start) == [Start("order_actions", {"undo": [{"order": "O1", "kind": "take_back"}]})]
 
 
 # What is done
@@ -425,7 +436,7 @@ def bodies(hand: Hand) -> list[dict[str, Any]]:
 
 
 def test_reasons_are_leafed_through_and_the_last_can_be_chosen() -> None:
-    hand = Hand("act", {"orders": ["O1"], "kind": "reject"})
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "reject"})
     seen: list[str] = []
     while len(seen) == len(set(seen)):
         shown = [str(dict(choice.args)["text"]) for choice in hand.job.view(hand.state).choices]
@@ -440,7 +451,7 @@ def test_reasons_are_leafed_through_and_the_last_can_be_chosen() -> None:
 
 
 def test_one_order_leads_straight_back() -> None:
-    hand = Hand("act", {"orders": ["O1"], "kind": "reject"})
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "reject"})
     assert hand.at == "order_actions.reason"
     hand.does(Text("asked for it"))
     assert (hand.at, bodies(hand)) == ("order_actions.confirm", [])
@@ -451,23 +462,33 @@ def test_one_order_leads_straight_back() -> None:
     (close,) = hand.of(Close)
     assert close.verdict.text.id == "order_actions.done_reject"
     assert close.answer["undo"][0]["kind"] == "take_back"
-    late = Hand("act", {"orders": ["O1"], "kind": "release"})
+    late = Hand("order_actions", {"orders": ["O1"], "kind": "release"})
     assert (bodies(late), late.of(Close)[0].verdict.text.id) == ([], "order_actions.not_claimed")
 
 
 def test_many_are_asked_about_and_each_says_what_came_of_it() -> None:
     world = World([order_row(1), order_row(2, is_active=False), order_row(3)])
-    hand = Hand("act", {"orders": ["O1", "O2", "O3", "O9"]}, world).does(Choice(3), Choice(1))
+    hand = Hand("order_actions", {"orders": ["O1", "O2", "O3", "O9"]}, world).does(Choice(3), Choice(1))
     assert (hand.at, bodies(hand)) == ("order_actions.confirm", [])
     hand.does(Choice(1))
     assert [body["order_number"] for body in bodies(hand)] == ["O1", "O3"]
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
-    assert [row.cells[1].id for row in view.rows] == ["operation_state.queued", "order_actions.not_done", "operation_state.queued", "order_actions.not_done"]
+    assert [row.cells[1].id for row in view.rows] == [
+        "operation_state.queued",
+        "order_actions.not_done",
+        "operation_state.queued",
+        "order_actions.not_done",
+    ]
     hand.does(Changed("outbox", ""))
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
-    assert [row.cells[1].id for row in view.rows] == ["operation_state.sending", "order_actions.not_done", "operation_state.sending", "order_actions.not_done"]
+    assert [row.cells[1].id for row in view.rows] == [
+        "operation_state.sending",
+        "order_actions.not_done",
+        "operation_state.sending",
+        "order_actions.not_done",
+    ]
     for row in world.orders:
         row["is_rejected"] = True
     hand.does(Command("u"))
@@ -475,7 +496,10 @@ def test_many_are_asked_about_and_each_says_what_came_of_it() -> None:
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
     assert (hand.told, view.title.id) == ("order_actions.reopened_count", "order_actions.results_undone")
-    assert [(row.key, row.cells[1].id) for row in view.rows] == [("O1", "operation_state.queued"), ("O3", "operation_state.queued")]
+    assert [(row.key, row.cells[1].id) for row in view.rows] == [
+        ("O1", "operation_state.queued"),
+        ("O3", "operation_state.queued"),
+    ]
     assert [hint.letter for hint in view.key_hints] == ["b"], "what is undone is not undone once more"
     assert "u" not in hand.job.accepts(hand.state).command_letters
     assert hand.state.done_at == NOW.now
@@ -483,9 +507,9 @@ def test_many_are_asked_about_and_each_says_what_came_of_it() -> None:
 
 def test_somebody_is_named_by_number_badge_or_name() -> None:
     for said in (Choice(1), Text("ben"), Text("Ben Okafor"), Scan((Match(PERSON, "U2", "Ben Okafor"),))):
-        hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(said)
+        hand = Hand("order_actions", {"orders": ["O1"], "kind": "claim"}).does(said)
         assert [write.user for write in hand.of(Write)] == ["U2"], said
-    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Text("Zed"))
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "claim"}).does(Text("Zed"))
     assert (hand.told, bodies(hand)) == ("order_actions.unknown_name", [])
     assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["Zed"]
 
@@ -498,7 +522,7 @@ def test_somebody_is_named_by_number_badge_or_name() -> None:
         ("orders", {}, [Command("v")]),
         ("order", {"order_number": "O1"}, []),
         ("exceptions", {}, []),
-        ("exceptions", {"kind": "impossible"}, []),
+        ("exceptions", {"kind": "negative_stock"}, []),
         ("exceptions", {"kind": "differences"}, [Choice(1)]),
     ],
 )
@@ -513,7 +537,7 @@ def test_what_a_page_has_no_use_for_is_answered(job: str, args: dict[str, Any], 
 
 def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:
     people = tuple({"user": f"U{n}", "name": f"Person {n}"} for n in range(8))
-    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8))
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8))
     page = hand.job.view(hand.state)
     assert isinstance(page, Step)
     assert [hint.letter for hint in page.key_hints] == ["n", "p", "b"]
@@ -522,17 +546,19 @@ def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:
     hand.does(Command("n"))
     assert hand.job.accepts(hand.state).choices == 2
     assert [write.user for write in hand.does(Choice(2)).of(Write)] == ["U7"]
-    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8), Command("p"), Command("n"))
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "claim"}).does(
+        Rows("people", people, 8), Command("p"), Command("n")
+    )
     assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["U0"]
 
 
 def test_a_page_of_people_has_as_many_as_there_is_room_for_and_says_which_of_how_many() -> None:
     people = tuple({"user": f"U{n}", "name": f"Person {n}"} for n in range(8))
-    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 70), Command("n"))
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 70), Command("n"))
     page = hand.job.view(hand.state)
     assert isinstance(page, Step)
     assert (page.first, len(page.choices), page.choice_total) == (6, 2, 70)
-    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8))
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8))
     wide = hand.job.handle(hand.state, Resumed(), NOW._replace(window_rows=36)).state
     page = hand.job.view(wide)
     assert isinstance(page, Step)
@@ -542,20 +568,20 @@ def test_a_page_of_people_has_as_many_as_there_is_room_for_and_says_which_of_how
 def test_a_rejection_is_taken_back_when_that_is_sure_or_as_what_undoes_it() -> None:
     world = World([order_row(1, is_rejected=True, status="rejected")])
     back = [{"order_number": "O1", "is_rejected": False}]
-    hand = Hand("act", {"orders": ["O1"], "kind": "take_back"}, world)
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "take_back"}, world)
     assert (hand.at, bodies(hand)) == ("order_actions.confirm", [])
     assert bodies(hand.does(Choice(1))) == back
-    assert bodies(Hand("act", {"undo": [{"order": "O1", "kind": "take_back"}]}, world)) == back
+    assert bodies(Hand("order_actions", {"undo": [{"order": "O1", "kind": "take_back"}]}, world)) == back
 
 
 def test_the_question_names_what_is_done_to_which_orders_and_for_whom() -> None:
-    hand = Hand("act", {"orders": ["O1", "O2"]}).does(Choice(1), Text("ben"))
+    hand = Hand("order_actions", {"orders": ["O1", "O2"]}).does(Choice(1), Text("ben"))
     page = hand.job.view(hand.state)
     assert isinstance(page, Step)
     told = str(page.lines[0].text)
     assert "Ben Okafor" in told
     assert "O1" in told
-    hand = Hand("act", {"orders": ["O1", "O2"]}).does(Choice(3), Choice(1))
+    hand = Hand("order_actions", {"orders": ["O1", "O2"]}).does(Choice(3), Choice(1))
     page = hand.job.view(hand.state)
     assert isinstance(page, Step)
     assert "order_actions.reject" in str(page.lines[0].text)
@@ -564,12 +590,12 @@ def test_the_question_names_what_is_done_to_which_orders_and_for_whom() -> None:
 
 @pytest.mark.parametrize("page", ["order", "orders"])
 def test_a_claim_that_was_outdone_by_a_later_one_is_told_to_who_made_it(page: str) -> None:
-    act = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Choice(1))
+    act = Hand("order_actions", {"orders": ["O1"], "kind": "claim"}).does(Choice(1))
     (close,) = act.of(Close)
     hand = Hand(page, {"order_number": "O1"} if page == "order" else {})
     row = hand.world.orders[1]
     row.update(is_claimed=True, claimed_by="U9", claimed_name="Old Hand")
-    hand.does(Closed("act", close.answer))
+    hand.does(Closed("order_actions", close.answer))
     assert hand.told == "", "what was claimed is not written yet"
     row.update(claimed_by="U2", claimed_name="Ben Okafor")
     assert hand.does(Changed("outbox", "")).told == ""
@@ -581,14 +607,17 @@ def test_a_claim_that_was_outdone_by_a_later_one_is_told_to_who_made_it(page: st
 
 
 def test_what_nobody_walks_is_split_from_nobody_before_it_is_asked_for_whom() -> None:
-    for hand in (Hand("act", {"orders": ["O1"], "kind": "split"}), Hand("act", {"orders": ["O1"]}).does(Choice(8))):
+    for hand in (
+        Hand("order_actions", {"orders": ["O1"], "kind": "split"}),
+        Hand("order_actions", {"orders": ["O1"]}).does(Choice(8)),
+    ):
         assert [close.verdict.text.id for close in hand.of(Close)] == ["order_actions.not_in_batch"]
     walked = World([order_row(1, walker="U3", walker_name="Carla Fernandes")])
-    assert Hand("act", {"orders": ["O1"], "kind": "split"}, walked).at == "order_actions.person"
+    assert Hand("order_actions", {"orders": ["O1"], "kind": "split"}, walked).at == "order_actions.person"
 
 
 def test_a_stray_scan_is_no_reason_and_the_reason_is_shown_before_it_is_sure() -> None:
-    hand = Hand("act", {"orders": ["O1"], "kind": "reject"}).does(UnknownCode("96385074"))
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "reject"}).does(UnknownCode("96385074"))
     assert (hand.at, hand.told) == ("order_actions.reason", "order_actions.no_reason")
     page = hand.does(Text("asked for it")).job.view(hand.state)
     assert isinstance(page, Step)
@@ -603,7 +632,7 @@ def test_whatever_comes_when_it_has_to_be_sure_is_answered_and_does_nothing(said
         ({"orders": ["O1"], "kind": "finish"}, "order_actions.only_yes_or_no"),
         ({"orders": ["O1"]}, "order_actions.not_usable_here"),
     ):
-        hand = Hand("act", args)
+        hand = Hand("order_actions", args)
         hand.verdict = None
         assert hand.does(said).told == told
         assert hand.effects == []
@@ -611,18 +640,18 @@ def test_whatever_comes_when_it_has_to_be_sure_is_answered_and_does_nothing(said
 
 @pytest.mark.parametrize("text", ["AISLE:1", "aisle:ok", "]C0AISLE:1"])
 def test_a_printed_command_confirms_nothing(text: str) -> None:
-    hand = Hand("act", {"orders": ["O1"], "kind": "finish"})
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "finish"})
     assert parse(text, hand.job.accepts(hand.state)) == RefusedInput("input.by_hand", text)
     assert parse("1", hand.job.accepts(hand.state)) == Choice(1)
     assert parse("AISLE:BACK", hand.job.accepts(hand.state)) == Back()
 
 
 def test_handing_over_is_always_asked_about() -> None:
-    hand = Hand("act", {"orders": ["O1"], "kind": "finish"})
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "finish"})
     assert hand.at == "order_actions.confirm"
     assert isinstance(hand.job.view(hand.state), Step)
     assert hand.does(Choice(2)).of(Close)
-    assert bodies(Hand("act", {"orders": ["O1"], "kind": "finish"}).does(Choice(1))) == [
+    assert bodies(Hand("order_actions", {"orders": ["O1"], "kind": "finish"}).does(Choice(1))) == [
         {"order_number": "O1", "is_active": False}
     ]
 
@@ -632,7 +661,7 @@ def test_handing_over_is_always_asked_about() -> None:
 
 def test_each_kind_opens_where_it_is_settled() -> None:
     hand = Hand("exceptions")
-    assert hand.does(Choice(1)).of(Start) == [Start("doubts", {})]
+    assert hand.does(Choice(1)).of(Start) == [Start("unconfirmed", {})]
     assert hand.does(Choice(5)).of(Start)[0].job == "orders"
     assert hand.does(Choice(4), Choice(1)).of(Start) == [Start("order", {"order_number": "O0"})]
     hand.does(Back(), Choice(3), Choice(1))
@@ -675,7 +704,9 @@ def test_a_difference_of_which_the_service_keeps_no_review_says_so(number: int, 
     assert isinstance(page, Step)
     assert ("exceptions.kept_on_host" in [line.text.id for line in page.lines]) is not kept
     done = Hand("exceptions").does(Choice(2), Choice(number), Choice(1))
-    assert (done.told, len(done.of(Write))) == (("exceptions.approved", 1) if kept else ("exceptions.approved_on_host", 0))
+    assert (done.told, len(done.of(Write))) == (
+        ("exceptions.approved", 1) if kept else ("exceptions.approved_on_host", 0)
+    )
 
 
 @pytest.mark.parametrize(("value", "sign"), [(3, "+"), (-3, "-"), (0, "±")])
@@ -745,7 +776,11 @@ EVENTS = st.one_of(
     ),
     st.sampled_from([Changed("order", "O1"), Changed("outbox", ""), Changed("log", ""), Resumed(), Back()]),
     st.sampled_from(
-        [Closed("act", None), Closed("act", {"undo": [{"order": "O1", "kind": "release"}]}), Closed("pick")]
+        [
+            Closed("order_actions", None),
+            Closed("order_actions", {"undo": [{"order": "O1", "kind": "release"}]}),
+            Closed("pick"),
+        ]
     ),
 )
 
@@ -754,9 +789,9 @@ OPENINGS: list[tuple[str, dict[str, Any]]] = [
     ("orders", {"filter": {"state": "to_pick", "due": "late"}}),
     ("order", {"order_number": "O1"}),
     ("order", {"order_number": "gone"}),
-    ("act", {"orders": ["O1", "O2", "O3", "O4", "O5", "O6"]}),
-    ("act", {"orders": ["O1"], "kind": "close_line", "line": 1, "label": "Milk"}),
-    ("act", {"undo": [{"order": "O1", "kind": "claim", "user": "U2"}, {"order": "gone", "kind": "reject"}]}),
+    ("order_actions", {"orders": ["O1", "O2", "O3", "O4", "O5", "O6"]}),
+    ("order_actions", {"orders": ["O1"], "kind": "close_line", "line": 1, "label": "Milk"}),
+    ("order_actions", {"undo": [{"order": "O1", "kind": "claim", "user": "U2"}, {"order": "gone", "kind": "reject"}]}),
     ("exceptions", {}),
 ]
 
@@ -785,7 +820,9 @@ def test_no_sequence_raises_or_leaves_a_page_without_a_way_back(
 
 
 def test_a_scan_never_confirms_and_goes_on_to_its_meaning() -> None:
-    hand = Hand("act", {"orders": ["O1"], "kind": "finish"}, World([order_row(1, status="picked", is_picked=True)]))
+    hand = Hand(
+        "order_actions", {"orders": ["O1"], "kind": "finish"}, World([order_row(1, status="picked", is_picked=True)])
+    )
     assert hand.job.step_name(hand.state) == "order_actions.confirm"
     scan = Scan((Match(ORDER, "O2", "O2", code="1"),))
     hand.does(scan)

@@ -122,8 +122,8 @@ def test_a_tag_and_categories_are_chosen_typed_and_handed_on() -> None:
     assert hand.feed(Choice(2)) == "clearance.some"
     hand.feed(Command("d"))
     (start,) = hand.of(Start)
-    assert start == Start("clear", {"tag": "backroom", "categories": ["120"], "lines": 2, "people": True})
-    hand.feed(Closed("clear"))
+    assert start == Start("clearance_request", {"tag": "backroom", "categories": ["120"], "lines": 2, "people": True})
+    hand.feed(Closed("clearance_request"))
     assert [row.key for row in hand.page.rows] == ["110", "120"]
     hand.feed(Back())
     hand.feed(Text("COLD"))
@@ -147,7 +147,7 @@ def test_a_category_is_one_that_is_held_or_where_none_is_known_one_that_is_typed
     assert bare.feed(UnknownCode("1")) == "input.no_choice"
     assert not bare.state.chosen
     assert bare.feed(Text("310")) == "clearance.some"
-    bare.feed(Closed("clear"))
+    bare.feed(Closed("clearance_request"))
     assert [row.key for row in bare.page.rows] == ["310"], "what was typed stays"
 
 
@@ -177,7 +177,10 @@ def test_without_a_service_nothing_is_chosen_and_without_people_its_token_decide
         (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "clearance_request.not_scanned"),
         (typed("]Q0backroom"), "clearance_request.wrong_text"),
         (typed("backroom", dropped="\x02"), "clearance_request.not_scanned"),
-        (RawInput("backroom", "paste", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clearance_request.not_scanned"),
+        (
+            RawInput("backroom", "paste", 99, meaning=UnknownCode("backroom"), pace_ms=99),
+            "clearance_request.not_scanned",
+        ),
         (RawInput("backroom", "tab", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clearance_request.not_scanned"),
         (typed("1", meaning=Choice(1)), "clearance_request.wrong_text"),
         (typed("7391"), "clearance_request.wrong_text"),
@@ -185,9 +188,9 @@ def test_without_a_service_nothing_is_chosen_and_without_people_its_token_decide
     ],
 )
 def test_only_the_typed_tag_confirms(heard: RawInput, told: str) -> None:
-    hand = Hand("clear", {"tag": "backroom"})
+    hand = Hand("clearance_request", {"tag": "backroom"})
     assert hand.feed(heard) == told
-    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
+    assert (hand.state.phase, hand.of(Request)) == ("confirm", [])
 
 
 @pytest.mark.parametrize("people", [True, False])
@@ -195,12 +198,12 @@ def test_only_the_typed_tag_confirms(heard: RawInput, told: str) -> None:
 def test_a_tag_too_short_to_tell_from_a_scan_is_typed_until_it_is_long_enough(
     tag: str, wanted: str, people: bool
 ) -> None:
-    hand = Hand("clear", {"tag": tag, "people": people})
+    hand = Hand("clearance_request", {"tag": tag, "people": people})
     assert dict(hand.page.prompt.args)["tag"] == wanted
     if tag != wanted:
         assert hand.feed(typed(tag)) in ("clearance_request.not_the_tag", "clearance_request.wrong_text")
     assert hand.feed(typed(wanted, pace_ms=0)) == "clearance_request.not_scanned"
-    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
+    assert (hand.state.phase, hand.of(Request)) == ("confirm", [])
     hand.feed(typed(wanted))
     assert hand.state.phase == "wait"
 
@@ -230,20 +233,20 @@ def test_a_scan_in_pieces_is_not_typed_whatever_lies_between_them(
 
 
 def test_what_may_be_a_pin_is_hidden_wherever_it_is_typed() -> None:
-    hand = Hand("clear", {"tag": "backroom"})
+    hand = Hand("clearance_request", {"tag": "backroom"})
     assert hand.job.is_secret_text(hand.state, "7391")
     assert not hand.job.is_secret_text(hand.state, "backr")
     hand.state = hand.state._replace(phase="done", outcome="expired")
     assert hand.job.is_secret_text(hand.state, "7391")
     assert not hand.job.is_secret_text(hand.state, "2"), "a choice, which is told again after a death"
-    hand.state = hand.state._replace(phase="sure", tag="2024")
+    hand.state = hand.state._replace(phase="confirm", tag="2024")
     assert not hand.job.is_secret_text(hand.state, "202")
     assert hand.job.is_secret_text(hand.state, "2025")
 
 
 def asked(**rows: Any) -> Hand:
     """A clearance that is under way."""
-    hand = Hand("clear", {"tag": "backroom", "categories": ["110"], "lines": 2}, **rows)
+    hand = Hand("clearance_request", {"tag": "backroom", "categories": ["110"], "lines": 2}, **rows)
     assert hand.feed(typed("backroom")) == "clearance_request.requested"
     (ask,) = hand.of(Request)
     assert (ask.kind, ask.body) == ("clearance", {"tag": "backroom", "categories": ["110"]})
@@ -280,18 +283,18 @@ def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any
     assert any(msg.args == (("text", "Cola"),) for block in view.blocks for row in block.rows for msg in row)
     assert len(view.choices) == (1 if how == "done" else 2)
     hand.feed(RawInput(meaning=Choice(1)))
-    assert hand.of(Close) == [Close(start=Start("tasks", {"tag": "backroom"}))]
+    assert hand.of(Close) == [Close(start=Start("clearance_tasks", {"tag": "backroom"}))]
 
 
 def test_a_pin_that_has_ended_is_asked_for_anew_and_once_more_begins_at_the_tag() -> None:
     hand = asked(ask=[{"state": "answered", "answer": {"how": "pin", "why": ""}}])
     assert hand.feed(Changed("outbox", "")) == "clearance_request.pin_expired"
-    assert hand.state.phase == "sure"
+    assert hand.state.phase == "confirm"
     hand.rows["ask"] = [{"state": "expired", "answer": {}}]
     hand.feed(typed("backroom"))
     hand.feed(Changed("outbox", ""))
     hand.feed(RawInput(meaning=Choice(2)))
-    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
+    assert (hand.state.phase, hand.of(Request)) == ("confirm", [])
 
 
 def test_leaving_while_it_is_under_way_takes_nothing_back() -> None:
@@ -303,7 +306,7 @@ def test_leaving_while_it_is_under_way_takes_nothing_back() -> None:
 
 def test_at_a_service_of_the_document_alone_it_cannot_be_listed() -> None:
     there = [{**WHO, "people": False, "listed": False}]
-    hand = Hand("clear", {"tag": "backroom", "people": False}, clearing=there, assignments=[])
+    hand = Hand("clearance_request", {"tag": "backroom", "people": False}, clearing=there, assignments=[])
     hand.feed(typed("backroom"))
     assert hand.of(Request)[0].secret == ""
     hand.rows["ask"] = [{"state": "unknown", "answer": {}}]
@@ -316,18 +319,18 @@ def test_at_a_service_of_the_document_alone_it_cannot_be_listed() -> None:
 
 
 def test_what_somebody_else_is_at_is_asked_about_before_it_is_taken() -> None:
-    hand = Hand("tasks", {"tag": "backroom"}, assignments=[TASK | {"taken_user": "U2", "taken_by": "Ben"}])
+    hand = Hand("clearance_tasks", {"tag": "backroom"}, assignments=[TASK | {"taken_user": "U2", "taken_by": "Ben"}])
     assert hand.feed(Choice(1)) == "clearance_tasks.taken_by_other"
     assert hand.of(Start) == []
     assert hand.feed(Choice(1)) == "clearance_tasks.started"
     (start,) = hand.of(Start)
     assert (start.job, start.args["task"]["id"]) == ("move", "7")
-    mine = Hand("tasks", assignments=[TASK | {"taken_user": "U6", "taken_by": "Fred"}])
+    mine = Hand("clearance_tasks", assignments=[TASK | {"taken_user": "U6", "taken_by": "Fred"}])
     assert mine.feed(Scan((Match(LOCATION, "BR-01"),))) == "clearance_tasks.started"
     assert mine.feed(Scan((Match(PRODUCT, "P9"),))) == "clearance_tasks.not_here"
 
 
-@pytest.mark.parametrize("page", ["tasks", "home"])
+@pytest.mark.parametrize("page", ["clearance_tasks", "home"])
 def test_a_move_that_is_refused_after_its_job_is_over_is_told_to_who_made_it(page: str) -> None:
     refused = {"op_id": "m1", "user": "U6", "why": "Only 0 of 300024 can be moved", "label": "Cola", "body": []}
     others = {**refused, "op_id": "m2", "user": "U7"}
@@ -344,14 +347,14 @@ def test_a_move_that_is_refused_after_its_job_is_over_is_told_to_who_made_it(pag
 
 
 def test_where_nothing_can_be_listed_it_is_said() -> None:
-    hand = Hand("tasks", clearing=[{**WHO, "listed": False}], assignments=[])
+    hand = Hand("clearance_tasks", clearing=[{**WHO, "listed": False}], assignments=[])
     assert hand.page.empty.id == "clearance_tasks.unlisted"
-    assert Hand("tasks", assignments=[]).page.empty.id == "clearance_tasks.empty"
+    assert Hand("clearance_tasks", assignments=[]).page.empty.id == "clearance_tasks.empty"
 
 
 def moving() -> Hand:
     """The move job, opened for the assignment."""
-    tasks = Hand("tasks")
+    tasks = Hand("clearance_tasks")
     tasks.feed(Choice(1))
     return Hand("move", tasks.of(Start)[0].args, store=[{}], places=[{}])
 
@@ -390,6 +393,6 @@ def test_a_part_of_it_can_be_moved_and_taken_back() -> None:
 
 def test_the_jobs_are_what_the_table_says() -> None:
     assert isinstance(JOBS["clearance"], ClearanceJob)
-    assert isinstance(JOBS["clear"], ClearanceRequestJob)
-    assert isinstance(JOBS["tasks"], ClearanceTasksJob)
+    assert isinstance(JOBS["clearance_request"], ClearanceRequestJob)
+    assert isinstance(JOBS["clearance_tasks"], ClearanceTasksJob)
     assert isinstance(JOBS["move"], MoveJob)

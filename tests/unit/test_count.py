@@ -723,13 +723,13 @@ def test_things_that_cannot_be_counted_say_why() -> None:
 def test_losses_and_the_log_are_a_key_away() -> None:
     hand = Hand(FIVE)
     hand.type(1)
-    assert hand.effects[-1] == Start("loss", {})
+    assert hand.effects[-1] == Start("adjust", {})
     hand.type(2)
-    assert hand.effects[-1] == Start("count_log", {})
+    assert hand.effects[-1] == Start("my_entries", {})
     hand.place("A-1")
     hand.scan("P1")
     hand.say("l")
-    assert hand.effects[-1] == Start("loss", {"location_code": "A-1", "product_number": "P1"})
+    assert hand.effects[-1] == Start("adjust", {"location_code": "A-1", "product_number": "P1"})
 
 
 def test_the_books_move_under_what_is_not_counted_yet_and_no_other() -> None:
@@ -1026,7 +1026,7 @@ SCANS = [
 ]
 OTHERS: list[Event] = [
     Changed("product", ""),
-    Closed("loss"),
+    Closed("adjust"),
     Resumed(),
     CursorKey("down"),
     UnknownCode("?"),
@@ -1137,15 +1137,18 @@ VERDICTS = {
     "count.list_empty", "count.list_kept", "count.listed", "count.listed_before",
     "count.list_started", "count.missing_at", "count.missing_without_location", "count.number_of_location",
     "count.number_of_order",
-    "count.number_of_product", "count.removed_from_list", "count.scan_location_first", "count.all_stops", "count.answer_first",
+    "count.number_of_product", "count.removed_from_list", "count.scan_location_first", "count.all_stops",
+    "count.answer_first",
     "count.at_empty_location",
     "count.at_location", "count.at_stop", "count.count_it", "count.counted", "count.counted_of", "count.differ",
     "count.differ_value", "count.dropped", "count.go_on", "count.has_locations", "count.last_stop", "count.later",
     "count.later_without_location",
     "count.leave", "count.left", "count.missing", "count.new_stop", "count.not_this", "count.nothing",
     "count.no_pool", "count.nothing_to_undo", "count.other_product", "count.pool_chosen",
-    "count.recount_first", "count.sent", "count.confirm_quantity", "count.sent_and", "count.sent_differing", "count.this_location",
-    "count.thrown_away", "count.product_locations", "count.undone", "count.undone_all", "count.unknown", "count.which_pool",
+    "count.recount_first", "count.sent", "count.confirm_quantity", "count.sent_and", "count.sent_differing",
+    "count.this_location",
+    "count.thrown_away", "count.product_locations", "count.undone", "count.undone_all", "count.unknown",
+    "count.which_pool",
     "count.whole_number_only",
 }  # fmt: skip
 """All answers of the job, but for those to stores with one pool, to products opened without a scan, and the last."""

@@ -31,7 +31,7 @@ Row = dict[str, Any]
 
 
 def entry(number: int, product: str = "P1", user: str = "ann", **more: Any) -> Row:
-    """A row as the read `count_log` gives it."""
+    """A row as the read `my_entries` gives it."""
     return {
         "key": f"OP.{number}",
         "id": str(number),

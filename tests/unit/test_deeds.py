@@ -157,7 +157,11 @@ def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
 
 @pytest.mark.parametrize(
     ("fields", "why"),
-    [({}, "order_actions.not_in_batch"), ({"walker": "U2"}, "order_actions.already_picker"), ({"is_picked": True}, "order_actions.order_picked")],
+    [
+        ({}, "order_actions.not_in_batch"),
+        ({"walker": "U2"}, "order_actions.already_picker"),
+        ({"is_picked": True}, "order_actions.order_picked"),
+    ],
 )
 def test_what_no_walk_has_is_not_split(fields: dict[str, Any], why: str) -> None:
     done = decide("O1", row(**fields), OrderAction(SPLIT, "U2", "Ben"), "0001")

@@ -182,7 +182,7 @@ def test_what_is_left_out_of_a_line_is_remembered_with_it(cut: int) -> None:
 
 def test_who_listens_to_every_input() -> None:
     """Whoever looks at scans as they come, and who has to tell a scan from what is typed."""
-    assert [name for name, job in JOBS.items() if job.raw_input] == ["pin", "doctor", "clear"]
+    assert [name for name, job in JOBS.items() if job.raw_input] == ["pin", "scanner_test", "clearance_request"]
 
 
 SAID = st.sampled_from(
@@ -231,7 +231,10 @@ def test_nothing_that_is_heard_does_anything_else(events: list[Event], size: tup
 @pytest.mark.parametrize(
     ("tail", "told"),
     [
-        *((f"10AB{sign}3012", (INFO, "scanner_test.gs_substitute")) for sign in ("~", "|", "^]", "{GS}", "<GS>", "\\x1d", "␝")),
+        *(
+            (f"10AB{sign}3012", (INFO, "scanner_test.gs_substitute"))
+            for sign in ("~", "|", "^]", "{GS}", "<GS>", "\\x1d", "␝")
+        ),
         *((f"10AB{tail}", (WRONG, "scanner_test.no_gs")) for tail in ("Ω3012", "C" * 20, "17261231", "~30X")),
         ("17261301", (WRONG, "scanner_test.gs1_broken")),
     ],
@@ -261,7 +264,7 @@ def test_each_verdict_is_reached_a_hundred_times() -> None:
         assert turn.verdict is not None
         state = turn.state if chance.random() < 0.9 else JOB.begin()
         seen[turn.verdict.text.id] += 1
-    assert set(seen) == {f"doctor.{id_}" for id_ in VERDICTS}
+    assert set(seen) == {f"scanner_test.{id_}" for id_ in VERDICTS}
     assert min(seen.values()) >= 100, seen
 
 

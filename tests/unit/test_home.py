@@ -52,7 +52,7 @@ def test_done_opens_what_is_not_settled_only_where_there_is_any() -> None:
     job = HomeJob()
     turn = job.handle(HomeState(), Command("d"), CONTEXT)
     assert (turn.effects, turn.verdict) == ((), Verdict(INFO, msg("home.none_unconfirmed")))
-    assert job.handle(HomeState(unconfirmed=1), Command("d"), CONTEXT).effects == (Start("doubts", {}),)
+    assert job.handle(HomeState(unconfirmed=1), Command("d"), CONTEXT).effects == (Start("unconfirmed", {}),)
 
 
 def test_orders_that_were_given_to_whoever_stands_here_are_told_once_and_marked() -> None:

@@ -82,9 +82,9 @@ class Hand:
             self.named.append(query.args["file"])
             return Rows(query.id, ({"file": f"/home/ann/{query.args['file']}", "count": 0, "why": self.no},), 1)
         rows = [row(number) for number in range(1, 31)]
-        if query.name == "logs" and query.args.get("key"):
+        if query.name == "log" and query.args.get("key"):
             rows = [each for each in rows if each["key"] == query.args["key"]]
-        elif query.name == "logs":
+        elif query.name == "log":
             self.asked.append(query.args)
             rows = [each for each in rows if query.args["product_number"] in ("", each["product_number"])]
         elif query.name == "losses":
@@ -178,7 +178,7 @@ def test_where_nobody_writes_files_that_is_said_before_a_name_is_asked_for() -> 
     hand = Hand()
     hand.no = "log.files_forbidden"
     assert hand.feed(Command("e")) == "log.not_exported"
-    assert hand.job.step_name(hand.state) == "logs"
+    assert hand.job.step_name(hand.state) == "log"
 
 
 def test_a_file_is_named_and_what_became_of_it_is_said() -> None:
@@ -199,9 +199,9 @@ def test_a_file_is_named_and_what_became_of_it_is_said() -> None:
     hand.feed(Choice(1))
     assert hand.feed(Choice(1)) == "log.exported"
     (asked,) = [effect for effect in hand.effects if isinstance(effect, Export)]
-    assert (asked.file, asked.name, asked.columns) == ("/home/ann/aisle-log-2026-11-20.csv", "logs", EXPORT_COLUMNS)
+    assert (asked.file, asked.name, asked.columns) == ("/home/ann/aisle-log-2026-11-20.csv", "log", EXPORT_COLUMNS)
     assert "first" not in asked.args
-    assert hand.job.step_name(hand.state) == "logs"
+    assert hand.job.step_name(hand.state) == "log"
 
 
 def test_what_is_no_name_of_a_file_becomes_none() -> None:
@@ -258,9 +258,13 @@ def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
     hand.feed(Back())
     assert hand.view.title.id == "log.at_location"
     hand.feed(Text("mature"))
-    assert hand.view.title == msg("log.at_location_searched", place="A1", what="mature", period=msg("log.week"), count=0)
+    assert hand.view.title == msg(
+        "log.at_location_searched", place="A1", what="mature", period=msg("log.week"), count=0
+    )
     hand.feed(Scan((Match(PRODUCT, "P1", "P1"),)))
-    assert hand.view.title == msg("log.at_location_searched_filtered", place="A1", what="mature", period=msg("log.week"), count=1)
+    assert hand.view.title == msg(
+        "log.at_location_searched_filtered", place="A1", what="mature", period=msg("log.week"), count=1
+    )
     hand.feed(Command("f"))
     hand.feed(Command("x"))
     assert hand.view.title.id == "log.unfiltered"
@@ -269,10 +273,10 @@ def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
 def test_what_has_no_entries_is_named_with_its_place() -> None:
     hand = Hand()
     hand.feed(Scan((Match(LOCATION, "A1", "A1"),)))
-    hand.feed(Rows("logs", (), 0))
+    hand.feed(Rows("log", (), 0))
     assert hand.view.empty == msg("log.none", text="A1")
     hand.feed(Text("mature"))
-    hand.feed(Rows("logs", (), 0))
+    hand.feed(Rows("log", (), 0))
     assert hand.view.empty == msg("log.none", text="A1 mature")
 
 
@@ -299,11 +303,11 @@ def test_a_place_is_a_part_of_the_filter_that_is_typed_too() -> None:
 def test_a_log_that_is_not_all_here_says_so() -> None:
     hand = Hand()
     assert not hand.view.may_have_more
-    hand.feed(Rows("logs", (row(1),), 1, may_have_more=True))
+    hand.feed(Rows("log", (row(1),), 1, may_have_more=True))
     assert hand.view.may_have_more
-    hand.feed(Rows("logs", (), 0, may_have_more=True))
+    hand.feed(Rows("log", (), 0, may_have_more=True))
     assert (hand.view.may_have_more, hand.view.empty.id) == (True, "log.older")
-    hand.feed(Rows("logs", (), 0))
+    hand.feed(Rows("log", (), 0))
     assert (hand.view.may_have_more, hand.view.empty.id) == (False, "log.empty")
     hand.feed(Changed("log", ""))
     assert not hand.view.may_have_more
@@ -328,7 +332,7 @@ def an_event(random: Random, hand: Hand) -> Event:
         *(Command(letter) for letter in open_.command_letters * 2),
         *(CursorKey(key) for key in ("down", "enter", "pagedown", "end")),
         *(TypedText("pro"), Text("words"), UnknownCode("999"), UnknownCode("4-9"), Back(), Back(), Choice(9)),
-        *(Resumed(), Closed("lookup"), Changed("log", ""), Changed("outbox", ""), random.choice(things)),
+        *(Resumed(), Closed("look_up"), Changed("log", ""), Changed("outbox", ""), random.choice(things)),
     ]
     return random.choice(events)
 
@@ -375,7 +379,7 @@ def test_a_row_of_the_log_says_who_why_when_and_of_what_in_words_of_people() -> 
         {**said, "key": "6", "source": "till", "work": "till", "reference": "D900"},
     )
     hand = Hand()
-    hand.state = hand.job.handle(hand.state, Rows("logs", rows, 4), CONTEXT).state
+    hand.state = hand.job.handle(hand.state, Rows("log", rows, 4), CONTEXT).state
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
     cells = [each.cells for each in view.rows]
@@ -391,7 +395,7 @@ def test_an_entry_of_last_evening_has_its_day_in_the_time_of_this_host(
     in_zone("EST5")
     rows = ({**row(1), "at": "2026-11-20T00:30:00Z"}, {**row(2), "at": "2026-11-20T05:30:00Z"})
     hand = Hand()
-    hand.state = hand.job.handle(hand.state, Rows("logs", rows, 2), CONTEXT).state
+    hand.state = hand.job.handle(hand.state, Rows("log", rows, 2), CONTEXT).state
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
     assert [each.cells[3].id for each in view.rows] == ["moment", "log.at_time"]

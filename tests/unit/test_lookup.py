@@ -239,7 +239,14 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
     assert hand.did(Refresh) == [Refresh("product", "P1"), Refresh("surrounding", "P1")]
     ids = [block.title.id for block in hand.view.blocks]
     assert ids == [
-        *("look_up.locations", "look_up.pools", "look_up.with_age", "look_up.orders", "look_up.expected_deliveries", "look_up.facts"),
+        *(
+            "look_up.locations",
+            "look_up.pools",
+            "look_up.with_age",
+            "look_up.orders",
+            "look_up.expected_deliveries",
+            "look_up.facts",
+        ),
         "look_up.codes",
     ]
     shown = texts(hand.view)
@@ -348,7 +355,7 @@ def test_typing_lists_at_once_and_what_is_no_word_does_not() -> None:
         ("33", "list"),
     ):
         hand.say(TypedText(text))
-        assert hand.view.name == f"lookup.{name}", text
+        assert hand.view.name == f"look_up.{name}", text
     hand.say(TypedText("tea"))
     hand.say(CursorKey("down"))
     hand.say(CursorKey("down"))
@@ -411,7 +418,7 @@ def test_a_list_stands_still_while_an_order_is_offered_behind_its_rows() -> None
 def test_a_place_opens_browse_and_a_badge_is_named() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
     hand.scan("A-1", LOCATION)
-    assert hand.did(Start) == [Start("browse", {"location_code": "A-1"})]
+    assert hand.did(Start) == [Start("locations", {"location_code": "A-1"})]
     assert hand.scan("ann", PERSON) == "look_up.is_person"
 
 
@@ -460,7 +467,7 @@ def test_a_product_that_is_scanned_lies_here_or_not() -> None:
     (block, *_) = hand.view.blocks
     assert block.numbered_rows == len(block.rows) > 0
     hand.say(Choice(block.numbered_rows + 1))
-    assert hand.did(Start) == [Start("lookup", {"product_number": "P9"})]
+    assert hand.did(Start) == [Start("look_up", {"product_number": "P9"})]
     hand.scan("P9")
     hand.say(Choice(1))
     assert hand.did(Start)[-1].args["product_number"] == hand.state.location.stock_lines[0].product
@@ -470,7 +477,7 @@ def test_a_product_that_is_scanned_lies_here_or_not() -> None:
 def test_what_is_asked_over_a_list_leaves_its_rows_their_numbers() -> None:
     for job in (LookUpJob(), LocationsJob()):
         hand = Hand(job)
-        hand.say(Text("tea") if job.name == "lookup" else Text("a-1"))
+        hand.say(Text("tea") if job.name == "look_up" else Text("a-1"))
         rows = hand.view.numbered_rows
         assert rows > 1
         assert hand.scan("77", ORDER) == "look_up.is_order"
@@ -514,7 +521,7 @@ def test_the_cursor_stays_in_the_window(cursor: int, first: int, total: int, siz
         assert top <= after < top + max(1, size)
 
 
-@pytest.mark.parametrize("job", [LookUpJob(), LocationsJob()], ids=["lookup", "browse"])
+@pytest.mark.parametrize("job", [LookUpJob(), LocationsJob()], ids=["look_up", "locations"])
 def test_letters_turn_pages_and_numbers_count_from_the_top_of_each(job: Job[Any]) -> None:
     hand = Hand(job, search="-1" if isinstance(job, LocationsJob) else "tea")
     whole = hand.view.total
@@ -567,7 +574,7 @@ OPENINGS: tuple[dict[str, Any], ...] = (
     {"location_code": "A-1"},
 )  # fmt: skip
 TOLD: tuple[Event, ...] = (
-    UnknownCode("0815"), Changed("product", "P1"), Changed("surrounding", "P1"), Closed("browse"), Resumed(),
+    UnknownCode("0815"), Changed("product", "P1"), Changed("surrounding", "P1"), Closed("locations"), Resumed(),
     *[Back()] * 3,
 )  # fmt: skip
 

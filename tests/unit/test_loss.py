@@ -294,7 +294,10 @@ def test_digits_of_a_place_or_a_product_are_asked_about() -> None:
     hand = Hand()
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(7))) == "count.number_of_location"
-    assert [choice.id for choice in hand.job.view(hand.state).choices] == ["count.choice_quantity", "count.choice_location"]
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == [
+        "count.choice_quantity",
+        "count.choice_location",
+    ]
     assert hand.feed(Back()) == "count.dropped"
     hand.feed(Quantity(Decimal(7)))
     assert hand.feed(Choice(2)) == "adjust.how_many"
@@ -328,7 +331,10 @@ def test_the_number_of_an_order_is_no_loss_unless_somebody_says_so() -> None:
     hand = Hand()
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(4101))) == "count.number_of_order"
-    assert [choice.id for choice in hand.job.view(hand.state).choices] == ["count.choice_quantity", "count.choice_order"]
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == [
+        "count.choice_quantity",
+        "count.choice_order",
+    ]
     assert hand.feed(Choice(2)) == "count.dropped"
     assert hand.state.quantity == 1
     hand.feed(Quantity(Decimal(4101)))
@@ -359,11 +365,15 @@ def test_far_more_than_there_was_is_asked_about_before_it_is_lost_or_found(produ
     hand.feed(doubted)
     assert hand.feed(Choice(1)) == "adjust.which_reason"
     assert hand.entries == []
-    assert hand.feed(reason) == ("adjust.found" if why == "Found" else "adjust.lost"), "so many was said, and is asked once"
+    assert hand.feed(reason) == ("adjust.found" if why == "Found" else "adjust.lost"), (
+        "so many was said, and is asked once"
+    )
     assert hand.state.is_implausible is False
     hand.scan(product)
     hand.feed(Quantity(Decimal(10 * books or 999)))
-    assert (hand.feed(reason) == "adjust.exceeds_expected") == bool(why == "Broken" and books), "of the next one nothing was said yet"
+    assert (hand.feed(reason) == "adjust.exceeds_expected") == bool(why == "Broken" and books), (
+        "of the next one nothing was said yet"
+    )
 
 
 def test_the_number_of_an_order_that_is_so_many_is_asked_about_once() -> None:
@@ -416,7 +426,11 @@ def test_nothing_goes_on_before_so_many_lost_are_settled() -> None:
     assert hand.feed(Quantity(Decimal(110002))) == "count.answer_first", "a label of goods"
     assert hand.feed(Command("d")) == "count.confirm_quantity"
     assert hand.state == asked
-    for number, told in ((7, "count.number_of_location"), (4101, "count.number_of_order"), (99, "count.confirm_quantity")):
+    for number, told in (
+        (7, "count.number_of_location"),
+        (4101, "count.number_of_order"),
+        (99, "count.confirm_quantity"),
+    ):
         assert hand.feed(Quantity(Decimal(number))) == told, "another number takes its place, and is judged"
     assert hand.feed(Quantity(Decimal(9))) == "adjust.which_reason"
     hand.feed(Back())
@@ -477,8 +491,14 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
                 hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     answers = "at_place dropped found how_many lost none one_at_a_time over undone where why"
-    wanted = [*AdjustJob.steps, *(f"loss.{answer}" for answer in answers.split())]
-    wanted += ["count.answer_first", "count.dropped", "adjust.back_to_quantity", "count.not_this", "count.nothing_to_undo"]
+    wanted = [*AdjustJob.steps, *(f"adjust.{answer}" for answer in answers.split())]
+    wanted += [
+        "count.answer_first",
+        "count.dropped",
+        "adjust.back_to_quantity",
+        "count.not_this",
+        "count.nothing_to_undo",
+    ]
     wanted += ["count.number_of_order", "count.number_of_location", "count.number_of_product"]
     wanted += ["count.confirm_quantity", "count.unknown", "count.whole_number_only"]
     assert {name: reached[name] for name in wanted if reached[name] < tries(10, 100)} == {}

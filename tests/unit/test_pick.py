@@ -153,12 +153,20 @@ def test_digits_that_are_too_many_and_the_number_of_something_are_asked_about() 
     hand.numbers = {"305": [("product", "305"), ("order", "305")], "12": [("location", "12"), ("product", "12")]}
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(305))) == "pick.total_more_than_ordered"
-    assert [way.id for way in hand.view.choices] == ["pick.choice_pick_rest", "count.choice_product", "move.choice_is_order"]
+    assert [way.id for way in hand.view.choices] == [
+        "pick.choice_pick_rest",
+        "count.choice_product",
+        "move.choice_is_order",
+    ]
     assert hand.view.prompt.id == "prompt.choose_or_many"
     assert hand.feed(Choice(2)) == "pick.picked"
     assert picked(hand) == {1: 1, 2: 1}
     assert hand.feed(Quantity(Decimal(12))) == "pick.total_more_than_ordered"
-    assert [way.id for way in hand.view.choices] == ["pick.choice_pick_rest", "count.choice_product", "count.choice_location"]
+    assert [way.id for way in hand.view.choices] == [
+        "pick.choice_pick_rest",
+        "count.choice_product",
+        "count.choice_location",
+    ]
     hand.feed(Choice(1))
     assert picked(hand) == {1: 1, 2: 3}
 

@@ -303,7 +303,7 @@ def test_other_things_say_what_they_are() -> None:
     hand = Hand()
     assert hand.scan("P1234", PRODUCT) == "batch.product"
     hand.feed(Choice(1))
-    assert hand.effects[-1] == Start("lookup", {"product_number": "P1234"})
+    assert hand.effects[-1] == Start("look_up", {"product_number": "P1234"})
     assert hand.scan("A-1", LOCATION) == "batch.location"
     assert hand.scan("bob", PERSON) == "batch.person"
 
@@ -326,7 +326,7 @@ def test_an_order_that_comes_later_is_told_then_and_can_be_started_before() -> N
     orders["4101"].update(book(2)["4101"])
     assert hand.feed(Changed("order", "4101")) == "batch.added"
     assert hand.feed(Resumed()) == ""
-    assert hand.feed(Closed("lookup")) == ""
+    assert hand.feed(Closed("look_up")) == ""
 
 
 def test_pages_turn_by_letters_and_keys() -> None:

@@ -396,7 +396,10 @@ def test_what_is_to_be_put_back_is_asked_about_and_the_page_after_it_names_no_or
 
 
 def test_who_leaves_with_goods_in_hand_means_it_and_is_told_what_becomes_of_them() -> None:
-    gone = (order(is_rejected=True), "pick.left_with_goods_no_location"), (order(is_active=False), "pick.left_with_goods")
+    gone = (
+        (order(is_rejected=True), "pick.left_with_goods_no_location"),
+        (order(is_active=False), "pick.left_with_goods"),
+    )
     for news, id_ in gone:
         hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
         hand.scan("P1", "2")
@@ -577,7 +580,7 @@ def test_goods_go_back_where_they_were_taken_though_the_rest_was_taken_elsewhere
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1", stock_pool=2))
     hand.scan("P1")
     hand.feed(Command("s"))
-    hand.feed(Closed("short", {"kind": "elsewhere", "place": "B-6", "pool": 3}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "B-6", "pool": 3}))
     hand.scan("P1")
     assert [(each.location, each.pool, each.quantity) for each in hand.state.lines[0].picked_from] == [
         ("A-1", 2, Decimal(1)),
@@ -605,7 +608,7 @@ def test_what_is_taken_back_returns_to_where_it_came_from_last() -> None:
     hand = Hand(line(1, "P1", 5, preferred_location_code="A-1"))
     hand.scan("P1", "2")
     hand.feed(Command("s"))
-    hand.feed(Closed("short", {"kind": "elsewhere", "place": "B-6"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "B-6"}))
     hand.scan("P1", "2")
     hand.feed(Quantity(Decimal(3)))
     hand.feed(order(is_rejected=True))

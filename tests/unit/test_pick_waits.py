@@ -56,7 +56,7 @@ def test_handing_over_is_offered(places: tuple[str, ...]) -> None:
     hand.feed(Choice(1))
     start = hand.effects[-1]
     assert isinstance(start, Start)
-    assert (start.job, start.args) == ("act", {"orders": ["1042"], "kind": "finish"})
+    assert (start.job, start.args) == ("order_actions", {"orders": ["1042"], "kind": "finish"})
 
 
 def test_an_order_that_is_handed_over_is_said_to_be() -> None:

@@ -44,7 +44,7 @@ def test_a_foreign_product_is_asked_about_once_and_can_be_looked_up() -> None:
     assert [effect.args for effect in asked] == [{"product_number": "P9", "orders": ["1042"], "products": ["P1", "P2"]}]
     assert hand.choices() == ["pick.choice_look_up"]
     hand.feed(Choice(1))
-    assert hand.effects[-1] == Start("lookup", {"product_number": "P9"})
+    assert hand.effects[-1] == Start("look_up", {"product_number": "P9"})
 
 
 def test_what_fits_asks_no_book() -> None:
@@ -126,7 +126,7 @@ def test_the_referral_product_is_looked_up() -> None:
     told(hand, is_active=False, referral="P10", referral_label="New")
     assert hand.told == "Product P9 is no longer sold; New is sold instead"
     hand.feed(Choice(1))
-    assert hand.effects[-1] == Start("lookup", {"product_number": "P10"})
+    assert hand.effects[-1] == Start("look_up", {"product_number": "P10"})
 
 
 def test_a_part_of_a_set_is_taken_as_the_set_when_that_is_meant() -> None:

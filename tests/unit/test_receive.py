@@ -81,7 +81,11 @@ def test_more_than_was_announced_is_asked_about_and_goes_to_the_last_line() -> N
     hand = Hand()
     hand.say("D-1", "P1")
     assert hand.say("=12") == "receive.more_than_announced"
-    assert [choice.id for choice in hand.view.choices] == ["receive.choice_announced_quantity", "receive.choice_whole_quantity", "receive.choice_set_aside"]
+    assert [choice.id for choice in hand.view.choices] == [
+        "receive.choice_announced_quantity",
+        "receive.choice_whole_quantity",
+        "receive.choice_set_aside",
+    ]
     assert hand.job.accepts(hand.state).quantity
     hand.say("r")
     assert hand.state.in_hand is not None
@@ -250,7 +254,7 @@ def test_why_not_offers_ways_on() -> None:
     assert hand.feed(UnknownCode("99999")) == "receive.unknown"
     assert [choice.id for choice in hand.view.choices] == ["receive.choice_find", "receive.choice_set_aside"]
     hand.feed(Choice(1))
-    assert hand.effects[-1] == Start("lookup", {"search": "99999"})
+    assert hand.effects[-1] == Start("look_up", {"search": "99999"})
     hand.feed(UnknownCode("99999"))
     assert hand.say("n") == "receive.set_aside"
     assert hand.feed(Scan((Match(PERSON, "ben", "Ben"),))) == "receive.not_this"
@@ -404,7 +408,7 @@ def test_the_books_are_read_again_after_a_look_and_after_a_night() -> None:
     hand.store.deliveries["D-1"][1]["received"] = Decimal(1)
     hand.feed(Resumed())
     assert hand.say("P2") == "receive.all_received"
-    hand.feed(Closed("lookup"))
+    hand.feed(Closed("look_up"))
     assert hand.view.name == "receive.goods"
 
 

@@ -71,7 +71,7 @@ def an_event(random: Random, hand: Hand) -> Event:
         Text("zzz"),
         TypedText("sup"),
         Resumed(),
-        Closed("lookup"),
+        Closed("look_up"),
         Changed("outbox", ""),
         Changed("delivery", "D-1"),
         Scan((Match(PERSON, "bob", "Bob"),)),

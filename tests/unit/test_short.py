@@ -182,7 +182,9 @@ def test_places_reasons_and_all_that_informs_are_there_at_once() -> None:
     assert hand.job.accepts(hand.state).choices == 8
     titles = [block.title.id for block in hand.view.blocks]
     assert titles == ["shortage.choices", "look_up.with_age", "look_up.expected_deliveries"]
-    assert {"shortage.nearby", "shortage.expected_delivery", "shortage.missing", "look_up.warehouse"} <= set(said(hand.view))
+    assert {"shortage.nearby", "shortage.expected_delivery", "shortage.missing", "look_up.warehouse"} <= set(
+        said(hand.view)
+    )
     around = next(line for line in hand.view.lines if line.text.id == "shortage.join").text.args[0][1]
     assert isinstance(around, Msg)
     assert dict(around.args) == {"quantity": Decimal(4)}
@@ -300,7 +302,7 @@ def test_anything_else_says_why_not() -> None:
     hand = Hand(Shop())
     assert hand.scan("P2", PRODUCT) == "shortage.other_product"
     hand.say(Choice(len(hand.ways) + 1))
-    assert hand.effects == [Start("lookup", {"product_number": "P2"})]
+    assert hand.effects == [Start("look_up", {"product_number": "P2"})]
     assert hand.scan("O7", ORDER) == "shortage.answer_first"
     assert hand.scan("ann", PERSON) == "shortage.person"
     assert hand.say(UnknownCode("999")) == "shortage.unknown"
@@ -345,19 +347,22 @@ def test_what_a_scan_led_to_keeps_its_number_when_a_way_is_heard_of() -> None:
     hand.say(Changed("product", "P1"))
     assert len(hand.ways) == offered - 1, "no other way comes before it"
     hand.say(Choice(offered))
-    assert hand.effects[-1] == Start("lookup", {"product_number": "P2"})
+    assert hand.effects[-1] == Start("look_up", {"product_number": "P2"})
     assert hand.ways[offered - 1] == ("place", "A-1"), "it comes when nothing is asked"
 
 
-@pytest.mark.parametrize("phase", ["which", "why"])
+@pytest.mark.parametrize("phase", ["which_order", "which_reason"])
 def test_orders_and_reasons_keep_their_numbers_too(phase: str) -> None:
-    hand = Hand(Shop(), orders=[need("O1", "T1"), need("O2", "T2")][: 2 if phase == "which" else 1])
+    hand = Hand(Shop(), orders=[need("O1", "T1"), need("O2", "T2")][: 2 if phase == "which_order" else 1])
     hand.say(Choice(6))
-    assert hand.job.step_name(hand.state) == f"short.{phase}"
+    assert hand.job.step_name(hand.state) == f"shortage.{phase}"
     open_ = hand.job.accepts(hand.state).choices
     hand.scan("P2", PRODUCT)
     assert (hand.view.blocks[0].numbered_rows, hand.job.accepts(hand.state).choices) == (open_, open_ + 1)
-    assert hand.say(Choice(1)) == {"which": "shortage.which_reason", "why": "shortage.confirm_reject"}[phase]
+    assert (
+        hand.say(Choice(1))
+        == {"which_order": "shortage.which_reason", "which_reason": "shortage.confirm_reject"}[phase]
+    )
 
 
 def test_many_places_leave_the_reasons_their_digits() -> None:
@@ -422,7 +427,7 @@ def test_a_resume_stands_on_the_same_numbers_though_the_shop_has_changed() -> No
     again.shop = shop
     again.say(Resumed())
     assert again.state == hand.state
-    again.say(Closed("lookup"))
+    again.say(Closed("look_up"))
     assert again.state == hand.state
 
 
@@ -444,12 +449,26 @@ EVENTS: tuple[Event, ...] = (
         Text("tea"),
         RefusedInput("input.choice", "77"),
     ),
-    *(Back(), Changed("product", "P1"), Changed("order", ""), Closed("lookup"), Resumed()),
+    *(Back(), Changed("product", "P1"), Changed("order", ""), Closed("look_up"), Resumed()),
 )
 
 VERDICTS = {
-    *("shortage.opened", "shortage.other_location", "shortage.closed", "shortage.closed_on_host", "shortage.rejected", "shortage.left"),
-    *("shortage.which_order", "shortage.which_reason", "shortage.no_stock_there", "shortage.same_location", "shortage.other_product", "shortage.answer_first"),
+    *(
+        "shortage.opened",
+        "shortage.other_location",
+        "shortage.closed",
+        "shortage.closed_on_host",
+        "shortage.rejected",
+        "shortage.left",
+    ),
+    *(
+        "shortage.which_order",
+        "shortage.which_reason",
+        "shortage.no_stock_there",
+        "shortage.same_location",
+        "shortage.other_product",
+        "shortage.answer_first",
+    ),
     *("shortage.person", "shortage.unknown", "shortage.confirm_reject", "session.dropped"),
 }
 

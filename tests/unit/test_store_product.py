@@ -121,7 +121,11 @@ def test_it_is_shown_and_the_service_is_asked_anew() -> None:
     assert hand.view.blocks[0].numbered_rows == len(FIELDS)
     moments = block(hand, "store_product.times")
     assert moments is not None
-    assert [cells[0].id for cells in moments.rows] == ["look_up.ordering", "store_product.later_ordering", "look_up.delivery"]
+    assert [cells[0].id for cells in moments.rows] == [
+        "look_up.ordering",
+        "store_product.later_ordering",
+        "look_up.delivery",
+    ]
 
 
 def test_what_is_not_known_yet_and_what_the_store_does_not_have_is_said() -> None:
@@ -262,9 +266,9 @@ def test_what_becomes_of_a_change_is_told() -> None:
     assert hand.feed(Changed("outbox", "")) == "store_product.refused"
     assert hand.view.lines[-1].text.id == "store_product.refused"
     hand.feed(Command("d"))
-    assert hand.effects == [Start("doubts", {})]
+    assert hand.effects == [Start("unconfirmed", {})]
     hand.row = row(said=[said("unclear", "B")])
-    hand.feed(Closed("doubts"))
+    hand.feed(Closed("unconfirmed"))
     assert hand.view.lines[-1].text.id == "store_product.in_doubt"
 
 

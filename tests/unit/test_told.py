@@ -20,7 +20,9 @@ LINE: dict[str, Any] = {"line": 1, "picked": Decimal(3), "of": Decimal("3.5"), "
 def test_a_message_comes_back_as_it_was_kept() -> None:
     kept = store_message("stored_reason.surplus_by", who="Ben \x1b[2J", **LINE)
     assert read_message(kept) == msg("stored_reason.surplus_by", who="Ben \x1b[2J", **LINE)
-    nested = store_message("stored_reason.attempts", count=50, why=read_message(store_message("stored_reason.status_rejected", status=503)))
+    nested = store_message(
+        "stored_reason.attempts", count=50, why=read_message(store_message("stored_reason.status_rejected", status=503))
+    )
     assert (
         MessageWriter(language="de")
         .write(read_message(nested))

@@ -31,9 +31,9 @@ Products, locations and stores:
 Deliveries and log:
 
 * `deliveries`, `delivery`, `expecting`, `receipts`, `receipt_kinds`, `halfway`: see aisle.cache.delivery_queries.
-* `count_log` (now, user, product_number, search, first, size): counts, losses and corrections of the day, youngest
+* `my_entries` (now, user, product_number, search, first, size): counts, losses and corrections of the day, youngest
   first.
-* `reasons`, `logs`, `losses`: see aisle.cache.log_queries.
+* `reasons`, `log`, `losses`: see aisle.cache.log_queries.
 
 People and operations:
 
@@ -42,7 +42,8 @@ People and operations:
 * `pass` (user, now): see aisle.outbox.user_tokens.
 * `language` (user): the language this person has chosen on this host, if any.
 * `refusals` (operation, since, ops): operations refused since then, or of these ids, with the reason, oldest first.
-* `doubts` (op_id, first, size): unconfirmed operations, those that need a person first; `trouble`: number of these.
+* `unconfirmed` (op_id, first, size): unconfirmed operations, those that need a person first; `trouble`: number
+  of these.
 * `open` (user, now): number of operations to be sent, with rows of the goods in this user's hand.
 * `named` (code): objects that a code identifies.
 * `features`: features that the service announces beyond the interface.
@@ -314,13 +315,13 @@ QUERIES: Mapping[str, Callable[[QueryContext, Args], QueryResult | WindowRows]] 
     "homes": lambda on, args: reads_moves.locations_of_products(on.cache, on.stock_overlay.by_product(), args),
     "refusals": lambda on, args: _with_picker_names(on, reads_moves.refused_operations(on.outbox, args)),
     "named": lambda on, args: _query_by_number(on, str(args["code"])),
-    "doubts": lambda on, args: unconfirmed_operations(on.outbox, on.cache, args),
+    "unconfirmed": lambda on, args: unconfirmed_operations(on.outbox, on.cache, args),
     "trouble": lambda on, _: count_needing_person(on.outbox),
     "halfway": lambda on, _: partly_received_deliveries(on.cache, on.outbox),
     "language": lambda on, args: _query_language(on.outbox, str(args["user"])),
     "open": _query_open_work,
     "unread": _query_unread_lists,
-    "count_log": lambda on, args: reads_logs.entries_of_day(on.cache, on.outbox, on.store_folder.store, args),
+    "my_entries": lambda on, args: reads_logs.entries_of_day(on.cache, on.outbox, on.store_folder.store, args),
     "reasons": lambda on, _: reads_logs.log_reasons(on.cache),
     "elsewhere": _query_other_locations,
     "short_reasons": lambda on, _: reads_short.recent_reasons(on.cache),
@@ -338,7 +339,7 @@ QUERIES: Mapping[str, Callable[[QueryContext, Args], QueryResult | WindowRows]] 
     "expecting": lambda on, args: reads_deliveries.deliveries_expecting(on.cache, on.overlay, args),
     "coming": lambda on, args: reads_coming.next_deliveries(on.cache, on.stock_overlay.by_product(), args),
     "receipts": lambda on, args: reads_receipts.list_receipts(on.cache, args),
-    "logs": lambda on, args: reads_logbook.log_entries(on.cache, args),
+    "log": lambda on, args: reads_logbook.log_entries(on.cache, args),
     "losses": lambda on, args: reads_logbook.losses_by_week(on.cache, args),
     "receipt_kinds": lambda on, _: reads_receipts.count_receipt_kinds(on.cache),
     "store_product": lambda on, args: reads_store_product.load_store_product(
@@ -405,17 +406,17 @@ _TOPICS_BY_QUERY: Mapping[str, TopicsOf] = {
     "catalogue": _whole_topics("product"),
     "catalogue_page": _topic_of_argument("product", "product_number"),
     "coming": _whole_topics("delivery"),
-    "count_log": _whole_topics("log", OUTBOX),
+    "my_entries": _whole_topics("log", OUTBOX),
     "deliveries": _whole_topics("delivery"),
     "halfway": _whole_topics("delivery"),
     "delivery": _topic_of_argument("delivery", "order_number"),
-    "doubts": _whole_topics(OUTBOX),
+    "unconfirmed": _whole_topics(OUTBOX),
     "elsewhere": _topic_of_argument("product", "product_number"),
     "expecting": _whole_topics("delivery"),
     "facets": _whole_topics("product"),
     "holders": _whole_topics("order"),
     "homes": _topics_of_list("product", "product_numbers"),
-    "logs": _whole_topics("log"),
+    "log": _whole_topics("log"),
     "losses": _whole_topics("log"),
     "order": _topic_of_argument("order", "order_number"),
     "order_to_pick": _topic_of_argument("order", "order_number"),

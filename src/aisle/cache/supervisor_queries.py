@@ -49,7 +49,9 @@ class SupervisorQueries:
             "history": lambda cache, args: order_history(cache, outbox, args),
             "outcomes": lambda _, args: order_outcomes(outbox, args),
             "differences": lambda cache, args: exception_queries.open_differences(cache, outbox, args),
-            "impossible": lambda cache, args: exception_queries.negative_stock(cache, self._picked_over_stock, args),
+            "negative_stock": lambda cache, args: exception_queries.negative_stock(
+                cache, self._picked_over_stock, args
+            ),
             "stuck": self._query_stuck,
             "recounts": lambda cache, args: _cut_window(open_recounts(cache, outbox), args),
             "exceptions": self._query_exceptions,
@@ -62,7 +64,7 @@ class SupervisorQueries:
                 cache, outbox, lambda now: self._count_late(cache, now), args
             ),
             "today_hours": lambda cache, args: reads_today.work_by_hour(cache, outbox, args),
-            "today_places": reads_today.LocationFigures().read,
+            "today_locations": reads_today.LocationFigures().read,
             "today_terminals": lambda cache, _: reads_today.terminals_in_use(cache, outbox),
             "ask": lambda _, args: session_requests.read_answer(outbox, str(args["ask_id"])),
         }
@@ -82,10 +84,10 @@ class SupervisorQueries:
     def _query_exceptions(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
         differences, value = exception_queries.difference_totals(cache, self._outbox)
         row: Row = {
-            "doubts": count_needing_person(self._outbox)[1],
+            "unconfirmed": count_needing_person(self._outbox)[1],
             "differences": differences,
             "value": value,
-            "impossible": exception_queries.count_negative_stock(cache, self._picked_over_stock),
+            "negative_stock": exception_queries.count_negative_stock(cache, self._picked_over_stock),
             "stuck": len(exception_queries.stuck_orders(cache, self._outbox, args)),
             "late": self._count_late(cache, str(args["now"])),
             "recounts": len(open_recounts(cache, self._outbox)),

@@ -76,7 +76,9 @@ def unread_reason(error: Exception) -> StoredMessage:
         said = error.message[:MAX_MESSAGE_LENGTH]
         if not Response(error.status, {}, error.content).is_json_object:
             return store_message("stored_reason.status_unexpected", status=error.status)
-        return store_message("stored_reason.status_with_text", status=error.status, why=said) if said else reason_of(error)
+        return (
+            store_message("stored_reason.status_with_text", status=error.status, why=said) if said else reason_of(error)
+        )
     return (
         store_message("stored_reason.no_answer_in_time", detail=str(error)[:MAX_MESSAGE_LENGTH])
         if isinstance(error, TransportError)

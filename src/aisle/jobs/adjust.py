@@ -50,7 +50,7 @@ from aisle.scan.meaning import (
 from aisle.undo_reference import UNDO_PREFIX
 
 COLUMN_HEADS = {
-    "place": (msg("head.location"), msg("head.expected")),
+    "location": (msg("head.location"), msg("head.expected")),
     "reason": (msg("head.reason"), msg("head.stock")),
 }
 """Column heads of each question."""
@@ -60,7 +60,7 @@ COMMAND_LETTERS = "d"
 
 PROMPTS = {
     "product": "adjust.prompt_product",
-    "place": "adjust.prompt_location",
+    "location": "adjust.prompt_location",
     "quantity": "adjust.prompt_quantity",
     "reason": "adjust.prompt_reason",
 }
@@ -69,7 +69,7 @@ PROMPTS = {
 
 def adjust_view(state: AdjustState) -> View:
     """Return the screen of the current phase."""
-    if state.phase in ("place", "reason"):
+    if state.phase in ("location", "reason"):
         return _question(state)
     item = state.line
     place = item.location if item else state.location
@@ -82,7 +82,7 @@ def adjust_view(state: AdjustState) -> View:
         lines.append(Line("product", raw(item.label)))
         lines.append(Line("quantity", msg("adjust.quantity", quantity=state.quantity)))
     return Step(
-        name=f"loss.{state.phase}",
+        name=f"adjust.{state.phase}",
         title=msg("adjust.title"),
         prompt=_prompt(state),
         lines=tuple(lines),
@@ -106,7 +106,11 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
     expected, quantity = state.line.expected, state.quantity
     fit = (("fit", msg("adjust.choice_expected_quantity", quantity=expected)),) if expected > 0 else ()
     where = msg("count.location", place=state.line.location) if state.line.location else msg("count.without_location")
-    return (*fit, ("over", msg("adjust.choice_whole_quantity", quantity=quantity)), ("count", msg("adjust.choice_count", place=where)))
+    return (
+        *fit,
+        ("over", msg("adjust.choice_whole_quantity", quantity=quantity)),
+        ("count", msg("adjust.choice_count", place=where)),
+    )
 
 
 def question_choices(state: AdjustState) -> tuple[Msg, ...]:
@@ -143,10 +147,10 @@ def _number_choice(match: Match) -> Msg:
 def _question(state: AdjustState) -> ListView:
     """Return the numbered list of locations or reasons."""
     assert state.line is not None
-    total = len(state.candidates if state.phase == "place" else state.reasons)
+    total = len(state.candidates if state.phase == "location" else state.reasons)
     more = (NEXT_PAGE,) if total > state.page_size else ()
     return ListView(
-        name=f"loss.{state.phase}",
+        name=f"adjust.{state.phase}",
         title=msg("adjust.title_of", label=state.line.label, quantity=state.quantity),
         prompt=msg(PROMPTS[state.phase]),
         column_heads=COLUMN_HEADS[state.phase],
@@ -160,7 +164,7 @@ def _question(state: AdjustState) -> ListView:
 
 def visible_rows(state: AdjustState) -> tuple[Row, ...]:
     """Return the rows of the question that fit on the screen."""
-    if state.phase == "place":
+    if state.phase == "location":
         rows = tuple(_location_row(state, line) for line in state.candidates)
     elif state.phase == "reason":
         rows = tuple(_reason_row(reason) for reason in state.reasons)
@@ -196,7 +200,7 @@ def fill_last_page(state: AdjustState) -> AdjustState:
 
 
 def _row_count(state: AdjustState) -> int:
-    return len(state.candidates if state.phase == "place" else state.reasons)
+    return len(state.candidates if state.phase == "location" else state.reasons)
 
 
 Result = Turn[AdjustState]
@@ -208,7 +212,7 @@ QUANTITY_FIELDS = ("places", "pools", "most_likely_quantity")
 class AdjustJob(Job[AdjustState]):
     """Job that records a loss or a find of a product."""
 
-    name = "loss"
+    name = "adjust"
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
     version = 10
     journalled = True
@@ -236,7 +240,7 @@ class AdjustJob(Job[AdjustState]):
 
     def prefers(self, state: AdjustState) -> tuple[str, ...]:
         """Prefer the product, or the location while that is asked."""
-        return (LOCATION, PRODUCT) if state.phase == "place" else (PRODUCT, LOCATION)
+        return (LOCATION, PRODUCT) if state.phase == "location" else (PRODUCT, LOCATION)
 
     def uses_product(self, state: AdjustState, product: str) -> bool:
         """Return True for the product that is being adjusted."""
@@ -252,7 +256,7 @@ class AdjustJob(Job[AdjustState]):
 
     def step_name(self, state: AdjustState) -> str:
         """Return one of `steps`."""
-        return f"loss.{state.phase}"
+        return f"adjust.{state.phase}"
 
     def handle(self, state: AdjustState, event: Event, context: Context) -> Result:
         """Return the next state. Each kind of event has its own function below."""
@@ -370,10 +374,12 @@ def _choose_location(state: AdjustState) -> Result:
     if default or len(here) == 1:
         return _set_location(state, (default or here)[0])
     if here:
-        choosing = state._replace(phase="place", first_row=0, candidates=tuple(here))
+        choosing = state._replace(phase="location", first_row=0, candidates=tuple(here))
         return _reply(choosing, ASK, "adjust.which_pool", label=state.line.label, place=here[0].location)
     if not state.location and len(state.candidates) > 1:
-        return _reply(state._replace(phase="place", first_row=0), ASK, "adjust.which_location", label=state.line.label)
+        return _reply(
+            state._replace(phase="location", first_row=0), ASK, "adjust.which_location", label=state.line.label
+        )
     return _set_location(state, state.line)
 
 
@@ -525,12 +531,14 @@ def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: C
 
 def _ask_reason(state: AdjustState) -> Result:
     label = state.line.label if state.line else ""
-    return _reply(state._replace(phase="reason", first_row=0), ASK, "adjust.which_reason", quantity=state.quantity, label=label)
+    return _reply(
+        state._replace(phase="reason", first_row=0), ASK, "adjust.which_reason", quantity=state.quantity, label=label
+    )
 
 
 def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
     index = state.first_row + number - 1
-    if state.phase == "place":
+    if state.phase == "location":
         return _set_location(state, state.candidates[index])
     return _apply_reason(state, state.reasons[index], context)
 

@@ -135,7 +135,7 @@ COMMAND_LETTERS = "gtunp"
 def batch_view(state: BatchState) -> DetailView:
     """Return the page with the totes, their totals, and the stops that the batch saves."""
     return DetailView(
-        name="walk",
+        name="batch",
         title=msg("batch.title"),
         prompt=_prompt(state),
         lines=_lines(state),
@@ -176,7 +176,10 @@ def _lines(state: BatchState) -> tuple[Line, ...]:
         return (Line("quantity", total),)
     if len(state.orders) < 2 or single == stops:
         return (Line("quantity", total), Line("note", msg("batch.stops", stops=stops)))
-    return (Line("quantity", total), Line("note", msg("batch.stops_saved", stops=stops, single=single, saved=single - stops)))
+    return (
+        Line("quantity", total),
+        Line("note", msg("batch.stops_saved", stops=stops, single=single, saved=single - stops)),
+    )
 
 
 def _tote_block(state: BatchState) -> Block:
@@ -222,8 +225,8 @@ Result = Turn[BatchState]
 class BatchJob(Job[BatchState]):
     """Job that collects orders for one walk, by scan or by number, and then starts the pick."""
 
-    name = "walk"
-    steps: tuple[str, ...] = ("walk",)
+    name = "batch"
+    steps: tuple[str, ...] = ("batch",)
     version = 7
     journalled = True
 
@@ -426,7 +429,11 @@ def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> 
     letter = tote_letter(state, order)
     if letter:
         return _reply(
-            state._replace(choices=(BatchChoice("out", order),)), ASK, "batch.already_in_batch", tote=letter, order=order
+            state._replace(choices=(BatchChoice("out", order),)),
+            ASK,
+            "batch.already_in_batch",
+            tote=letter,
+            order=order,
         )
     if len(state.orders) >= MAX_ORDERS:
         return _reply(state, WRONG, "batch.full", count=MAX_ORDERS)
@@ -535,7 +542,7 @@ def _handle_choice(state: BatchState, choice: int) -> Result:
     if chosen.kind in RECORD_CHOICES:
         return _reply(state, INFO, "session.dropped")
     if chosen.kind == "look_up":
-        return Turn(state, (Start("lookup", {"product_number": chosen.key}),))
+        return Turn(state, (Start("look_up", {"product_number": chosen.key}),))
     if chosen.kind == "leave":
         return _leave(state)
     if chosen.kind == "is_tote":
@@ -555,7 +562,9 @@ def _without_order(state: BatchState, order: str) -> BatchState:
 
 def _remove_order(state: BatchState, order: str) -> Result:
     """Remove the order. The totes after it get new letters."""
-    return _reply(_without_order(state, order), GOOD, "batch.order_removed", tote=tote_letter(state, order), order=order)
+    return _reply(
+        _without_order(state, order), GOOD, "batch.order_removed", tote=tote_letter(state, order), order=order
+    )
 
 
 def _start_pick(state: BatchState) -> Result:

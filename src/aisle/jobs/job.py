@@ -61,7 +61,7 @@ class Refresh(NamedTuple):
     key: str = ""
 
 
-ARRIVED, RESEND, CLOSED_BY_HAND = "arrived", "again", "by_hand"
+ARRIVED, RESEND, CLOSED_BY_HAND = "arrived", "resend", "close_by_hand"
 """Decisions of a person on an operation that nothing else can resolve."""
 
 OVERAGE, DIFFERENCE = "overage", "difference"

@@ -203,7 +203,12 @@ def page_view(state: LocationsState) -> DetailView:
 def _offered_choices(state: LocationsState) -> tuple[Msg, ...]:
     if state.offered is None:
         return ()
-    return (msg("look_up.choice_order" if state.offered.kind == "order" else "locations.choice_product", key=state.offered.key),)
+    return (
+        msg(
+            "look_up.choice_order" if state.offered.kind == "order" else "locations.choice_product",
+            key=state.offered.key,
+        ),
+    )
 
 
 def _pool_name(state: LocationsState, pool: str) -> str:
@@ -295,7 +300,7 @@ Result = Turn[LocationsState]
 class LocationsJob(Job[LocationsState]):
     """Job that leads from location to location on the screen."""
 
-    name = "browse"
+    name = "locations"
     steps: tuple[str, ...] = ("locations.list", "locations.location")
     version = 3
     journalled = True
@@ -507,7 +512,7 @@ def _check_order(state: LocationsState, rows: tuple[Mapping[str, Any], ...]) -> 
 def _scan_product(state: LocationsState, product: str, label: str) -> Result:
     """Offer the scanned product, and query its stock at the location on the screen."""
     if state.is_list:
-        return Turn(state, (Start("lookup", {"product_number": product, "label": label}),))
+        return Turn(state, (Start("look_up", {"product_number": product, "label": label}),))
     state = state._replace(offered=OfferedChoice("product", product, label))
     return Turn(state, (Query("here", "place", {"location_code": state.code, "product_number": product}),))
 
@@ -533,11 +538,11 @@ def _handle_choice(state: LocationsState, choice: int) -> Result:
     if offered and choice > state.numbered_rows:
         if offered.kind == "order":
             return Turn(state, (pages.hand_order_below(offered.key),))
-        return Turn(state, (Start("lookup", {"product_number": offered.key}),))
+        return Turn(state, (Start("look_up", {"product_number": offered.key}),))
     if state.location is None or choice > state.numbered_rows:
         return Turn(state)
     line = state.location.stock_lines[choice - 1]
-    return Turn(state, (Start("lookup", {"product_number": line.product, "label": line.label}),))
+    return Turn(state, (Start("look_up", {"product_number": line.product, "label": line.label}),))
 
 
 def _open_row(state: LocationsState, row: LocationRow, context: Context) -> Result:
@@ -559,7 +564,9 @@ def _handle_command(state: LocationsState, letter: str) -> Result:
         return Turn(state)
     code = state.location.next_code if letter == "n" else state.location.previous_code
     if not code:
-        return Turn(state, (), Verdict(INFO, msg("locations.last_location" if letter == "n" else "locations.first_location")))
+        return Turn(
+            state, (), Verdict(INFO, msg("locations.last_location" if letter == "n" else "locations.first_location"))
+        )
     return Turn(state, (_query_chosen(code),))
 
 

@@ -236,7 +236,9 @@ def _lines(product: Product) -> list[Line]:
     lines = [Line("quantity", text)]
     if product.is_discontinued:
         lines.append(
-            Line("note", msg("look_up.replaced", referral=product.referral) if product.referral else msg("look_up.ended"))
+            Line(
+                "note", msg("look_up.replaced", referral=product.referral) if product.referral else msg("look_up.ended")
+            )
         )
     elif product.discontinued_since:
         lines.append(Line("note", msg("look_up.ending", at=product.discontinued_since)))
@@ -383,7 +385,7 @@ Result = Turn[LookUpState]
 class LookUpJob(Job[LookUpState]):
     """Job that shows all data of a product, found by a scan or by words."""
 
-    name = "lookup"
+    name = "look_up"
     steps: tuple[str, ...] = ("look_up.list", "look_up.product")
     version = 3
     journalled = True
@@ -563,7 +565,7 @@ def _handle_scan(state: LookUpState, match: Match) -> Result:
     if match.kind == PRODUCT:
         return _open_product(state, match.key, label)._replace(verdict=Verdict(INFO, msg("look_up.shown", label=label)))
     if match.kind == LOCATION:
-        return Turn(state, (Start("browse", {"location_code": match.key}),))
+        return Turn(state, (Start("locations", {"location_code": match.key}),))
     if match.kind in (ORDER, REFERENCE):
         text = msg("look_up.is_order", order=match.key, who=label)
         return Turn(state.with_offered_order(match.key), (), Verdict(ASK, text))

@@ -96,7 +96,9 @@ def _decide(
         return _reopen(order, row, store)
     if row.get("is_rejected"):
         already = action.kind == REJECT
-        return Decision(why=msg("order_actions.already_rejected" if already else "order_actions.order_rejected", order=order))
+        return Decision(
+            why=msg("order_actions.already_rejected" if already else "order_actions.order_rejected", order=order)
+        )
     if action.kind == REJECT:
         return Decision((reject_write(order, action.reason_code, action.reason, store),), OrderAction(REOPEN))
     if action.kind in (CLAIM, RELEASE):
@@ -144,7 +146,9 @@ def _set_priority(order: str, row: Mapping[str, Any], action: OrderAction) -> De
     """Set or remove the priority of an order, in all lists and in its batch."""
     first = action.kind == PRIORITY
     if bool(row.get("urgent")) == first:
-        return Decision(why=msg("order_actions.already_priority" if first else "order_actions.not_priority", order=order))
+        return Decision(
+            why=msg("order_actions.already_priority" if first else "order_actions.not_priority", order=order)
+        )
     return Decision(
         (LocalNote("urgent", order, "1" if first else ""),), OrderAction(REMOVE_PRIORITY if first else PRIORITY)
     )

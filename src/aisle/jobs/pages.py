@@ -348,8 +348,8 @@ def query_window(id_: str, name: str, args: Mapping[str, Any], first: int, size:
 def open_record(kind: str, key: str, label: str) -> Start | None:
     """Return the effect that opens a scanned product or location; None for other kinds."""
     if kind == PRODUCT:
-        return Start("lookup", {"product_number": key, "label": label})
-    return Start("browse", {"location_code": key}) if kind == LOCATION else None
+        return Start("look_up", {"product_number": key, "label": label})
+    return Start("locations", {"location_code": key}) if kind == LOCATION else None
 
 
 def hand_order_below(order: str) -> Close:

@@ -100,6 +100,14 @@ def excess_reason(
     """Return the message on excess of a pick: too many in hand, or (negative) not taken back from a location."""
     if excess > 0:
         args: dict[str, int | Decimal] = {"line": line, "picked": picked, "of": ordered, "left": excess}
-        return store_message("stored_reason.surplus_by", who=user, **args) if user else store_message("stored_reason.surplus", **args)
+        return (
+            store_message("stored_reason.surplus_by", who=user, **args)
+            if user
+            else store_message("stored_reason.surplus", **args)
+        )
     args = {"line": line, "picked": picked, "of": ordered, "moved": moved, "left": -excess}
-    return store_message("stored_reason.not_put_back_by", who=user, **args) if user else store_message("stored_reason.not_put_back", **args)
+    return (
+        store_message("stored_reason.not_put_back_by", who=user, **args)
+        if user
+        else store_message("stored_reason.not_put_back", **args)
+    )

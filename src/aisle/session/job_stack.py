@@ -212,7 +212,7 @@ class JobStack:
     def _is_refusal_for_home(self) -> bool:
         """Whether nobody nearer than home tells of movements that were refused after their job was over."""
         first, *above = (level.job.name for level in self.jobs)
-        return first == "home" and bool(above) and not {"move", "tasks"} & {*above}
+        return first == "home" and bool(above) and not {"move", "clearance_tasks"} & {*above}
 
     def _is_detour(self, index: int) -> bool:
         return self.jobs[index].job.name in DETOURS
@@ -370,7 +370,7 @@ def _is_journalled_event(stacked_job: StackedJob, event: Event, state: Any) -> b
     return True
 
 
-PAGE_BY_LETTER = {"h": "help", ".": "commands"}
+PAGE_BY_LETTER = {"h": "help", ".": "palette"}
 """The letters of the house, and the pages that they open."""
 
 HELP_CODE = "AISLE:HELP"

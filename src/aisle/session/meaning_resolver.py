@@ -78,11 +78,11 @@ def look_up_of(said: Meaning, raw: str) -> tuple[Start, Event] | None:
     if isinstance(said, Scan) and said.is_look_up:
         meaning = said.matches[0]
         if meaning.kind == LOCATION:
-            return Start("browse", {"location_code": meaning.key}), said
-        return Start("lookup", {"product_number": meaning.key} if meaning.kind == PRODUCT else {}), said
+            return Start("locations", {"location_code": meaning.key}), said
+        return Start("look_up", {"product_number": meaning.key} if meaning.kind == PRODUCT else {}), said
     if isinstance(said, Text | UnknownCode | RefusedInput) and raw.lstrip(" ")[:1] == "?":
         words = raw.strip(" ?")
-        return (Start("lookup", {"search": words}), Text(words)) if words else (Start("lookup", {}), Opened({}))
+        return (Start("look_up", {"search": words}), Text(words)) if words else (Start("look_up", {}), Opened({}))
     return None
 
 

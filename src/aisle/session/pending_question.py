@@ -267,7 +267,7 @@ def feed_or_search(stack: JobStack, meaning: Meaning, context: Context, reader: 
     if not reader.query("search", {"search": meaning.text, "size": 1})[1]:
         return outcome
     stack.jobs[:] = before
-    return stack.open(Start("lookup", {"search": meaning.text}), context)
+    return stack.open(Start("look_up", {"search": meaning.text}), context)
 
 
 _UNUSED_VERDICTS = (".unknown", "pick.waiting", "pick.answer_first", "pick.put_back_first")

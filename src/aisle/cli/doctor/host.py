@@ -170,6 +170,10 @@ def _last_verdict(path: Path) -> str | None:
             seen = json.loads(line)
         except ValueError:
             continue  # the first line of the tail, or an incomplete one
-        if isinstance(seen, dict) and seen.get("job") == "doctor" and str(seen.get("verdict")).startswith("doctor."):
+        if (
+            isinstance(seen, dict)
+            and seen.get("job") == "scanner_test"
+            and str(seen.get("verdict")).startswith("scanner_test.")
+        ):
             return str(seen["verdict"])
     return None

@@ -180,7 +180,11 @@ class ImmediateRequests:
         except (ClientError, SettingsError) as error:
             return {"how": "not_sent", "why": reason_of(error)}
         if isinstance(signed, NotSignedIn):
-            why = store_text(signed.message[:MAX_MESSAGE_LENGTH]) if signed.message else store_message("stored_reason.no_text")
+            why = (
+                store_text(signed.message[:MAX_MESSAGE_LENGTH])
+                if signed.message
+                else store_message("stored_reason.no_text")
+            )
             return {"how": "refused" if signed.has_too_many_attempts else "pin", "why": why}
         if not signed.is_supervisor:
             return {"how": "role", "why": ""}

@@ -139,7 +139,9 @@ class PushLoop:
             if op.op_id in self._running:
                 continue
             if op.keyed:
-                self._outbox.retry_later(op.op_id, store_message("stored_reason.courier_ended"), self._restart_retry_at(op))
+                self._outbox.retry_later(
+                    op.op_id, store_message("stored_reason.courier_ended"), self._restart_retry_at(op)
+                )
             else:
                 self._mark_in_doubt(op, store_message("stored_reason.courier_ended"))
 
@@ -308,7 +310,9 @@ class PushLoop:
         if not sent or features.idempotency or self._clock() - self._link.announced_at > KEYS_TRUST_S:
             return False
         self._outbox.postpone(
-            op.op_id, store_message("stored_reason.key_gone"), self._clock() + backoff_s(op.attempts + 1, self._random_source())
+            op.op_id,
+            store_message("stored_reason.key_gone"),
+            self._clock() + backoff_s(op.attempts + 1, self._random_source()),
         )
         return True
 
@@ -341,7 +345,9 @@ class PushLoop:
             self._outbox.postpone(op.op_id, reason, self._clock() + backoff_s(tries, self._random_source()))
             return
         del self._postponed[op.op_id]
-        self._ask_person(op, store_message("stored_reason.earlier_value_unknown", count=tries, why=read_message(reason)))
+        self._ask_person(
+            op, store_message("stored_reason.earlier_value_unknown", count=tries, why=read_message(reason))
+        )
 
     def _ask_person(self, op: Operation, reason: StoredMessage) -> None:
         """Hand the operation to a person."""
@@ -384,7 +390,10 @@ class PushLoop:
             case Outcome.ACCEPTED if is_empty_success(result, features) and self._events.needs_lookup(op):
                 evidence = {**self._outbox.get(op.op_id).evidence, EMPTY_RESPONSE: True}
                 self._outbox.mark_in_doubt(
-                    op.op_id, store_message("stored_reason.not_stated"), settling_s=self._settling_s(), evidence=evidence
+                    op.op_id,
+                    store_message("stored_reason.not_stated"),
+                    settling_s=self._settling_s(),
+                    evidence=evidence,
                 )
             case Outcome.ACCEPTED:
                 assert isinstance(result, Response)

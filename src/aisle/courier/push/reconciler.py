@@ -355,7 +355,10 @@ class Reconciler:
         elif not has_settled:
             self._outbox.record_lookup(op.op_id, evidence, self._next_lookup_at(op, began))
         elif decision.arrival in (ABSENT, PARTLY_FOUND) and _may_resend(op):
-            why, as_sent = store_message("stored_reason.absent" if decision.arrival == ABSENT else "stored_reason.partly"), None
+            why, as_sent = (
+                store_message("stored_reason.absent" if decision.arrival == ABSENT else "stored_reason.partly"),
+                None,
+            )
             if decision.arrival == PARTLY_FOUND and op.operation == UPDATE_ORDER:
                 # Rebased again, a picker's addition would count twice on lines that have arrived.
                 as_sent = {**op.body, "orders": _own_changes(op)}

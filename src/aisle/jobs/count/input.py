@@ -103,7 +103,9 @@ def remove_from_plan(state: CountState) -> PlanTurn:
         return summary.reply(state, WRONG, "count.nothing_to_undo")
     removed = next((each for each in state.plan if each.key == state.location), state.plan[-1])
     state = state._replace(plan=tuple(each for each in state.plan if each != removed), location="", first_row=0)
-    return summary.reply(state, GOOD, "count.removed_from_list", what=removed.label or removed.key, count=len(state.plan))
+    return summary.reply(
+        state, GOOD, "count.removed_from_list", what=removed.label or removed.key, count=len(state.plan)
+    )
 
 
 def start_plan(state: CountState) -> PlanTurn:

@@ -272,7 +272,11 @@ def _open_location(state: CountState, row: Mapping[str, Any] | None) -> Result:
         return _open_single_product(state)
     products = state.product_count
     id_ = (
-        "count.at_location" if products else "location.locations_unknown_at" if state.are_locations_unknown else "count.at_empty_location"
+        "count.at_location"
+        if products
+        else "location.locations_unknown_at"
+        if state.are_locations_unknown
+        else "count.at_empty_location"
     )
     return _report_begun(state, msg(id_, place=state.location, count=products))
 
@@ -305,7 +309,9 @@ def _open_product(state: CountState, row: Mapping[str, Any] | None, context: Con
     location_count = len({item.location for item in items if item.location})
     if location_count:
         state = summary.go_to_stop(state._replace(lines=items), 0)
-        return _report_begun(state, msg("count.product_locations", label=state.label, count=location_count, place=state.location))
+        return _report_begun(
+            state, msg("count.product_locations", label=state.label, count=location_count, place=state.location)
+        )
     state = state._replace(mode="place", product="", label="", lines=items)
     if match:
         return count_scan.scan_product(state, match, context)
@@ -320,7 +326,7 @@ def _handle_command(state: CountState, letter: str, context: Context) -> Result:
     if letter == "l" and state.phase in ("start", "count"):
         item = state.current_line
         args = {"location_code": state.location, "product_number": item.product if item else ""}
-        return Turn(state, (Start("loss", args),))
+        return Turn(state, (Start("adjust", args),))
     if state.phase == "start":
         return summary.undo_sent(state) if letter == "u" else _go_back(state)
     if state.phase == "list":
@@ -438,7 +444,7 @@ def _handle_choice(state: CountState, number: int, context: Context) -> Result:
         case "start" if number == 4:
             return Turn(state, (Start("exceptions", {"kind": "recounts"}),))
         case "start":
-            return Turn(state, (Start("loss", {}) if number == 1 else Start("count_log", {}),))
+            return Turn(state, (Start("adjust", {}) if number == 1 else Start("my_entries", {}),))
         case "missing":
             return summary.answer_missing(state, number, context)
         case "summary":

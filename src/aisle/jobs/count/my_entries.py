@@ -106,7 +106,9 @@ def entry_choices(state: MyEntriesState) -> tuple[Msg, ...]:
     """Return the choices on the page of an entry."""
     if state.entry is None or not state.entry.can_be_undone:
         return ()
-    return (msg("my_entries.confirm_undo"), msg("my_entries.keep")) if state.is_asking_undo else (msg("my_entries.undo"),)
+    return (
+        (msg("my_entries.confirm_undo"), msg("my_entries.keep")) if state.is_asking_undo else (msg("my_entries.undo"),)
+    )
 
 
 def _list_view(state: MyEntriesState) -> ListView:
@@ -116,7 +118,7 @@ def _list_view(state: MyEntriesState) -> ListView:
     text = state.typed or state.search
     return pages.list_view(
         state,
-        "count_log",
+        "my_entries",
         label,
         msg("my_entries.prompt"),
         (msg("head.product"), msg("head.state"), msg("head.counted"), msg("head.location"), msg("head.time")),
@@ -151,7 +153,9 @@ def _state_message(entry: Entry) -> Msg:
 
 
 def _entry_step(state: MyEntriesState, entry: Entry) -> Step:
-    lines = [Line("place", msg("count.location", place=entry.location) if entry.location else msg("count.without_location"))]
+    lines = [
+        Line("place", msg("count.location", place=entry.location) if entry.location else msg("count.without_location"))
+    ]
     lines += [Line("product", raw(entry.label)), Line("quantity", _format_amount(entry))]
     if entry.why:
         lines.append(Line("note", read_message(entry.why)))
@@ -182,8 +186,8 @@ Result = Turn[MyEntriesState]
 class MyEntriesJob(Job[MyEntriesState]):
     """Job for today's log."""
 
-    name = "count_log"
-    steps: tuple[str, ...] = ("count_log", "my_entries.entry", "my_entries.undo")
+    name = "my_entries"
+    steps: tuple[str, ...] = ("my_entries", "my_entries.entry", "my_entries.undo")
     version = 2
     journalled = True
 
@@ -206,13 +210,13 @@ class MyEntriesJob(Job[MyEntriesState]):
     def step_name(self, state: MyEntriesState) -> str:
         """Return the step: the list, one entry, or the question about it."""
         if state.entry is None:
-            return "count_log"
+            return "my_entries"
         return "my_entries.undo" if state.is_asking_undo else "my_entries.entry"
 
     def handle(self, state: MyEntriesState, event: Event, context: Context) -> Result:
         """Handle an event: scans and text filter, cursor keys mark, a number opens an entry."""
         match event:
-            case Rows("count_log", rows, _):
+            case Rows("my_entries", rows, _):
                 return pages.handle_rows(
                     state, event, tuple(_parse_entry(row, context) for row in rows), context, _query
                 )
@@ -244,12 +248,12 @@ def _query(state: MyEntriesState, context: Context) -> Query:
         "first": state.first,
         "size": page_size(context),
     }
-    return Query("count_log", "count_log", args, is_live=True)
+    return Query("my_entries", "my_entries", args, is_live=True)
 
 
 def _query_entry(entry: Entry, context: Context) -> Query:
     """Return the query for the open entry; it is part of the journal, so the page is open after a restart."""
-    return Query("entry", "count_log", {"key": entry.key, "now": context.now})
+    return Query("entry", "my_entries", {"key": entry.key, "now": context.now})
 
 
 def _refresh(state: MyEntriesState, context: Context) -> tuple[Query, ...]:

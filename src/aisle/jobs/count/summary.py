@@ -118,7 +118,9 @@ def next_question(state: CountState, context: Context) -> Result:
     state = state._replace(lines=items)
     if any(item.needs_recount for item in items):
         state = state._replace(phase="recount")
-        return reply(state, ASK, "count.recount_needed", label=count_state.label_with_pools(state, state.question_index))
+        return reply(
+            state, ASK, "count.recount_needed", label=count_state.label_with_pools(state, state.question_index)
+        )
     return ask_summary(state) if state.differing_lines else send_count(state, context)
 
 

@@ -135,7 +135,11 @@ def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
         return quantities.other_choice_text(Match(choice.kind, choice.key, label))
     if not is_number:
         return msg("count.choice_next", label=label)
-    return msg("count.choice_location", label=label) if choice.kind == "place" else msg("count.choice_product", label=label)
+    return (
+        msg("count.choice_location", label=label)
+        if choice.kind == "place"
+        else msg("count.choice_product", label=label)
+    )
 
 
 def _title(state: CountState) -> Msg:
@@ -186,7 +190,9 @@ def _count(state: CountState) -> Step:
             Line("quantity", _quantity_text(state, item)),
         ]
     elif not state.lines:
-        lines.append(Line("note", msg("location.locations_unknown" if state.are_locations_unknown else "count.note_empty")))
+        lines.append(
+            Line("note", msg("location.locations_unknown" if state.are_locations_unknown else "count.note_empty"))
+        )
     elif state.is_blind:
         lines.append(Line("note", msg("count.note_blind")))
     elif not state.has_unread_lines and not any(item.is_missing for item in state.lines):

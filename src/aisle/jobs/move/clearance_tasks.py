@@ -85,7 +85,7 @@ def list_view(state: ClearanceTasksState) -> ListView:
     """Return the list, with locations in walking order."""
     return pages.list_view(
         state,
-        "tasks",
+        "clearance_tasks",
         msg("clearance_tasks.title_of", tag=state.tag) if state.tag else msg("clearance_tasks.title"),
         msg("clearance_tasks.prompt"),
         (
@@ -128,8 +128,8 @@ Result = Turn[ClearanceTasksState]
 class ClearanceTasksJob(Job[ClearanceTasksState]):
     """Job for the list of clearance tasks."""
 
-    name = "tasks"
-    steps: tuple[str, ...] = ("tasks",)
+    name = "clearance_tasks"
+    steps: tuple[str, ...] = ("clearance_tasks",)
     version = 1
     journalled = False
 
@@ -161,7 +161,7 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
                 return Turn(state, (*_refresh(state, context), Refresh("assignments")))
             case Rows("clearing", (row, *_), _):
                 return Turn(state._replace(lists_tasks=bool(row["listed"]), is_loaded=bool(row["heard"])))
-            case Rows("tasks", rows, _):
+            case Rows("clearance_tasks", rows, _):
                 return pages.handle_rows(state, event, tuple(parse_task_row(row) for row in rows), context, _query)
             case Rows("refused" | "refused_before"):
                 reported, verdict = refusals.report_refused_moves(state.reported_refusals, event, context.user)
@@ -191,7 +191,10 @@ def _refresh(state: ClearanceTasksState, context: Context) -> tuple[Effect, ...]
 
 def _query(state: ClearanceTasksState, context: Context) -> Query:
     return Query(
-        "tasks", "assignments", {"tag": state.tag, "first": state.first, "size": page_size(context)}, is_live=True
+        "clearance_tasks",
+        "assignments",
+        {"tag": state.tag, "first": state.first, "size": page_size(context)},
+        is_live=True,
     )
 
 

@@ -432,7 +432,11 @@ def _next_on_cart(state: MoveState) -> Result:
     index = (state.current_index + 1) % len(state.in_hand)
     part = state.in_hand[index]
     return reply(
-        state._replace(current_index=index, portion=ZERO), INFO, "move.current_goods", label=part.label, quantity=part.quantity
+        state._replace(current_index=index, portion=ZERO),
+        INFO,
+        "move.current_goods",
+        label=part.label,
+        quantity=part.quantity,
     )
 
 

@@ -169,7 +169,7 @@ class PickJob(Job[PickState]):
         """Return the accepted inputs: a quantity for the stop scanned last, choices where some are offered."""
         take, choices = state.current_line, offered_choices.open_choices(state)
         letters = (
-            ("nsu" if take is not None and state.phase == "walk" else "u")
+            ("nsu" if take is not None and state.phase == "picking" else "u")
             + ("i" if pick_view.customer_notes(state) else "")
             + ("w" if state.is_postponed else "")
         )
@@ -333,7 +333,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             goods.order == key for goods in state.to_return
         ):
             return Turn(state, pick_orders.query_orders((key,), refresh=False))
-        case Closed("short", answer) if answer:
+        case Closed("shortage", answer) if answer:
             return _apply_shortage(state, answer, context)
         case Closed("count", answer) if answer:
             after = pick_state.add_undo_step(state, count_step(answer))
@@ -475,7 +475,7 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
     )
     match choice.kind:
         case "look_up":
-            return Turn(state, (Start("lookup", {"product_number": choice.key}),))
+            return Turn(state, (Start("look_up", {"product_number": choice.key}),))
         case "leave_for":
             close = Close(start=Start("pick", {"order_number": choice.key}))
             return Turn(state, (*pick_claim.release_unpicked(state, context.store), close))
@@ -532,7 +532,7 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
             queries = pick_orders.query_orders(each.order for each in removed.state.totes if not each.has_lines)
             return removed._replace(effects=(*removed.effects, *queries))
         case "finish":
-            return Turn(state, (Start("act", {"orders": [choice.key], "kind": "finish"}),))
+            return Turn(state, (Start("order_actions", {"orders": [choice.key], "kind": "finish"}),))
         case "later":
             return Turn(state, (pick_given.query_assigned(context),), Verdict(INFO, msg("pick.dropped")))
         case "go_on":

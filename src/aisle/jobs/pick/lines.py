@@ -165,7 +165,9 @@ def _picked_message(
     else:
         added = [(after.lines[index].order, picked - before.lines[index].picked) for index, picked in changes.items()]
         more = sum((quantity for _, quantity in added), Decimal(0))
-        text = msg("pick.picked_for_totes", label=label, quantity=more, totes=pick_state.quantities_by_tote(after, added))
+        text = msg(
+            "pick.picked_for_totes", label=label, quantity=more, totes=pick_state.quantities_by_tote(after, added)
+        )
     if after.is_done:
         lacking = sum(take.is_closed for take in after.lines)
         id_ = "pick.batch_picked_with_shortage" if lacking else "pick.batch_all_picked"
@@ -224,7 +226,9 @@ def _set_checked_quantity(state: PickState, value: Decimal, context: Context) ->
         choices = [PickChoice("set", take.product, quantity=value)]
         if value and value <= rest:
             choices.append(PickChoice("set", take.product, quantity=done + value))
-        return reject_input(state, "pick.fewer_than_picked", *choices, label=take.label, quantity=value, done=done, of=of)
+        return reject_input(
+            state, "pick.fewer_than_picked", *choices, label=take.label, quantity=value, done=done, of=of
+        )
     return set_quantity(state, value, context)
 
 
@@ -314,7 +318,7 @@ def start_shortage(state: PickState) -> Result:
         "decimal": take.allows_decimals,
         "unit": take.unit,
     }
-    return Turn(state._replace(choices=()), (Start("short", args),))
+    return Turn(state._replace(choices=()), (Start("shortage", args),))
 
 
 def apply_shortage(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:

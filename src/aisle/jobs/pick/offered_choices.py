@@ -155,7 +155,11 @@ def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> T
     choices = tuple(
         PickChoice(PICKED_FROM, location, label, pool, quantity, product=first.product) for location, pool in locations
     )
-    text = msg("pick.which_location", label=label, quantity=quantity) if quantity else msg("pick.weigh_which_location", label=label)
+    text = (
+        msg("pick.which_location", label=label, quantity=quantity)
+        if quantity
+        else msg("pick.weigh_which_location", label=label)
+    )
     return Turn(state._replace(choices=choices), (), Verdict(ASK, text))
 
 

@@ -114,13 +114,15 @@ def report_reopened(state: PickState, order: str, row: Mapping[str, Any]) -> Cha
         return Turn(state)
     goods = tuple(each._replace(reason=REJECTED_REOPENED) if each in mine else each for each in state.to_return)
     count = sum((each.quantity for each in mine), Decimal(0))
-    return Turn(state._replace(to_return=goods), (), Verdict(INFO, msg("pick.reopened_order", order=order, count=count)))
+    return Turn(
+        state._replace(to_return=goods), (), Verdict(INFO, msg("pick.reopened_order", order=order, count=count))
+    )
 
 
 def _raise_priority(turn: ChangeTurn, tote: Tote, row: Mapping[str, Any]) -> ChangeTurn:
     """Move the order's stops to the front, or back; the stop on the screen is finished first."""
     state = pick_state.with_tote(turn.state, tote)
-    state = pick_state.with_lines(state, state.lines) if state.phase == "walk" else state
+    state = pick_state.with_lines(state, state.lines) if state.phase == "picking" else state
     if pick_state.is_order_picked(state, tote.order):
         return turn._replace(state=state)
     text = msg("pick.no_priority", order=tote.order)
@@ -325,7 +327,7 @@ def start_when_ready(state: PickState) -> Result:
     if not state.totes or not all(tote.has_lines for tote in state.totes):
         return Turn(state)
     lines = state.lines
-    start = pick_state.with_lines(state._replace(phase="walk", lines=(), current_index=-1), lines)
+    start = pick_state.with_lines(state._replace(phase="picking", lines=(), current_index=-1), lines)
     open_ = [take for take in start.lines if take.is_open]
     if is_nothing_picked(start.lines):
         text = msg("pick.nothing_picked", lines=len(start.lines))

@@ -124,7 +124,9 @@ def put_down(state: PickState, location: str, context: Context, *, includes_othe
         return take_over.put_down_for_others(state, location, context)
     in_hand = goods_in_hand.pieces_in_hand(state, state.only_order)
     if in_hand and not includes_others and not goods_in_hand.has_goods_to_put_down(state, state.only_order):
-        return reject_input(state, "pick.goods_of_others", PickChoice("put_others", location), place=location, count=in_hand)
+        return reject_input(
+            state, "pick.goods_of_others", PickChoice("put_others", location), place=location, count=in_hand
+        )
     down, writes = pick_write.put_down_goods(
         state, location, context.store, context.user, includes_others=includes_others
     )

@@ -100,7 +100,7 @@ class ShortageState(NamedTuple):
     missing: Decimal = Decimal(0)
     unit: str = ""
     """Unit of a measured quantity; empty for pieces."""
-    phase: str = "ways"
+    phase: str = "choices"
     """`ways` for the choices; to reject: `which` order where there are several, and `why`."""
     order: str = ""
     """Order to be rejected."""
@@ -132,7 +132,7 @@ class ShortageState(NamedTuple):
     @property
     def own_choices(self) -> tuple[Any, ...]:
         """Choices of the page itself, by number; an offer that a scan led to comes after them."""
-        return {"ways": self.choices, "which": self.orders, "why": self.reasons}[self.phase]
+        return {"choices": self.choices, "which_order": self.orders, "which_reason": self.reasons}[self.phase]
 
     @property
     def is_rejection_asked(self) -> bool:
@@ -140,17 +140,21 @@ class ShortageState(NamedTuple):
         return self.offered is not None and self.offered.kind == "reject"
 
 
-PROMPTS = {"ways": "shortage.prompt", "which": "shortage.prompt_which", "why": "shortage.prompt_reason"}
+PROMPTS = {
+    "choices": "shortage.prompt",
+    "which_order": "shortage.prompt_which",
+    "which_reason": "shortage.prompt_reason",
+}
 """Prompt of each phase."""
 
 
 def shortage_view(state: ShortageState) -> DetailView:
     """Return the page of the current phase."""
     blocks: tuple[Block, ...] = () if state.is_rejection_asked else (_question_block(state),)
-    if state.phase == "ways":
+    if state.phase == "choices":
         blocks = (_choice_block(state), nearby_block(state.nearby, state.product_details), *_other_blocks(state))
     return DetailView(
-        name=f"short.{state.phase}",
+        name=f"shortage.{state.phase}",
         title=_title(state),
         prompt=msg("shortage.prompt_asked" if state.offered else PROMPTS[state.phase]),
         lines=tuple(_lines(state)),
@@ -162,7 +166,7 @@ def shortage_view(state: ShortageState) -> DetailView:
 
 
 def _title(state: ShortageState) -> Msg:
-    if state.phase == "why":
+    if state.phase == "which_reason":
         return msg("shortage.title_reject", order=state.order)
     return msg("shortage.title_location", place=state.location) if state.location else msg("shortage.title")
 
@@ -178,7 +182,7 @@ def _offered_text(state: ShortageState, choice: ShortageChoice) -> Msg:
 
 def _lines(state: ShortageState) -> list[Line]:
     lines = [Line("product", raw(state.label)), Line("quantity", _missing_text(state))]
-    if state.phase != "ways":
+    if state.phase != "choices":
         return lines
     parts = [part for part in (_nearby_text(state), _delivery_text(state)) if part]
     if parts:
@@ -212,7 +216,12 @@ def _delivery_text(state: ShortageState) -> Msg | None:
         delivery = state.deliveries[0]
         if delivery.day is None:
             return msg("look_up.expected_with", quantity=known_number(delivery.quantity), order=delivery.order)
-        return msg("shortage.expected_delivery_on", quantity=known_number(delivery.quantity), order=delivery.order, day=delivery.day)
+        return msg(
+            "shortage.expected_delivery_on",
+            quantity=known_number(delivery.quantity),
+            order=delivery.order,
+            day=delivery.day,
+        )
     return (
         msg("shortage.expected_delivery", at=state.product_details.next_delivery)
         if state.product_details and state.product_details.next_delivery
@@ -232,7 +241,9 @@ def _choice_block(state: ShortageState) -> Block:
 def _choice_row(state: ShortageState, choice: ShortageChoice) -> Cells:
     if choice.kind == "reject":
         return (
-            msg("shortage.choice_reject", order=state.orders[0]) if len(state.orders) == 1 else msg("shortage.choice_reject_one"),
+            msg("shortage.choice_reject", order=state.orders[0])
+            if len(state.orders) == 1
+            else msg("shortage.choice_reject_one"),
         )
     if choice.kind == "reason":
         return (raw(next(reason.text for reason in state.reasons if reason.code == choice.key)),)
@@ -266,7 +277,7 @@ def _order_text(need: OrderShortage) -> Msg:
 
 def _question_block(state: ShortageState) -> Block:
     """Return the orders to choose from, or the reasons."""
-    if state.phase == "which":
+    if state.phase == "which_order":
         first = {need.order: need for need in reversed(state.needs)}
         rows: tuple[Cells, ...] = tuple((_order_text(first[order]),) for order in state.orders)
         title = msg("shortage.orders")
@@ -285,7 +296,7 @@ Result = Turn[ShortageState]
 class ShortageJob(Job[ShortageState]):
     """Job from the report of a shortage to its result."""
 
-    name = "short"
+    name = "shortage"
     steps: tuple[str, ...] = ("shortage.choices", "shortage.which_order", "shortage.which_reason")
     version = 3
     journalled = True
@@ -302,7 +313,10 @@ class ShortageJob(Job[ShortageState]):
             else (*state.own_choices, *((state.offered,) if state.offered else ()))
         )
         return Accepts(
-            choices=state.choice_count, command_letters="np", typed_only=state.phase == "why", choice_values=values
+            choices=state.choice_count,
+            command_letters="np",
+            typed_only=state.phase == "which_reason",
+            choice_values=values,
         )
 
     def prefers(self, state: ShortageState) -> tuple[str, ...]:
@@ -315,7 +329,7 @@ class ShortageJob(Job[ShortageState]):
 
     def step_name(self, state: ShortageState) -> str:
         """Return one of `steps`."""
-        return f"short.{state.phase}"
+        return f"shortage.{state.phase}"
 
     def view(self, state: ShortageState) -> DetailView:
         """Return the page of the current phase."""
@@ -445,13 +459,13 @@ def _handle_choice(state: ShortageState, choice: int) -> Result:
     offered, state = state.offered, state._replace(offered=None)
     if offered and (offered.kind == "reject" or choice > len(state.own_choices)):
         if offered.kind == "product":
-            return Turn(state, (Start("lookup", {"product_number": offered.key}),))
+            return Turn(state, (Start("look_up", {"product_number": offered.key}),))
         if offered.kind == "reject":
             return _answer_rejected(state, next(reason for reason in state.reasons if reason.code == offered.key))
         return _answer_other_location(state, offered.key, _pool_at_location(state, offered.key))
-    if state.phase == "which":
+    if state.phase == "which_order":
         return _ask_reason(state._replace(order=state.orders[choice - 1]))
-    if state.phase == "why":
+    if state.phase == "which_reason":
         return _ask_rejection(state, state.reasons[choice - 1])
     offered = state.choices[choice - 1]
     if offered.kind == "place":
@@ -459,12 +473,12 @@ def _handle_choice(state: ShortageState, choice: int) -> Result:
     if offered.kind == "reason":
         return _answer_short(state, next(reason for reason in state.reasons if reason.code == offered.key))
     if len(state.orders) > 1:
-        return _reply(state._replace(phase="which", page=0), INFO, "shortage.which_order")
+        return _reply(state._replace(phase="which_order", page=0), INFO, "shortage.which_order")
     return _ask_reason(state._replace(order=state.orders[0]))
 
 
 def _ask_reason(state: ShortageState) -> Result:
-    return _reply(state._replace(phase="why", page=0), INFO, "shortage.which_reason", order=state.order)
+    return _reply(state._replace(phase="which_reason", page=0), INFO, "shortage.which_reason", order=state.order)
 
 
 def _ask_rejection(state: ShortageState, reason: Reason) -> Result:
@@ -480,7 +494,7 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
         return Turn(state, (Close(event_for_below=scan),))
     location = next((match for match in matches if match.kind == LOCATION), None)
     first = matches[0]
-    if location and state.phase == "ways":
+    if location and state.phase == "choices":
         return _choose_location(state, location.key)
     if location:
         return _reply(state, WRONG, "shortage.answer_first", what=location.key)
@@ -535,8 +549,8 @@ def _go_back(state: ShortageState) -> Result:
     """Go back one question; from the first one close the page without a result."""
     if state.offered:
         return _reply(state._replace(offered=None), INFO, "session.dropped")
-    if state.phase == "why" and len(state.orders) > 1:
-        return _reply(state._replace(phase="which", order="", page=0), INFO, "shortage.which_order")
-    if state.phase != "ways":
-        return _reply(state._replace(phase="ways", order="", page=0), INFO, "session.dropped")
+    if state.phase == "which_reason" and len(state.orders) > 1:
+        return _reply(state._replace(phase="which_order", order="", page=0), INFO, "shortage.which_order")
+    if state.phase != "choices":
+        return _reply(state._replace(phase="choices", order="", page=0), INFO, "session.dropped")
     return _reply(state, INFO, "shortage.left", Close())

@@ -12,7 +12,7 @@ from typing import Any
 
 from aisle.jobs import message
 from aisle.jobs.claims import Claim, is_later, parse_claim
-from aisle.jobs.job import Close, Context, Effect, Query, Resolve, Turn, Write
+from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, Write
 from aisle.jobs.message import read_message
 from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state
 from aisle.jobs.pick import operations as pick_write
@@ -479,4 +479,4 @@ def _parse_surplus(state: PickState, row: Mapping[str, Any]) -> list[tuple[Goods
 
 def resolve_surplus(state: PickState) -> tuple[Effect, ...]:
     """Return the effects that resolve surplus operations, because the goods are put back."""
-    return tuple(Resolve(goods.op_id, "by_hand", "put back") for goods in state.to_return if goods.op_id)
+    return tuple(Resolve(goods.op_id, CLOSED_BY_HAND, "put back") for goods in state.to_return if goods.op_id)

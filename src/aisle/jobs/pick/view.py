@@ -283,7 +283,8 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
         return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
     if choice.kind in quantities.RECORD_CHOICES:
         return msg(
-            "count.choice_location" if choice.kind == "is_location" else "count.choice_product", label=choice.label or choice.key
+            "count.choice_location" if choice.kind == "is_location" else "count.choice_product",
+            label=choice.label or choice.key,
         )
     if choice.kind == offered_choices.PICKED_FROM:
         return msg("pick.choice_picked_at", place=choice.key)
@@ -365,7 +366,11 @@ def _nothing_picked(state: PickState) -> Msg:
 def leave_verdict(state: PickState) -> Verdict:
     """Return the verdict on leaving the orders."""
     if state.to_return:
-        id_ = "pick.left_with_goods_no_location" if any(goods.is_unassigned for goods in state.to_return) else "pick.left_with_goods"
+        id_ = (
+            "pick.left_with_goods_no_location"
+            if any(goods.is_unassigned for goods in state.to_return)
+            else "pick.left_with_goods"
+        )
         return Verdict(INFO, msg(id_, count=goods_in_hand.quantity_to_return(state)))
     if state.phase == "wait" and not state.is_batch:
         return Verdict(INFO, msg("pick.left_unopened", order=state.order))
@@ -447,7 +452,9 @@ def _return_step(state: PickState) -> Step:
         choices=_choice_texts(state),
         choice_letters=offered_choices.choice_letters(state),
         key_hints=_back_hints(),
-        upcoming_title=msg("pick.upcoming_goods_for_others" if any(map(_is_for_others, state.to_return)) else "pick.upcoming_returns"),
+        upcoming_title=msg(
+            "pick.upcoming_goods_for_others" if any(map(_is_for_others, state.to_return)) else "pick.upcoming_returns"
+        ),
     )
 
 

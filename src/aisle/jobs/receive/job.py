@@ -497,7 +497,7 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
         case quantities.DROP_QUANTITY:
             return receive_take.drop_goods(before)
         case "find":
-            return Turn(state, (Start("lookup", {"search": choice.key}),))
+            return Turn(state, (Start("look_up", {"search": choice.key}),))
         case "aside":
             return receive_take.set_aside(state, choice.key, choice.label or choice.key, context)
         case "other":

@@ -351,7 +351,9 @@ def _goods_lines(state: ReceiveState) -> tuple[Shown, ...]:
     if not state.delivery_number:
         return (Shown("note", msg("receive.note_which")),)
     destination = (
-        msg("receive.to_location", place=state.receiving_location) if state.receiving_location else msg("receive.to_stock")
+        msg("receive.to_location", place=state.receiving_location)
+        if state.receiving_location
+        else msg("receive.to_stock")
     )
     if state.choices and state.pending_scan and state.phase == "goods":
         pending = state.pending_scan
@@ -364,7 +366,9 @@ def _goods_lines(state: ReceiveState) -> tuple[Shown, ...]:
         place_text = msg("receive.unpacking", code=state.container) if state.container else destination
         return (Shown("place", place_text), Shown("note", note))
     lines = [
-        Shown("place", msg("receive.goes_to", place=item.suggested_location) if item.suggested_location else destination)
+        Shown(
+            "place", msg("receive.goes_to", place=item.suggested_location) if item.suggested_location else destination
+        )
     ]
     lines += [Shown("product", raw(item.label)), Shown("quantity", _quantity_text(state, item))]
     order = next((line.order for line in lines_with_product(state, item.product) if line.order), "")

@@ -53,18 +53,18 @@ from aisle.scan.meaning import (
 MENU_TEXTS = ("home.pick", "home.look_up", "home.locations", "home.count", "home.move", "home.batch", "home.more")
 """Message ids of the menu; the last entry turns to the next menu page."""
 
-MENU_JOBS = {2: "lookup", 3: "browse", 4: "count", 5: "move", 6: "walk"}
+MENU_JOBS = {2: "look_up", 3: "locations", 4: "count", 5: "move", 6: "batch"}
 """Jobs by menu number; 1 picks the order at the cursor, or the first one."""
 
-LETTER_EFFECTS: Mapping[str, Effect] = {"d": Start("doubts", {}), "o": SignOut(), "q": Quit()}
+LETTER_EFFECTS: Mapping[str, Effect] = {"d": Start("unconfirmed", {}), "o": SignOut(), "q": Quit()}
 
 MORE_MENU: tuple[tuple[Msg, Effect], ...] = (
-    (msg("home.unconfirmed"), Start("doubts", {})),
+    (msg("home.unconfirmed"), Start("unconfirmed", {})),
     (msg("home.receive"), Start("receive", {})),
     (msg("home.orders"), Start("orders", {})),
     (msg("home.exceptions"), Start("exceptions", {})),
-    (msg("home.log"), Start("logs", {})),
-    (msg("home.scanner_test"), Start("doctor", {})),
+    (msg("home.log"), Start("log", {})),
+    (msg("home.scanner_test"), Start("scanner_test", {})),
     (msg("home.sign_out"), SignOut()),
     (msg("home.quit"), Quit()),
 )
@@ -79,7 +79,7 @@ STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.change_store"), Start("stores", {"change": True})),
     (msg("home.today"), Start("today", {})),
     (msg("home.clearance"), Start("clearance", {})),
-    (msg("home.clearance_tasks"), Start("tasks", {})),
+    (msg("home.clearance_tasks"), Start("clearance_tasks", {})),
     (msg("home.pin"), Start("pin", {})),
 )
 """Third menu page, about the store and its chain; new entries are appended."""
@@ -207,7 +207,10 @@ def _delivery_hints(state: HomeState) -> tuple[KeyHint, ...]:
     if not state.partly_received:
         return ()
     count = len(state.partly_received)
-    one, many = msg("home.partly_received", delivery=state.partly_received[0]), msg("home.partly_received_many", count=count)
+    one, many = (
+        msg("home.partly_received", delivery=state.partly_received[0]),
+        msg("home.partly_received_many", count=count),
+    )
     return (KeyHint("r", one if count == 1 else many),)
 
 
@@ -224,7 +227,9 @@ def _due_text(order: OpenOrderRow) -> Msg:
     if order.abandoned_at:
         return msg("home.abandoned_by", who=order.claimed_by, at=order.abandoned_at, due=due)
     if order.is_claimed:
-        return msg("home.claimed_by", who=order.claimed_by, due=due) if order.claimed_by else msg("home.claimed", due=due)
+        return (
+            msg("home.claimed_by", who=order.claimed_by, due=due) if order.claimed_by else msg("home.claimed", due=due)
+        )
     if order.not_put_down:
         return msg("home.not_put_down", count=order.not_put_down, due=due)
     if order.assigned_by:
@@ -279,7 +284,7 @@ class HomeJob(Job[HomeState]):
             case Opened() | Closed() | Changed("order" | "outbox" | "delivery") | Resumed():
                 state = state._replace(signed_in_at=state.signed_in_at or context.now)
                 return self._refresh_all(
-                    state, context, moved=isinstance(event, Closed) and event.job in ("move", "tasks")
+                    state, context, moved=isinstance(event, Closed) and event.job in ("move", "clearance_tasks")
                 )
             case TypedText(text):
                 listed = pages.with_typed_search(state, text, "doqru", len(MENU_PAGES[state.menu_page]))
@@ -356,8 +361,8 @@ class HomeJob(Job[HomeState]):
             name = match.label or match.key
             return Turn(_reset(state), (SignIn(match.key, name),), Verdict(GOOD, msg("sign_in.done", name=name)))
         if match.kind == PRODUCT:
-            return Turn(_reset(state), (Start("lookup", {"product_number": match.key, "label": match.label}),))
-        return Turn(_reset(state), (Start("browse", {"location_code": match.key}),))
+            return Turn(_reset(state), (Start("look_up", {"product_number": match.key, "label": match.label}),))
+        return Turn(_reset(state), (Start("locations", {"location_code": match.key}),))
 
     def _refresh_list(self, state: HomeState, context: Context) -> Result:
         return Turn(state, (_query(state, context),))
@@ -388,7 +393,7 @@ class HomeJob(Job[HomeState]):
             return self._refresh_list(_reset(state)._replace(unconfirmed=state.unconfirmed), context)._replace(
                 verdict=verdict
             )
-        return Turn(_reset(state), (Start("lookup", {"search": state.search}),))
+        return Turn(_reset(state), (Start("look_up", {"search": state.search}),))
 
     def _move_cursor(self, state: HomeState, key: str, context: Context) -> Result:
         if key == "enter":
@@ -484,9 +489,7 @@ def _report_reopened(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> R
     row = rows[0] if rows else {}
     if not row or row.get("is_rejected") or not row.get("is_active", True):
         return Turn(state)
-    return Turn(
-        state._replace(rejected_order=""), (), Verdict(INFO, msg("home.reopened", order=state.rejected_order))
-    )
+    return Turn(state._replace(rejected_order=""), (), Verdict(INFO, msg("home.reopened", order=state.rejected_order)))
 
 
 def _run_effect(state: HomeState, effect: Effect, context: Context, is_confirmed: bool) -> Result:

@@ -90,8 +90,8 @@ Result = Turn[PaletteState]
 class PaletteJob(Job[PaletteState]):
     """Job for the list of commands, above any other job."""
 
-    name = "commands"
-    steps: tuple[str, ...] = ("commands",)
+    name = "palette"
+    steps: tuple[str, ...] = ("palette",)
     version = 1
     journalled = False
 

@@ -185,9 +185,12 @@ _CONTROL_NAMES: Final = {
 """Names of control characters."""
 
 SYMBOLOGY_NAMES: Final = {
-    "A": "scanner_test.symbol_39", "C": "scanner_test.symbol_128", "C1": "scanner_test.symbol_gs1_128", "E": "scanner_test.symbol_ean",
-    "E3": "scanner_test.symbol_add_on", "E4": "scanner_test.symbol_ean_8", "F": "scanner_test.symbol_codabar", "G": "scanner_test.symbol_93",
-    "I": "scanner_test.symbol_itf", "L": "scanner_test.symbol_pdf", "Q": "scanner_test.symbol_qr", "Q3": "scanner_test.symbol_gs1_qr",
+    "A": "scanner_test.symbol_39", "C": "scanner_test.symbol_128", "C1": "scanner_test.symbol_gs1_128",
+    "E": "scanner_test.symbol_ean",
+    "E3": "scanner_test.symbol_add_on", "E4": "scanner_test.symbol_ean_8", "F": "scanner_test.symbol_codabar",
+    "G": "scanner_test.symbol_93",
+    "I": "scanner_test.symbol_itf", "L": "scanner_test.symbol_pdf", "Q": "scanner_test.symbol_qr",
+    "Q3": "scanner_test.symbol_gs1_qr",
     "d": "scanner_test.symbol_matrix", "d2": "scanner_test.symbol_gs1_matrix", "e": "scanner_test.symbol_databar",
     "z": "scanner_test.symbol_aztec", "J": "scanner_test.symbol_dotcode", "J1": "scanner_test.symbol_gs1_dotcode",
     "X": "scanner_test.symbol_other",
@@ -232,11 +235,13 @@ def page_view(state: ScannerTestState) -> DetailView:
     if earlier:
         blocks.append(Block(msg("scanner_test.earlier_inputs"), tuple(_earlier_row(each) for each in earlier)))
     blocks.append(Block(msg("scanner_test.terminal"), _terminal_rows(state)))
-    blocks.append(Block(msg("scanner_test.sample_signs"), (tuple(raw(text) for text in (SAMPLE_SIGNS, to_ascii(SAMPLE_SIGNS))),)))
+    blocks.append(
+        Block(msg("scanner_test.sample_signs"), (tuple(raw(text) for text in (SAMPLE_SIGNS, to_ascii(SAMPLE_SIGNS))),))
+    )
     words = tuple(msg(word) for _, word in STYLE_SAMPLES)
     blocks.append(Block(msg("scanner_test.styles"), (words,), cell_styles=tuple(style for style, _ in STYLE_SAMPLES)))
     return DetailView(
-        name="doctor",
+        name="scanner_test",
         title=msg("scanner_test.title"),
         prompt=msg("scanner_test.prompt_open") if state.typed_length >= MIN_UNENDED else msg("scanner_test.prompt"),
         lines=_input_lines(last[0]) if last else (Line("note", msg("scanner_test.note")),),
@@ -323,8 +328,8 @@ Result = Turn[ScannerTestState]
 class ScannerTestJob(Job[ScannerTestState]):
     """Job that tests a scanner on a page of its own."""
 
-    name = "doctor"
-    steps: tuple[str, ...] = ("doctor",)
+    name = "scanner_test"
+    steps: tuple[str, ...] = ("scanner_test",)
     version = 1
     journalled = False
     raw_input = True

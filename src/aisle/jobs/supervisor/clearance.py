@@ -101,7 +101,7 @@ MIN_CONFIRMATION = 5
 class ClearanceRequestState(NamedTuple):
     """State of one clearance request."""
 
-    phase: str = "sure"
+    phase: str = "confirm"
     """`sure`, `wait` or `done`."""
     tag: str = ""
     categories: tuple[str, ...] = ()
@@ -186,7 +186,11 @@ def result_choices(state: ClearanceRequestState) -> tuple[Msg, ...]:
     """Return the choices of the last page."""
     if state.phase != "done":
         return ()
-    return (msg("clearance_request.show_tasks"),) if state.outcome == "done" else (msg("clearance_request.show_tasks"), msg("clearance_request.try_again"))
+    return (
+        (msg("clearance_request.show_tasks"),)
+        if state.outcome == "done"
+        else (msg("clearance_request.show_tasks"), msg("clearance_request.try_again"))
+    )
 
 
 def request_view(state: ClearanceRequestState) -> View:
@@ -219,7 +223,9 @@ def _request_step(state: ClearanceRequestState) -> Step:
     known = (Line("quantity", msg("clearance_request.lines", count=state.line_count)),) if state.line_count else ()
     note = msg("clearance_request.note_confirm") if state.service_knows_people else msg("clearance_request.note_token")
     lines = (place, Line("product", _categories_message(state)), *known, Line("note", note))
-    return _simple_step("clearance_request.confirm", msg("clearance_request.prompt_confirm", tag=confirmation_text(state.tag)), *lines)
+    return _simple_step(
+        "clearance_request.confirm", msg("clearance_request.prompt_confirm", tag=confirmation_text(state.tag)), *lines
+    )
 
 
 def _simple_step(name: str, prompt: Msg, *lines: Line) -> Step:
@@ -228,7 +234,10 @@ def _simple_step(name: str, prompt: Msg, *lines: Line) -> Step:
 
 def _result_view(state: ClearanceRequestState) -> DetailView:
     """Return the page with the result: the created tasks, or the known figures if the service does not list tasks."""
-    facts = [(msg("clearance_request.head_tag"), raw(state.tag)), (msg("clearance_request.head_what"), _categories_message(state))]
+    facts = [
+        (msg("clearance_request.head_tag"), raw(state.tag)),
+        (msg("clearance_request.head_what"), _categories_message(state)),
+    ]
     facts.append((msg("clearance_request.head_asked"), msg("log.at", at=state.requested_at)))
     if state.line_count:
         facts.append((msg("clearance_request.head_lines"), msg("number", value=state.line_count)))
@@ -421,4 +430,4 @@ def _start_request(state: ClearanceState) -> Result:
         "lines": sum(each.lines for each in meant),
         "people": state.service_knows_people,
     }
-    return Turn(state, (Start("clear", args),))
+    return Turn(state, (Start("clearance_request", args),))

@@ -49,7 +49,7 @@ from aisle.jobs.view import (
 from aisle.jobs.view import Row as Shown
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Back, Choice, Command, CursorKey, Scan
 
-EXCEPTION_KINDS = ("doubts", "differences", "impossible", "stuck", "late", "recounts")
+EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
 """Kinds of exceptions, in the order of their numbers."""
 
 
@@ -197,18 +197,18 @@ def undo_approval_effects(state: ExceptionsState, store: str) -> list[Effect]:
 
 
 _KIND_NAMES = {
-    "doubts": "exceptions.unconfirmed",
+    "unconfirmed": "exceptions.unconfirmed",
     "differences": "exceptions.differences",
-    "impossible": "exceptions.negative_stock",
+    "negative_stock": "exceptions.negative_stock",
     "stuck": "exceptions.stuck",
     "late": "exceptions.late",
     "recounts": "exceptions.recounts",
 }
 
 _KIND_TEXTS = {
-    "doubts": "exceptions.about_unconfirmed",
+    "unconfirmed": "exceptions.about_unconfirmed",
     "differences": "exceptions.about_differences",
-    "impossible": "exceptions.about_negative_stock",
+    "negative_stock": "exceptions.about_negative_stock",
     "stuck": "exceptions.about_stuck",
     "late": "exceptions.about_late",
     "recounts": "exceptions.about_recounts",
@@ -223,7 +223,7 @@ _NEGATIVE_STOCK_TEXTS = {
 
 _PROMPTS = {
     "differences": "exceptions.prompt_differences",
-    "impossible": "exceptions.prompt_negative_stock",
+    "negative_stock": "exceptions.prompt_negative_stock",
     "stuck": "exceptions.prompt_stuck",
     "recounts": "exceptions.prompt_recounts",
 }
@@ -299,11 +299,13 @@ def _table_rows(state: ExceptionsState) -> tuple[tuple[Msg, ...], tuple[Shown, .
         first = (label, msg("exceptions.head_difference"), msg("exceptions.head_value"), place)
         more = (msg("exceptions.head_counted"), msg("unconfirmed.head_user"), msg("unconfirmed.head_at"))
         return (*first, *more), tuple(_difference_row(row, row.key in state.marked) for row in state.rows)
-    if state.kind == "impossible":
+    if state.kind == "negative_stock":
         return (label, msg("exceptions.head_what"), msg("exceptions.head_where")), tuple(
             _negative_stock_row(row) for row in state.rows
         )
-    return (label, place, msg("unconfirmed.head_user"), msg("unconfirmed.head_at")), tuple(_recount_row(row) for row in state.rows)
+    return (label, place, msg("unconfirmed.head_user"), msg("unconfirmed.head_at")), tuple(
+        _recount_row(row) for row in state.rows
+    )
 
 
 def _value_message(row: ExceptionRow) -> Msg:
@@ -482,7 +484,7 @@ def _parse_row(row: Mapping[str, Any], kind: str, context: Context) -> Exception
         user=str(row.get("who") or ""),
         at=str(row.get("at") or ""),
     )
-    if kind == "impossible":
+    if kind == "negative_stock":
         return found._replace(
             kind=str(row["kind"]), quantity=to_decimal(row["quantity"]), other_quantity=to_decimal(row["of"])
         )
@@ -518,8 +520,8 @@ def _handle_summary_input(state: ExceptionsState, event: Event, context: Context
 
 
 def _open_kind(state: ExceptionsState, kind: str, context: Context) -> Result:
-    if kind == "doubts":
-        return Turn(state, (Start("doubts", {}),))
+    if kind == "unconfirmed":
+        return Turn(state, (Start("unconfirmed", {}),))
     if kind == "late":
         return Turn(state, (Start("orders", {"filter": {"state": "to_pick", "due": "late"}}),))
     state = state._replace(kind=kind, rows=(), total=dict(state.counts).get(kind, 0), first=0, cursor=-1)
@@ -605,7 +607,7 @@ def _handle_decision(state: ExceptionsState, event: Choice, context: Context) ->
         case 3:
             return Turn(state._replace(question=""), (_start_count(row),))
         case 4:
-            return Turn(state, (Start("lookup", {"product_number": row.product, "label": row.label}),))
+            return Turn(state, (Start("look_up", {"product_number": row.product, "label": row.label}),))
     return Turn(state)
 
 

@@ -156,7 +156,7 @@ def page_view(state: LogState) -> View:
     match state.phase:
         case "entry" if state.entry:
             return _entry_view(state, state.entry)
-        case "filter" | "value" | "export" | "sure":
+        case "filter" | "value" | "export" | "confirm":
             return _question_step(state)
         case "losses":
             return _losses_view(state)
@@ -172,7 +172,7 @@ def page_choices(state: LogState) -> tuple[Msg, ...]:
             return _value_choices(state)
         case "export":
             return (msg("log.file", file=file_name(state)),)
-        case "sure":
+        case "confirm":
             return (msg("log.write"),)
     return ()
 
@@ -233,7 +233,7 @@ def _list_view(state: LogState) -> ListView:
     text = _narrowing_text(state, state.typed or state.search)
     return pages.list_view(
         state,
-        "logs",
+        "log",
         filter_text(state),
         msg("log.prompt"),
         (
@@ -250,11 +250,7 @@ def _list_view(state: LogState) -> ListView:
         KeyHint("f", msg("hint.filter")),
         KeyHint("g", msg("hint.losses")),
         KeyHint("e", msg("hint.export")),
-        empty=msg("log.older")
-        if state.is_loading_older
-        else msg("log.none", text=text)
-        if text
-        else msg("log.empty"),
+        empty=msg("log.older") if state.is_loading_older else msg("log.none", text=text) if text else msg("log.empty"),
         may_have_more=state.is_loading_older,
     )
 
@@ -328,18 +324,18 @@ def _entry_view(state: LogState, entry: LogEntry) -> DetailView:
 
 
 def _question_step(state: LogState) -> Step:
-    prompts = {"filter": "log.prompt_filter", "export": "log.prompt_export", "sure": "log.prompt_confirm"}
+    prompts = {"filter": "log.prompt_filter", "export": "log.prompt_export", "confirm": "log.prompt_confirm"}
     value = "log.prompt_typed" if state.field in TYPED_FIELDS else "count.prompt_number"
     into = msg("log.title_export", count=state.total)
-    title = {"filter": msg("log.title_filter"), "export": into, "sure": into}
+    title = {"filter": msg("log.title_filter"), "export": into, "confirm": into}
     now = (
         msg(FIELD_NAMES[state.field], value=_field_value(state, state.field))
         if state.phase == "value"
         else filter_text(state)
     )
-    lines = (Line("note", raw(state.file_path)),) if state.phase == "sure" else ()
+    lines = (Line("note", raw(state.file_path)),) if state.phase == "confirm" else ()
     return Step(
-        name=f"logs.{state.phase}",
+        name=f"log.{state.phase}",
         title=title.get(state.phase, msg("log.title_filter")),
         prompt=msg(prompts.get(state.phase, value)),
         lines=lines or (Line("note", now),),

@@ -57,7 +57,7 @@ from aisle.scan.meaning import (
 )
 
 PICK = "pick"
-"""Action of the page that starts another job instead of `act`."""
+"""Action of the page that starts another job instead of `order_actions`."""
 
 
 class OrderLine(NamedTuple):
@@ -269,7 +269,9 @@ def _lines(state: OrderState) -> tuple[TextLine, ...]:
         if order.customer
         else msg("order_actions.one_order", order=order.number)
     )
-    far = msg("order.progress", state=msg(STATUS_NAMES[order.status]), done=order.picked, total=order.ordered, due=order.due)
+    far = msg(
+        "order.progress", state=msg(STATUS_NAMES[order.status]), done=order.picked, total=order.ordered, due=order.due
+    )
     lines = [TextLine("product", head), TextLine("quantity", far)]
     lines += [
         TextLine("note", each)
@@ -415,7 +417,7 @@ class OrderJob(Job[OrderState]):
                 return _handle_rows(state, event, context)
             case Changed() | Resumed():
                 return Turn(state, (*_queries(state), *claims.query_claims(state.claims_for_others)))
-            case Closed("act", answer):
+            case Closed("order_actions", answer):
                 undo = tuple((answer or {}).get("undo") or ()) or state.undo
                 state = state._replace(claims_for_others=claims.with_new_claims(state.claims_for_others, answer))
                 choosing, page = (False, 0) if answer else (state.is_choosing_line, state.page)
@@ -511,7 +513,7 @@ def _handle_input(state: OrderState, event: Event, context: Context) -> Result:
         case Command("l") if state.lines:
             return Turn(state._replace(is_choosing_line=True, page=0))
         case Command("u") if state.undo:
-            return Turn(state._replace(undo=()), (Start("act", {"undo": list(state.undo)}),))
+            return Turn(state._replace(undo=()), (Start("order_actions", {"undo": list(state.undo)}),))
         case Command("n" | "p" as key) | CursorKey(key):
             return Turn(state._replace(page=turn_page(state.page, key)))
         case Scan(meanings):
@@ -522,16 +524,16 @@ def _handle_input(state: OrderState, event: Event, context: Context) -> Result:
 def _run_action(state: OrderState, action: str) -> Result:
     if action == PICK:
         return Turn(state, (Start("pick", {"order_number": state.number, "looks": True}),))
-    return Turn(state, (Start("act", {"orders": [state.number], "kind": action}),))
+    return Turn(state, (Start("order_actions", {"orders": [state.number], "kind": action}),))
 
 
 def _act_on_line(state: OrderState, line: OrderLine) -> Result:
     """Look up the product of a complete line. Close any other line with its picked quantity, or reopen it."""
     if line.is_complete:
-        return Turn(state, (Start("lookup", {"product_number": line.product, "label": line.label}),))
+        return Turn(state, (Start("look_up", {"product_number": line.product, "label": line.label}),))
     kind = REOPEN_LINE if line.is_closed else CLOSE_LINE
     args = {"orders": [state.number], "kind": kind, "line": line.number, "label": line.label}
-    return Turn(state, (Start("act", args),))
+    return Turn(state, (Start("order_actions", args),))
 
 
 def _handle_scan(state: OrderState, match: Match, context: Context) -> Result:

@@ -75,10 +75,10 @@ from aisle.scan.meaning import (
 )
 
 ACTION_PAGE, REASON_PAGE, PERSON_PAGE, CONFIRM_PAGE, WAIT_PAGE, RESULTS_PAGE = (
-    "what",
-    "why",
-    "who",
-    "sure",
+    "action",
+    "reason",
+    "person",
+    "confirm",
     "wait",
     "results",
 )
@@ -184,10 +184,10 @@ _DONE_TEXTS = {
 }
 
 _PROMPTS = {
-    "what": "order_actions.prompt_action",
-    "why": "order_actions.prompt_reason",
-    "who": "order_actions.prompt_person",
-    "sure": "order_actions.prompt_confirm",
+    "action": "order_actions.prompt_action",
+    "reason": "order_actions.prompt_reason",
+    "person": "order_actions.prompt_person",
+    "confirm": "order_actions.prompt_confirm",
     "wait": "order_actions.prompt_wait",
 }
 
@@ -209,19 +209,19 @@ def summary_id(state: OrderActionState) -> str:
 def page_choices(state: OrderActionState) -> tuple[Msg, ...]:
     """Return the choices of the page."""
     match state.page:
-        case "what":
+        case "action":
             return tuple(msg(ACTION_NAMES[kind]) for kind in ORDER_ACTIONS)
-        case "why":
+        case "reason":
             return tuple(
                 raw(reason.text)
                 for reason in state.reasons[state.first_choice : state.first_choice + state.choices_per_page]
             )
-        case "who":
+        case "person":
             return tuple(
                 raw(person.name)
                 for person in state.people[state.first_choice : state.first_choice + state.choices_per_page]
             )
-        case "sure":
+        case "confirm":
             return (msg("order_actions.yes"), msg("order_actions.no"))
     return ()
 
@@ -233,7 +233,7 @@ def has_more_choices(state: OrderActionState) -> bool:
 
 def all_choices(state: OrderActionState) -> tuple[object, ...]:
     """Return all people or reasons of the page; empty on other pages."""
-    return state.people if state.page == "who" else state.reasons if state.page == "why" else ()
+    return state.people if state.page == "person" else state.reasons if state.page == "reason" else ()
 
 
 def page_view(state: OrderActionState) -> View:
@@ -241,14 +241,14 @@ def page_view(state: OrderActionState) -> View:
     if state.page == "results":
         return _results_view(state)
     return Step(
-        name=f"act.{state.page}",
+        name=f"order_actions.{state.page}",
         title=_title(state),
         prompt=msg(_PROMPTS[state.page]),
         lines=_lines(state),
         choices=page_choices(state),
         key_hints=(*PAGE_HINTS, BACK) if has_more_choices(state) else (BACK,),
         first=state.first_choice,
-        choice_total=max(len(all_choices(state)), state.match_count if state.page == "who" else 0),
+        choice_total=max(len(all_choices(state)), state.match_count if state.page == "person" else 0),
     )
 
 
@@ -258,12 +258,12 @@ def _title(state: OrderActionState) -> Msg:
 
 def _lines(state: OrderActionState) -> tuple[Line, ...]:
     """Return the lines on the orders and their progress."""
-    about = [Line("product", _confirm_message(state) if state.page == "sure" else _orders_message(state))]
+    about = [Line("product", _confirm_message(state) if state.page == "confirm" else _orders_message(state))]
     if state.line:
         about.append(Line("note", msg("order_actions.for_line", label=state.label)))
     elif state.ordered:
         about.append(Line("note", msg("order_actions.progress", done=state.picked, total=state.ordered)))
-    if state.page == "sure":
+    if state.page == "confirm":
         why = (
             next((action.reason or action.reason_code for _, action in state.plan), "")
             if state.kind in REASON_ACTIONS
@@ -293,12 +293,20 @@ def _warning(state: OrderActionState) -> Msg:
     """Return the warning shown before the confirmation."""
     if state.kind == "finish":
         missing = state.ordered - state.picked
-        return msg("order_actions.warn_hand_over_short", left=missing) if missing > 0 else msg("order_actions.warn_hand_over")
+        return (
+            msg("order_actions.warn_hand_over_short", left=missing)
+            if missing > 0
+            else msg("order_actions.warn_hand_over")
+        )
     if state.kind == "take_back":
         return msg("order_actions.warn_reopen")
     if state.kind == "split":
         return msg("order_actions.warn_split", count=len(state.orders))
-    return msg("order_actions.warn_reject") if state.kind == "reject" else msg("order_actions.warn", count=len(state.orders))
+    return (
+        msg("order_actions.warn_reject")
+        if state.kind == "reject"
+        else msg("order_actions.warn", count=len(state.orders))
+    )
 
 
 def _results_view(state: OrderActionState) -> ListView:
@@ -316,7 +324,9 @@ def _results_view(state: OrderActionState) -> ListView:
 
 
 def _result_row(row: Outcome) -> Row:
-    state_text = msg(STATE_WORDS.get(row.state, "operation_state.in_doubt")) if row.state else msg("order_actions.not_done")
+    state_text = (
+        msg(STATE_WORDS.get(row.state, "operation_state.in_doubt")) if row.state else msg("order_actions.not_done")
+    )
     return Row(row.order, (raw(row.order), state_text, row.why or raw("")))
 
 
@@ -331,8 +341,15 @@ Result = Turn[OrderActionState]
 class OrderActionJob(Job[OrderActionState]):
     """Job that applies an action to orders and shows the results."""
 
-    name = "act"
-    steps: tuple[str, ...] = ("order_actions.action", "order_actions.reason", "order_actions.person", "order_actions.confirm", "order_actions.wait", "order_actions.results")
+    name = "order_actions"
+    steps: tuple[str, ...] = (
+        "order_actions.action",
+        "order_actions.reason",
+        "order_actions.person",
+        "order_actions.confirm",
+        "order_actions.wait",
+        "order_actions.results",
+    )
     version = 1
     journalled = False
 
@@ -358,7 +375,7 @@ class OrderActionJob(Job[OrderActionState]):
 
     def step_name(self, state: OrderActionState) -> str:
         """Return one of `steps`."""
-        return f"act.{state.page}"
+        return f"order_actions.{state.page}"
 
     def view(self, state: OrderActionState) -> View:
         """Return the screen."""
@@ -415,11 +432,15 @@ def _fill_last_page(state: OrderActionState) -> OrderActionState:
 def _rejection_text(state: OrderActionState, event: Event) -> Msg:
     """Return the answer to an input that the page cannot use. An unknown code is no reason."""
     match state.page, event:
-        case ("why", UnknownCode(text)):
+        case ("reason", UnknownCode(text)):
             return msg("order_actions.no_reason", text=text)
-        case ("sure", _):
+        case ("confirm", _):
             return msg("order_actions.only_yes_or_no")
-    return msg("order_actions.not_usable_here" if state.page in (ACTION_PAGE, REASON_PAGE, PERSON_PAGE) else "order_actions.no_input_here")
+    return msg(
+        "order_actions.not_usable_here"
+        if state.page in (ACTION_PAGE, REASON_PAGE, PERSON_PAGE)
+        else "order_actions.no_input_here"
+    )
 
 
 def _handle_opened(state: OrderActionState, args: Mapping[str, Any]) -> Result:
@@ -562,16 +583,16 @@ def _set_person(state: OrderActionState, person: Person) -> Result:
 
 def _handle_choice(state: OrderActionState, choice: int) -> Result:
     match state.page:
-        case "what":
+        case "action":
             return _choose_kind(state, ORDER_ACTIONS[choice - 1])
-        case "why":
+        case "reason":
             reason = state.reasons[state.first_choice + choice - 1]
             return _confirm(
                 state, OrderAction(state.kind, reason_code=reason.code, reason=reason.text, line=state.line)
             )
-        case "who":
+        case "person":
             return _set_person(state, state.people[state.first_choice + choice - 1])
-        case "sure" if choice == 1:
+        case "confirm" if choice == 1:
             return _query_before_action(state, state.plan)
     return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
 

@@ -120,7 +120,7 @@ class OrdersJob(Job[OrdersState]):
                 return Turn(
                     state, (_query(state, context, keep_cursor=True), *claims.query_claims(state.claims_for_others))
                 )
-            case Closed("act", answer):
+            case Closed("order_actions", answer):
                 return _handle_action_done(state, answer, context)
             case Closed() | Resumed():
                 ask = _query(
@@ -292,7 +292,7 @@ def _start_action(state: OrdersState) -> Result:
     orders = state.marked or ((row.number,) if row else ())
     if not orders:
         return Turn(state._replace(is_marking=True), (), Verdict(ASK, msg("orders.mark_first")))
-    return Turn(state, (Start("act", {"orders": list(orders)}),))
+    return Turn(state, (Start("order_actions", {"orders": list(orders)}),))
 
 
 def _handle_scan(state: OrdersState, matches: tuple[Any, ...], context: Context) -> Result:

@@ -195,7 +195,11 @@ def _choice_page(state: OrdersState) -> ListView:
     prompts = {"filter": "orders.prompt_filter", "views": "orders.prompt_views"}
     prompt = "orders.prompt_reference" if state.field == "reference" else "orders.prompt_field"
     titles = {"filter": "orders.filter", "field": FIELD_NAMES.get(state.field, "orders.filter")}
-    kept = (KeyHint("k", msg("orders.save_view")), KeyHint("x", msg("orders.delete_view"))) if state.page == "views" else ()
+    kept = (
+        (KeyHint("k", msg("orders.save_view")), KeyHint("x", msg("orders.delete_view")))
+        if state.page == "views"
+        else ()
+    )
     turn = (NEXT_PAGE,) if len(choices) > state.size else ()
     return ListView(
         name=f"orders.{state.page}",

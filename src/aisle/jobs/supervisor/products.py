@@ -156,7 +156,7 @@ def product_choices(state: ProductsState) -> tuple[ProductChoice, ...]:
     others = related_numbers(state)
     related = (ProductChoice(msg("products.choice_related", count=len(others))),) if others else ()
     return (
-        ProductChoice(msg("products.choice_look_up"), "lookup"),
+        ProductChoice(msg("products.choice_look_up"), "look_up"),
         ProductChoice(msg("products.choice_store"), "store_product"),
         *related,
     )

@@ -133,7 +133,7 @@ class StoreProductJob(Job[StoreProductState]):
         match state.phase:
             case "value":
                 return _handle_value(state, event, context)
-            case "sure":
+            case "confirm":
                 return _handle_confirmation(state, event, context)
             case "chart":
                 return _turn_page(state, event)
@@ -218,7 +218,7 @@ def _handle_page_input(state: StoreProductState, event: Event, context: Context)
         case Command("g") if not state.is_loaded or store_product_view.has_figures(state):
             return Turn(state._replace(phase=CHART, page=0))
         case Command("d") if state.has_refused_change:
-            return Turn(state, (Start("doubts", {}),))
+            return Turn(state, (Start("unconfirmed", {}),))
     return _turn_page(state, event)
 
 

@@ -409,11 +409,15 @@ def price_warnings(product: StoreProduct, changes: Mapping[str, Json]) -> tuple[
             exponent = value.normalize().as_tuple().exponent
             found += [msg("store_product.price_zero")] if not value else []
             found += (
-                [msg("store_product.fractions_of_cent", value=value)] if isinstance(exponent, int) and exponent < -2 else []
+                [msg("store_product.fractions_of_cent", value=value)]
+                if isinstance(exponent, int) and exponent < -2
+                else []
             )
     price, discount = (_new_value(product, changes, name) for name in PRICE_FIELDS)
     if not changes.keys().isdisjoint(PRICE_FIELDS) and price is not None and discount is not None and discount > price:
-        found.append(msg("store_product.discount_above_price", discount=money_message(discount), price=money_message(price)))
+        found.append(
+            msg("store_product.discount_above_price", discount=money_message(discount), price=money_message(price))
+        )
     return tuple(found)
 
 

@@ -46,7 +46,7 @@ from aisle.jobs.view import (
     raw,
 )
 
-PAGE, VALUE, CONFIRM, CHART = "page", "value", "sure", "chart"
+PAGE, VALUE, CONFIRM, CHART = "page", "value", "confirm", "chart"
 """Pages of the job."""
 
 
@@ -135,7 +135,7 @@ def view(state: StoreProductState) -> View:
         match state.phase:
             case "value":
                 return _value_step(state, state.product)
-            case "sure":
+            case "confirm":
                 return _confirm_step(state, state.product)
             case "chart":
                 return _chart(state, state.product)
@@ -193,7 +193,8 @@ def format_changes(product: StoreProduct, changes: Mapping[str, Json]) -> Msg:
 def refusal_text(change: PendingChange) -> Msg:
     """Return the reason why a change was refused: by the service, or because somebody else was faster."""
     return msg(
-        "unconfirmed.note_why" if is_stored_message(change.why) else "store_product.refused", why=read_message(change.why)
+        "unconfirmed.note_why" if is_stored_message(change.why) else "store_product.refused",
+        why=read_message(change.why),
     )
 
 
@@ -342,7 +343,9 @@ def _read_only_rows(product: StoreProduct) -> tuple[Cells, ...]:
 def _value_step(state: StoreProductState, product: StoreProduct) -> Step:
     allowed = product.level_range(state.field)
     now = msg(
-        "store_product.current_value", what=field_label(state.field), value=format_value(state.field, product.value(state.field))
+        "store_product.current_value",
+        what=field_label(state.field),
+        value=format_value(state.field, product.value(state.field)),
     )
     lines = [Line("product", raw(product.name)), Line("quantity", now)]
     if allowed:

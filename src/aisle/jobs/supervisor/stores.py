@@ -162,7 +162,9 @@ def _blocks(store: Store) -> tuple[Block, ...]:
     """Return the blocks of the page, the most used ones first. A block says so if the service gave no details."""
     untold: tuple[tuple[Msg, ...], ...] = ()
     if store.details_state != "yes":
-        untold = ((msg("stores.details_refused" if store.details_state == "refused" else "stores.details_not_requested"),),)
+        untold = (
+            (msg("stores.details_refused" if store.details_state == "refused" else "stores.details_not_requested"),),
+        )
     found = (
         Block(msg("stores.address"), _field_rows(store, ADDRESS)),
         Block(msg("stores.hours"), tuple((raw(key), raw(value)) for key, value in store.opening_hours)),
@@ -366,7 +368,9 @@ def _handle_rows(
         return Turn(state._replace(store=parse_store(rows[0])))
     if id_ == "one":
         closed = state._replace(store_number="", store=None, is_asking_switch=False)
-        return Turn(closed, (_query(closed, context),), Verdict(WRONG, msg("stores.store_removed", store=state.store_number)))
+        return Turn(
+            closed, (_query(closed, context),), Verdict(WRONG, msg("stores.store_removed", store=state.store_number))
+        )
     return Turn(state)
 
 

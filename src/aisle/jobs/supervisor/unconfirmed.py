@@ -159,12 +159,16 @@ def operation_choices(operation: UnconfirmedOperation) -> tuple[str, ...]:
 RESOLUTIONS = ("counted", "corrected", "nothing")
 """Notes stored with an operation resolved by hand. Any other note is typed."""
 
-_RESOLUTION_TEXTS = (msg("unconfirmed.resolution_counted"), msg("unconfirmed.resolution_corrected"), msg("unconfirmed.resolution_nothing"))
+_RESOLUTION_TEXTS = (
+    msg("unconfirmed.resolution_counted"),
+    msg("unconfirmed.resolution_corrected"),
+    msg("unconfirmed.resolution_nothing"),
+)
 
 _CHOICE_TEXTS = {
     "arrived": "unconfirmed.choice_arrived",
-    "again": "unconfirmed.choice_resend",
-    "by_hand": "unconfirmed.choice_close_by_hand",
+    "resend": "unconfirmed.choice_resend",
+    "close_by_hand": "unconfirmed.choice_close_by_hand",
     "overage": "unconfirmed.choice_overage",
     "difference": "unconfirmed.choice_difference",
     "put_back": "unconfirmed.choice_put_back",
@@ -174,8 +178,16 @@ _CHOICE_TEXTS = {
     "look": "unconfirmed.choice_open_order",
     "setting": "unconfirmed.choice_open_store_product",
 }
-_OPERATION_TEXTS = {"move": "unconfirmed.describe_move", "count": "unconfirmed.describe_count", "change": "unconfirmed.describe_change"}
-_STATE_NOTES = {"noted": "unconfirmed.note_queued", "sent": "unconfirmed.note_sending", "confirmed": "unconfirmed.note_confirmed"}
+_OPERATION_TEXTS = {
+    "move": "unconfirmed.describe_move",
+    "count": "unconfirmed.describe_count",
+    "change": "unconfirmed.describe_change",
+}
+_STATE_NOTES = {
+    "noted": "unconfirmed.note_queued",
+    "sent": "unconfirmed.note_sending",
+    "confirmed": "unconfirmed.note_confirmed",
+}
 _EVIDENCE_TEXTS = {
     "there": "unconfirmed.evidence_present",
     "not_there": "unconfirmed.evidence_absent",
@@ -207,17 +219,26 @@ def page_choices(state: UnconfirmedState) -> tuple[Msg, ...]:
 def _list_view(state: UnconfirmedState) -> ListView:
     return pages.list_view(
         state,
-        "doubts",
+        "unconfirmed",
         msg("unconfirmed.title"),
         msg("unconfirmed.prompt") if state.total else msg("unconfirmed.prompt_none"),
-        (msg("unconfirmed.head_state"), msg("unconfirmed.head_what"), msg("unconfirmed.head_user"), msg("unconfirmed.head_at")),
+        (
+            msg("unconfirmed.head_state"),
+            msg("unconfirmed.head_what"),
+            msg("unconfirmed.head_user"),
+            msg("unconfirmed.head_at"),
+        ),
         tuple(_operation_row(operation) for operation in state.rows),
         empty=msg("unconfirmed.empty"),
     )
 
 
 def _operation_row(operation: UnconfirmedOperation) -> Row:
-    who = msg("unconfirmed.user_waits_for_pin", name=operation.waits_for_pin_of) if operation.waits_for_pin_of else raw(operation.user)
+    who = (
+        msg("unconfirmed.user_waits_for_pin", name=operation.waits_for_pin_of)
+        if operation.waits_for_pin_of
+        else raw(operation.user)
+    )
     cells = (msg(STATE_WORDS[operation.state]), describe_operation(operation), who, msg("moment", at=operation.at))
     return Row(operation.op_id, cells)
 
@@ -230,7 +251,11 @@ def describe_operation(operation: UnconfirmedOperation) -> Msg:
     if operation.kind not in _OPERATION_TEXTS or first is None:
         return msg("unconfirmed.describe_pick", order=operation.order) if operation.order else raw(operation.operation)
     text = _describe_item(operation, first)
-    return msg("unconfirmed.describe_more", what=text, count=len(operation.items) - 1) if len(operation.items) > 1 else text
+    return (
+        msg("unconfirmed.describe_more", what=text, count=len(operation.items) - 1)
+        if len(operation.items) > 1
+        else text
+    )
 
 
 def _describe_item(operation: UnconfirmedOperation, item: Item) -> Msg:
@@ -248,7 +273,10 @@ def _entry_view(state: UnconfirmedState, operation: UnconfirmedOperation) -> Det
     blocks = []
     if operation.comparisons:
         blocks.append(
-            Block(msg("unconfirmed.comparisons"), tuple(_comparison_row(operation, side) for side in operation.comparisons))
+            Block(
+                msg("unconfirmed.comparisons"),
+                tuple(_comparison_row(operation, side) for side in operation.comparisons),
+            )
         )
     if len(operation.items) > 1 or (operation.items and operation.kind == "pick"):
         blocks.append(Block(msg("unconfirmed.items"), tuple(_item_row(item) for item in operation.items)))
@@ -257,7 +285,11 @@ def _entry_view(state: UnconfirmedState, operation: UnconfirmedOperation) -> Det
             msg("unconfirmed.about"),
             (
                 (msg("unconfirmed.head_user"), raw(operation.user)),
-                *(((msg("unconfirmed.head_token_owner"), raw(operation.token_owner)),) if operation.token_owner else ()),
+                *(
+                    ((msg("unconfirmed.head_token_owner"), raw(operation.token_owner)),)
+                    if operation.token_owner
+                    else ()
+                ),
                 (msg("unconfirmed.head_at"), msg("moment", at=operation.at)),
                 (msg("unconfirmed.operation_id"), raw(operation.op_id)),
             ),
@@ -296,7 +328,9 @@ def _notes(operation: UnconfirmedOperation) -> tuple[Msg, ...]:
         first = msg("unconfirmed.note_changed")
     else:
         first = (
-            msg("unconfirmed.note_unknown") if operation.finding else msg("unconfirmed.note_why", why=read_message(operation.why))
+            msg("unconfirmed.note_unknown")
+            if operation.finding
+            else msg("unconfirmed.note_why", why=read_message(operation.why))
         )
     return (first, msg(_EVIDENCE_TEXTS[operation.evidence])) if operation.evidence else (first,)
 
@@ -316,7 +350,11 @@ def _compare_setting(comparison: Comparison) -> tuple[Msg, ...]:
         msg("unconfirmed.unknown_value") if value is None else format_value(comparison.subject, value)
         for value in (comparison.before, comparison.ours, comparison.after)
     )
-    return (field_label(comparison.subject), msg("unconfirmed.comparison", before=was, after=now), msg("unconfirmed.our_value", ours=ours))
+    return (
+        field_label(comparison.subject),
+        msg("unconfirmed.comparison", before=was, after=now),
+        msg("unconfirmed.our_value", ours=ours),
+    )
 
 
 def _compare_order_field(comparison: Comparison) -> tuple[Msg, ...]:
@@ -397,8 +435,8 @@ Result = Turn[UnconfirmedState]
 class UnconfirmedJob(Job[UnconfirmedState]):
     """Job that shows unconfirmed operations, one entry, and the question before it is resolved."""
 
-    name = "doubts"
-    steps: tuple[str, ...] = ("doubts", "unconfirmed.entry", "unconfirmed.resend", "unconfirmed.close_by_hand")
+    name = "unconfirmed"
+    steps: tuple[str, ...] = ("unconfirmed", "unconfirmed.entry", "unconfirmed.resend", "unconfirmed.close_by_hand")
     version = 3
     journalled = True
 
@@ -424,13 +462,13 @@ class UnconfirmedJob(Job[UnconfirmedState]):
     def step_name(self, state: UnconfirmedState) -> str:
         """Return the name of the list, of the entry or of the question."""
         if state.entry is None:
-            return "doubts"
-        return f"doubts.{state.question}" if state.question else "unconfirmed.entry"
+            return "unconfirmed"
+        return f"unconfirmed.{state.question}" if state.question else "unconfirmed.entry"
 
     def handle(self, state: UnconfirmedState, event: Event, context: Context) -> Result:
         """Return the next state. A number opens an entry, then chooses how to resolve it."""
         match event:
-            case Rows("doubts", rows, _):
+            case Rows("unconfirmed", rows, _):
                 return pages.handle_rows(state, event, tuple(_parse_operation(row) for row in rows), context, _query)
             case Rows("doubt", rows, _):
                 return _update_entry(state, rows)
@@ -458,11 +496,11 @@ def _queries(state: UnconfirmedState, context: Context) -> tuple[Effect, ...]:
 
 
 def _query_entry(operation: UnconfirmedOperation) -> Query:
-    return Query("doubt", "doubts", {"op_id": operation.op_id}, is_live=True)
+    return Query("doubt", "unconfirmed", {"op_id": operation.op_id}, is_live=True)
 
 
 def _query(state: UnconfirmedState, context: Context) -> Query:
-    return pages.query_window("doubts", "doubts", {}, state.first, page_size(context))
+    return pages.query_window("unconfirmed", "unconfirmed", {}, state.first, page_size(context))
 
 
 def _update_entry(state: UnconfirmedState, rows: tuple[Mapping[str, Any], ...]) -> Result:
@@ -470,7 +508,9 @@ def _update_entry(state: UnconfirmedState, rows: tuple[Mapping[str, Any], ...]) 
     if state.entry is None:
         return Turn(state)
     if not rows:
-        return Turn(state._replace(entry=None, question="", page=0), (), Verdict(INFO, msg("unconfirmed.resolved_meanwhile")))
+        return Turn(
+            state._replace(entry=None, question="", page=0), (), Verdict(INFO, msg("unconfirmed.resolved_meanwhile"))
+        )
     now = _parse_operation(rows[0])
     if now.state != state.entry.state:
         return Turn(
@@ -498,7 +538,7 @@ def _handle_list_input(state: UnconfirmedState, event: Event, context: Context) 
 
 def _open_entry(state: UnconfirmedState, operation: UnconfirmedOperation, context: Context) -> Result:
     """Return the query for a chosen row. A window is not journalled; this answer is, so replay knows the row."""
-    return Turn(state, (Query("chosen", "doubts", {"op_id": operation.op_id}),))
+    return Turn(state, (Query("chosen", "unconfirmed", {"op_id": operation.op_id}),))
 
 
 def _open_scanned(state: UnconfirmedState, match: Match, context: Context) -> Result:

@@ -15,7 +15,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nicht abgelegt: {count} von Auftrag {orders:~}; nicht gesendet: {unsent}. Noch einmal dasselbe meldet ab.",
     ),
     # Orders that were assigned
-    "home.assigned": ("{order} kommt", "{order} kommt von {who:~}", "Auftrag {order} kommt von {who:~}; zuerst zu picken"),
+    "home.assigned": (
+        "{order} kommt",
+        "{order} kommt von {who:~}",
+        "Auftrag {order} kommt von {who:~}; zuerst zu picken",
+    ),
     "home.assigned_many": (
         "{count} dazu",
         "{count} Aufträge dazu",
@@ -68,9 +72,17 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Alle {count}?",
         "Sie verlassen ihre Runde, mit dem Gepickten in ihren Kisten. Beide erfahren es.",
     ),
-    "order_actions.done_priority": ("Geht vor", "{order} geht vor", "{order} geht vor, auf jedem Schirm dieses Rechners"),
+    "order_actions.done_priority": (
+        "Geht vor",
+        "{order} geht vor",
+        "{order} geht vor, auf jedem Schirm dieses Rechners",
+    ),
     "order_actions.done_no_priority": ("Nicht vor", "{order} ist wieder normal dran"),
-    "order_actions.done_split": ("An {name:~}", "{order} geht an {name:~}", "{order} geht an {name:~}; beide erfahren es"),
+    "order_actions.done_split": (
+        "An {name:~}",
+        "{order} geht an {name:~}",
+        "{order} geht an {name:~}; beide erfahren es",
+    ),
     "order_actions.order_picked": ("Schon gepickt", "Auftrag {order} ist schon gepickt"),
     "order_actions.already_priority": ("Schon vorn", "Auftrag {order} geht schon vor"),
     "order_actions.not_priority": ("Nicht vorn", "Auftrag {order} ging nicht vor"),

@@ -91,7 +91,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.number_of_product": ("{value}: was?", "{value}: so viele, oder {what:~}?"),
     "count.number_of_order": ("{value}: was?", "{value}: so viele, oder Auftrag {what:~}?"),
     "count.number_of_other": ("{value}: was?", "{value}: so viele, oder {what:~}?"),
-    "count.confirm_quantity": ("{value}: wirklich?", "{value}: wirklich so viele?", "{label:~}: sind es wirklich {value}?"),
+    "count.confirm_quantity": (
+        "{value}: wirklich?",
+        "{value}: wirklich so viele?",
+        "{label:~}: sind es wirklich {value}?",
+    ),
     "count.choice_quantity": ("{quantity}", "Die Menge {quantity}"),
     "count.choice_not_so_many": ("Nicht so viele", "Nein, nicht so viele"),
     "count.not_so_many": ("Nicht {value}", "Nicht übernommen: {value} von {label:~}"),

@@ -196,7 +196,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "GS fehlt: FNC1 als GS",
         "Dieser Scanner sendet kein Trennzeichen: FNC1 als GS einstellen.",
     ),
-    "scanner_test.gs_substitute": ("{sign:~} gilt als GS", "Er sendet {sign:~} als Trennzeichen (GS): auch das wird gelesen."),
+    "scanner_test.gs_substitute": (
+        "{sign:~} gilt als GS",
+        "Er sendet {sign:~} als Trennzeichen (GS): auch das wird gelesen.",
+    ),
     "scanner_test.gs1_broken": (
         "GS1 nicht lesbar",
         "Dieser GS1-Code ist nicht bis zum Ende lesbar: stimmt das Etikett?",
@@ -210,6 +213,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Zeichen statt Ziffern: Scanner und Terminal haben verschiedene Tastaturlayouts.",
     ),
     "scanner_test.check_digit": ("Prüfziffer?", "Die Prüfziffer stimmt nicht, falls EAN oder UPC: fehlt ein Zeichen?"),
-    "scanner_test.slow": ("{ms} ms Pause", "Eine Pause von {ms} ms darin: getippt, oder langsame Leitung. Alles kam an."),
+    "scanner_test.slow": (
+        "{ms} ms Pause",
+        "Eine Pause von {ms} ms darin: getippt, oder langsame Leitung. Alles kam an.",
+    ),
     "scanner_test.key": ("Taste {name}", "Die Taste {name} kommt hier an."),
 }

@@ -74,7 +74,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.choice_from_unknown": ("{place} (?)", "Von {place}, Menge unbekannt"),
     "move.choice_without_location": ("Ohne Platz", "Es liegt an keinem Platz"),
     "move.choice_available_quantity": ("Nimm {quantity}", "Die {quantity} laut Buch umlagern"),
-    "move.choice_whole_quantity": ("Doch {quantity}", "Trotzdem {quantity} umlagern", "Trotzdem {quantity} × {label:~} umlagern"),
+    "move.choice_whole_quantity": (
+        "Doch {quantity}",
+        "Trotzdem {quantity} umlagern",
+        "Trotzdem {quantity} × {label:~} umlagern",
+    ),
     "move.choice_count": ("Zählen", "{place:~} zählen", "Diesen Platz zählen, {place:~}"),
     "move.choice_needed_quantity": ("Nimm {quantity}", "Die {quantity}, die er braucht"),
     "move.choice_undo_rest": ("Zurück: {quantity}", "{quantity} zurückbringen"),

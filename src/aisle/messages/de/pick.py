@@ -87,7 +87,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_moved": ("Abgestellt.", "Die Ware steht am Abholplatz."),
     "pick.choice_pick_here": ("Von {key} nehmen", "Hier nehmen, von {key}"),
     "pick.choice_finish": ("Ausgeben", "An den Kunden ausgeben"),
-    "pick.more_than_stock": ("Bestand {left}", "Bestand an {place}: {left}", "Mehr als der Bestand an {place}: er war {left}"),
+    "pick.more_than_stock": (
+        "Bestand {left}",
+        "Bestand an {place}: {left}",
+        "Mehr als der Bestand an {place}: er war {left}",
+    ),
     "pick.note_put_down_at": ("An {place}", "Die Ware liegt an {place}."),
     "pick.tote_put_down_at": "{tote} an {place}",
     "pick.choice_picked_at": ("{place}", "Von {place}"),
@@ -308,7 +312,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.not_of_batch": ("Andere Runde", "{other} ist nicht in dieser Runde"),
     "pick.removed_rejected": ("{tote} abgelehnt", "Kiste {tote}, {order}, wurde abgelehnt; die anderen gehen weiter"),
-    "pick.removed_rejected_here": ("{tote} abgelehnt", "Kiste {tote}, {order}, ist abgelehnt; die anderen gehen weiter"),
+    "pick.removed_rejected_here": (
+        "{tote} abgelehnt",
+        "Kiste {tote}, {order}, ist abgelehnt; die anderen gehen weiter",
+    ),
     "pick.removed_finished": ("{tote} ist zu", "Kiste {tote}, {order}, wurde geschlossen; die anderen gehen weiter"),
     "pick.removed_handed_over": ("{tote} ausgegeben", "Kiste {tote}, {order}, ist ausgegeben"),
     "pick.removed_claimed": ("{tote} bei {who:~}", "{who:~} hat {tote}, {order}, übernommen; die anderen gehen weiter"),
@@ -425,7 +432,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{place}: Pool {pool}, nicht {allowed}",
         "{label:~} an {place} ist in Pool {pool}; dieser Auftrag nimmt aus {allowed}",
     ),
-    "pick.which_product": ("Welcher?", "Welcher ist es?", "{code:~} steht auf mehreren Artikeln des Auftrags. Welcher ist es?"),
+    "pick.which_product": (
+        "Welcher?",
+        "Welcher ist es?",
+        "{code:~} steht auf mehreren Artikeln des Auftrags. Welcher ist es?",
+    ),
     # Shortages
     "pick.was_closed_short": (
         "Mit Fehlmenge zu",

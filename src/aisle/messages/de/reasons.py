@@ -32,7 +32,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stored_reason.courier_ended": ("Zu früh beendet", "Das Programm, das sendet, endete vor der Antwort"),
     "stored_reason.attempts": ("{count} Versuche", "{count} Versuche, keiner sicher: {why:~}"),
     "stored_reason.refused_repeatedly": ("{count}-mal abgelehnt", "{count}-mal abgelehnt: {why:~}"),
-    "stored_reason.earlier_value_unknown": ("Nicht lesbar", "Was es ändern würde, war {count}-mal nicht lesbar: {why:~}"),
+    "stored_reason.earlier_value_unknown": (
+        "Nicht lesbar",
+        "Was es ändern würde, war {count}-mal nicht lesbar: {why:~}",
+    ),
     "stored_reason.key_gone": ("Evtl. doppelt", "Es kann angekommen sein, und der Dienst erkennt es nicht mehr wieder"),
     "stored_reason.key_old": (
         "Zu lange her",
@@ -66,7 +69,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Kam es an?",
         "Niemand weiß, ob es ankam: das Protokoll des Dienstes zeigt es nicht, vielleicht nie",
     ),
-    "stored_reason.cannot_be_looked_up": ("Kam es an?", "Niemand weiß, ob es ankam, und der Dienst lässt sich nicht fragen"),
+    "stored_reason.cannot_be_looked_up": (
+        "Kam es an?",
+        "Niemand weiß, ob es ankam, und der Dienst lässt sich nicht fragen",
+    ),
     "stored_reason.put_back": (
         "Wiederhergest.",
         "outbox.db war gelöscht; ist wieder da",

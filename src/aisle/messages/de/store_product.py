@@ -86,7 +86,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nur {low}-{high}",
         "{low} bis {high} ist hier erlaubt: {percentage} % vom Wert der Kette",
     ),
-    "store_product.min_above_max": ("{low} über {high}", "Minimum {low} läge über Maximum {high}; beide tippen, wie 6-24"),
+    "store_product.min_above_max": (
+        "{low} über {high}",
+        "Minimum {low} läge über Maximum {high}; beide tippen, wie 6-24",
+    ),
     "store_product.same": ("{what}: gleich", "{what} bleibt, wie es ist"),
     "store_product.queued": ("{what}", "Notiert: {what}", "Notiert, geht an den Dienst: {what}"),
     "store_product.confirmed": ("{what}", "Bestätigt: {what}", "Vom Dienst bestätigt: {what}"),
@@ -100,7 +103,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "y zum Senden von {value}, oder b für einen anderen Wert",
     ),
     "store_product.price_zero": ("Kostet nichts?", "Es würde nichts kosten: ist das gemeint?"),
-    "store_product.fractions_of_cent": ("{value}: so genau?", "{value} hat mehr als zwei Nachkommastellen: ist das gemeint?"),
+    "store_product.fractions_of_cent": (
+        "{value}: so genau?",
+        "{value} hat mehr als zwei Nachkommastellen: ist das gemeint?",
+    ),
     "store_product.discount_above_price": (
         "{discount} > {price}",
         "{discount} über {price}?",

@@ -14,6 +14,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "web.wrong_person": "Nur die Filialleitung arbeitet im Browser.",
     "web.no_people": "Dieser Dienst kennt keine PINs; hier kann sich niemand anmelden.",
     "web.no_answer": "Der Dienst antwortet gerade nicht. Noch einmal versuchen.",
-    "web.session_ended": "Dieser Bildschirm ist beendet. Nichts ist verloren: Die Arbeit geht beim selben Schritt weiter.",
+    "web.session_ended": (
+        "Dieser Bildschirm ist beendet. Nichts ist verloren: Die Arbeit geht beim selben Schritt weiter."
+    ),
     "web.again": "Weiter",
 }

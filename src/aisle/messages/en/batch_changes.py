@@ -72,7 +72,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "All {count}?",
         "They leave the round that they are in, with what is picked of them in their totes. Both people are told.",
     ),
-    "order_actions.done_priority": ("Goes first", "{order} goes first", "{order} goes first, on every screen of this host"),
+    "order_actions.done_priority": (
+        "Goes first",
+        "{order} goes first",
+        "{order} goes first, on every screen of this host",
+    ),
     "order_actions.done_no_priority": ("Not first", "{order} waits its turn again"),
     "order_actions.done_split": ("To {name:~}", "{order} goes to {name:~}", "{order} goes to {name:~}; both are told"),
     "order_actions.order_picked": ("It is picked", "Order {order} is picked already"),
@@ -103,7 +107,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "No place {code:~}. {shown} of {count} pick-up places:",
         "There is no place {code:~}. These are {shown} of {count} pick-up places:",
     ),
-    "pick.no_location_at_all": ("No {code:~}", "No place {code:~}", "There is no place {code:~}; scan the label of one"),
+    "pick.no_location_at_all": (
+        "No {code:~}",
+        "No place {code:~}",
+        "There is no place {code:~}; scan the label of one",
+    ),
     "pick.put_down_refused": (
         "Not at {place:~}",
         "Not put at {place:~}",
@@ -185,7 +193,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} booked as put down",
         "Somebody else put down {count} of order {order}, out of your hand, no place is known: ask where",
     ),
-    "pick.not_put_down_by_other": ("In hand again", "{order} is in hand again", "Order {order} is booked at no place any more"),
+    "pick.not_put_down_by_other": (
+        "In hand again",
+        "{order} is in hand again",
+        "Order {order} is booked at no place any more",
+    ),
     "pick.goods_of_others": (
         "Not in your hand",
         "Not in your hand: {count}",

@@ -182,7 +182,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.clearance_request": (
         "This cannot be taken back. Type what the screen asks for, letter by letter; {b} leaves everything as it is."
     ),
-    "help.clearance_request_done": "What was cleared, and which goods are to be moved now. They are on the list of goods to move.",
+    "help.clearance_request_done": (
+        "What was cleared, and which goods are to be moved now. They are on the list of goods to move."
+    ),
     "help.clearance_tasks": (
         "Goods that a clearance wants moved. Choose one by number, or scan its place or the product, and bring it "
         "where it belongs."

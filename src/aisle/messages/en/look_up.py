@@ -91,7 +91,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "locations.held_title": ("For {order:~}", "Held for {order:~}"),
     "locations.held": ("{quantity}", "{quantity} held"),
     "locations.measure": "{quantity} {unit}",
-    "locations.product_here": ("{quantity} here", "{quantity} here: {label:~}", "{quantity} of {label:~} here, at {place}"),
+    "locations.product_here": (
+        "{quantity} here",
+        "{quantity} here: {label:~}",
+        "{quantity} of {label:~} here, at {place}",
+    ),
     "locations.not_here": ("Not here", "Not here: {label:~}", "{label:~} does not lie here, at {place}"),
     "locations.choice_product": ("Look up {key}", "Look it up ({key})"),
     "locations.first_location": ("It is the first", "This is the first place"),
@@ -100,7 +104,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Scanner test
     "scanner_test.title": ("Scanner", "Test the scanner"),
     "scanner_test.prompt": ("Scan, or press keys", "Scan anything, or press keys; b ends the test"),
-    "scanner_test.prompt_open": ("No end yet: Enter?", "Nothing ended this yet: a scanner needs a suffix, Enter or TAB"),
+    "scanner_test.prompt_open": (
+        "No end yet: Enter?",
+        "Nothing ended this yet: a scanner needs a suffix, Enter or TAB",
+    ),
     "scanner_test.note": (
         "Nothing scanned here does anything.",
         "What is scanned here is only looked at. Scan a few codes, of several kinds.",
@@ -189,7 +196,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "No GS: send FNC1 as GS",
         "This scanner sends no group separator: send FNC1 as GS.",
     ),
-    "scanner_test.gs_substitute": ("{sign:~} read as GS", "It sends {sign:~} for the group separator (GS): that is read, too."),
+    "scanner_test.gs_substitute": (
+        "{sign:~} read as GS",
+        "It sends {sign:~} for the group separator (GS): that is read, too.",
+    ),
     "scanner_test.gs1_broken": (
         "GS1 code unreadable",
         "This GS1 code cannot be read to its end: is the label right?",

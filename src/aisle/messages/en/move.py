@@ -141,7 +141,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "None left at {place}: {label:~}",
         "The books have no {label:~} at {place}.",
     ),
-    "move.which_order": ("Whose?", "All held: {label:~}", "All of {label:~} here is held for {count:order|orders}. Whose?"),
+    "move.which_order": (
+        "Whose?",
+        "All held: {label:~}",
+        "All of {label:~} here is held for {count:order|orders}. Whose?",
+    ),
     "move.which_order_quantity": (
         "{quantity}: whose?",
         "{quantity} of {label:~}: whose?",

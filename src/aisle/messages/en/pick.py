@@ -81,7 +81,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_moved": ("Put down.", "The goods lie at the pick-up place."),
     "pick.choice_pick_here": ("Take it at {key}", "Take it here, at {key}"),
     "pick.choice_finish": ("Hand over", "Hand it over to the customer"),
-    "pick.more_than_stock": ("stock {left}", "Stock at {place}: {left}", "More than the stock at {place}, which was {left}"),
+    "pick.more_than_stock": (
+        "stock {left}",
+        "Stock at {place}: {left}",
+        "More than the stock at {place}, which was {left}",
+    ),
     "pick.note_put_down_at": ("At {place}", "The goods lie at {place}."),
     "pick.tote_put_down_at": "{tote} at {place}",
     "pick.choice_picked_at": ("{place}", "From {place}"),
@@ -252,7 +256,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count:order|orders}: {lines:line|lines} to pick at {stops:stop|stops}",
     ),
     "pick.batch_already": ("All is picked", "All {count:order|orders} are already picked"),
-    "pick.batch_all_picked": ("All picked", "All picked: {count:order|orders}", "{what}. All {count:order|orders} picked."),
+    "pick.batch_all_picked": (
+        "All picked",
+        "All picked: {count:order|orders}",
+        "{what}. All {count:order|orders} picked.",
+    ),
     "pick.batch_picked_with_shortage": (
         "Done, {lacking} short",
         "{count:order|orders} done, {lacking:line|lines} short",
@@ -400,7 +408,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{place}: pool {pool}, not {allowed}",
         "{label:~} at {place} is in pool {pool}; this order takes from {allowed}",
     ),
-    "pick.which_product": ("Which one?", "Which one is it?", "{code:~} is on several products of this order. Which one is it?"),
+    "pick.which_product": (
+        "Which one?",
+        "Which one is it?",
+        "{code:~} is on several products of this order. Which one is it?",
+    ),
     # Shortages
     "pick.was_closed_short": (
         "Closed short",

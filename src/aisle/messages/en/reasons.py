@@ -5,12 +5,18 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stored_reason.order_rejected": ("{order:~} was rejected", "Somebody else has rejected order {order:~}"),
     "stored_reason.order_finished": ("{order:~} was finished", "Somebody else has finished order {order:~}"),
-    "stored_reason.line_changed": ("Line {line} is {now:~} now", "Line {line} of order {order:~} is {now:~} now, not {ours:~}"),
+    "stored_reason.line_changed": (
+        "Line {line} is {now:~} now",
+        "Line {line} of order {order:~} is {now:~} now, not {ours:~}",
+    ),
     "stored_reason.setting_changed": (
         "{field:~} is {now:~} now",
         "{field:~} of {product:~} is {now:~} now, not {seen:~}: somebody else has changed it",
     ),
-    "stored_reason.surplus": ("Put back {left}", "Line {line} is at {picked} of {of}; {left} too many in your hand: put back"),
+    "stored_reason.surplus": (
+        "Put back {left}",
+        "Line {line} is at {picked} of {of}; {left} too many in your hand: put back",
+    ),
     "stored_reason.surplus_by": (
         "Put back {left}",
         "Line {line} is at {picked} of {of} ({who:~}); {left} too many in your hand: put back",
@@ -26,10 +32,22 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stored_reason.courier_ended": ("Ended too early", "The program that sends ended before the answer came"),
     "stored_reason.attempts": ("Tried {count} times", "Tried {count} times and never settled: {why:~}"),
     "stored_reason.refused_repeatedly": ("Refused {count} times", "Refused {count} times: {why:~}"),
-    "stored_reason.earlier_value_unknown": ("Not readable", "What it would change could not be read {count} times: {why:~}"),
-    "stored_reason.key_gone": ("It may be there twice", "It may have arrived, and the service would not know it again any more"),
-    "stored_reason.key_old": ("Sent too long ago", "It was first sent so long ago that the service may not know it again"),
-    "stored_reason.restored": ("Service restored", "The service was put back from an earlier copy; it may have lost this"),
+    "stored_reason.earlier_value_unknown": (
+        "Not readable",
+        "What it would change could not be read {count} times: {why:~}",
+    ),
+    "stored_reason.key_gone": (
+        "It may be there twice",
+        "It may have arrived, and the service would not know it again any more",
+    ),
+    "stored_reason.key_old": (
+        "Sent too long ago",
+        "It was first sent so long ago that the service may not know it again",
+    ),
+    "stored_reason.restored": (
+        "Service restored",
+        "The service was put back from an earlier copy; it may have lost this",
+    ),
     "stored_reason.not_stated": ("Not said to be done", "The service answered, and did not say that it was done"),
     "stored_reason.text": ("No ({status})", "Somebody on the way said no ({status}): {why:~}"),
     "stored_reason.status_rejected": ("No ({status})", "The service says no, and not why ({status})"),
@@ -54,7 +72,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Did it arrive?",
         "Nobody knows whether it arrived: the service's log does not show it, and may never do",
     ),
-    "stored_reason.cannot_be_looked_up": ("Did it arrive?", "Nobody knows whether it arrived, and the service cannot be asked"),
+    "stored_reason.cannot_be_looked_up": (
+        "Did it arrive?",
+        "Nobody knows whether it arrived, and the service cannot be asked",
+    ),
     "stored_reason.put_back": (
         "Files put back",
         "outbox.db was deleted; it is back",

@@ -20,7 +20,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "next delivery: {quantity} with {order}, {day}",
     ),
     "shortage.expected_delivery": ("{at:day}", "next delivery {at:day} {at:time}"),
-    "shortage.reason_kept_on_host": ("Reason stays here", "The service keeps no reason of a line: it stays on this host."),
+    "shortage.reason_kept_on_host": (
+        "Reason stays here",
+        "The service keeps no reason of a line: it stays on this host.",
+    ),
     "shortage.choices": ("Ways on", "Elsewhere, or a reason"),
     "shortage.choice_location": ("{place}", "Take it at {place}"),
     "shortage.none_there": ("none", "none left"),

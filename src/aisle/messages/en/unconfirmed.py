@@ -47,10 +47,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "unconfirmed.about": "About it",
     "unconfirmed.operation_id": "Id",
     "unconfirmed.note_queued": ("Waits", "Noted here, and waits to be sent"),
-    "unconfirmed.note_pin": ("Waits for a PIN", "Waits for the PIN of {name:~}, who gives it by . and PIN on any terminal"),
+    "unconfirmed.note_pin": (
+        "Waits for a PIN",
+        "Waits for the PIN of {name:~}, who gives it by . and PIN on any terminal",
+    ),
     "unconfirmed.user_waits_for_pin": "PIN of {name:~}",
     "unconfirmed.head_token_owner": ("By right of", "By the right of"),
-    "unconfirmed.note_blocked": ("Waits for another", "Waits: something before it is unclear. Settle that, or count again"),
+    "unconfirmed.note_blocked": (
+        "Waits for another",
+        "Waits: something before it is unclear. Settle that, or count again",
+    ),
     "unconfirmed.note_sending": ("On its way", "On its way to the service"),
     "unconfirmed.note_confirmed": ("It has it", "The service has it; it is still to be read back"),
     "unconfirmed.note_refused": ("{why:~}", "The service said no: {why:~}"),

@@ -36,7 +36,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "batch.orders_added": ("{count:ajoutée|ajoutées}", "{count:commande ajoutée|commandes ajoutées}"),
     "batch.order_removed": ("{order} retirée", "Bac {tote}, {order} : retiré"),
     "batch.which_to_remove": ("Laquelle ?", "Laquelle retirer ? Taper son numéro."),
-    "batch.already_in_batch": ("C'est {tote}", "{order} est le bac {tote}", "La commande {order} est déjà le bac {tote}"),
+    "batch.already_in_batch": (
+        "C'est {tote}",
+        "{order} est le bac {tote}",
+        "La commande {order} est déjà le bac {tote}",
+    ),
     "batch.full": ("{count} au plus", "Une tournée a {count:commande|commandes} au plus"),
     "batch.none_left": ("Plus aucune", "Aucune autre commande ouverte n'est libre"),
     "batch.tote": ("{tote} est {code:~}", "Le bac {tote} est {code:~}", "Le bac {tote}, pour {order}, est {code:~}"),

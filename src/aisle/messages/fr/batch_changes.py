@@ -72,7 +72,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Les {count} ?",
         "Elles quittent leur tournée, avec ce qui est prélevé dans leurs bacs. Les deux personnes le voient.",
     ),
-    "order_actions.done_priority": ("D'abord", "{order} passe d'abord", "{order} passe d'abord, sur chaque écran de cette machine"),
+    "order_actions.done_priority": (
+        "D'abord",
+        "{order} passe d'abord",
+        "{order} passe d'abord, sur chaque écran de cette machine",
+    ),
     "order_actions.done_no_priority": ("Pas d'abord", "{order} attend de nouveau son tour"),
     "order_actions.done_split": ("À {name:~}", "{order} va à {name:~}", "{order} va à {name:~} ; les deux le voient"),
     "order_actions.order_picked": ("Déjà prête", "La commande {order} est déjà prête"),

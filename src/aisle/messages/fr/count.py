@@ -199,7 +199,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.missing": ("Pas scanné", "Pas scanné : {label:~}"),
     "count.in_pool": "{label:~} ({pool})",
     "count.missing_at": ("Pas compté", "Pas compté à {place}", "{label:~} n'est pas compté à {place}"),
-    "count.missing_without_location": ("Pas compté", "Pas compté : le reste", "Pas compté : {label:~} sans emplacement"),
+    "count.missing_without_location": (
+        "Pas compté",
+        "Pas compté : le reste",
+        "Pas compté : {label:~} sans emplacement",
+    ),
     "count.recount_needed": ("Recompter", "Gros écart : recompter {label:~}"),
     "count.count_it": ("Compter", "Compter {label:~} : combien ?"),
     "count.differ_several_units": "{count:écart|écarts}",

@@ -81,7 +81,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Headings, labels and hints
     "home.claimed": ("Prise", "Quelqu'un l'a prise", "Quelqu'un l'a prise", "Quelqu'un l'a prise {due}"),
     "home.claimed_by": ("{who:~}", "prise par {who:~}", "prise par {who:~}", "prise par {who:~} {due}"),
-    "home.abandoned_by": ("{who:~}", "laissée : {who:~}", "laissée par {who:~}, {at}", "laissée par {who:~}, {at} {due}"),
+    "home.abandoned_by": (
+        "{who:~}",
+        "laissée : {who:~}",
+        "laissée par {who:~}, {at}",
+        "laissée par {who:~}, {at} {due}",
+    ),
     "home.also_due": "· {due}",
     "head.order": "Commande",
     "head.pickup": ("Pour", "Retrait"),
@@ -116,7 +121,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "sign_in.person": "{name}",
     "sign_in.as": ("{name} : oui", "Continuer comme {name}"),
     "sign_in.which": ("Qui ?", "Lequel ?", "Plusieurs personnes pour « {asked:~} ». Laquelle ?"),
-    "sign_in.name_too_short": ("Trop court", "« {asked:~} » est trop court", "« {asked:~} » est trop court pour un nom."),
+    "sign_in.name_too_short": (
+        "Trop court",
+        "« {asked:~} » est trop court",
+        "« {asked:~} » est trop court pour un nom.",
+    ),
     "sign_in.unknown": (
         "Nom inconnu",
         "Personne : « {asked:~} »",
@@ -138,7 +147,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{asked:~} n'est pas un nom",
         "{asked:~} n'est ni un nom ni un badge. Scanner le badge ou taper le nom.",
     ),
-    "sign_in.confirm_name": ("Est-ce ça ?", "Est-ce bien ça ?", "« {asked:~} » n'est pas le nom entier. Est-ce celui-ci ?"),
+    "sign_in.confirm_name": (
+        "Est-ce ça ?",
+        "Est-ce bien ça ?",
+        "« {asked:~} » n'est pas le nom entier. Est-ce celui-ci ?",
+    ),
     "sign_in.done": ("{name:~}", "Connecté : {name:~}"),
     "record_name.order": ("cde {what}", "la commande {what}"),
     "record_name.person": ("badge {what:~}", "le badge de {what:~}"),

@@ -175,7 +175,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "ouvre tout ce qui est connu."
     ),
     "help.clearance": "Choisir ce qui est à dégager. Rien n'est dégagé avant d'être confirmé en le tapant.",
-    "help.clearance_request": "Ceci ne peut être annulé. Taper exactement ce qui est demandé ; {b} laisse tout en l'état.",
+    "help.clearance_request": (
+        "Ceci ne peut être annulé. Taper exactement ce qui est demandé ; {b} laisse tout en l'état."
+    ),
     "help.clearance_request_done": (
         "Ce qui a été dégagé, et les articles à déplacer maintenant. Ils sont sur la liste des articles à déplacer."
     ),

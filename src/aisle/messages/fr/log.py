@@ -92,7 +92,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "log.no_name": ("Nom invalide", "{text:~} n'est pas un nom de fichier ; taper par exemple semaine.csv"),
     "log.exported": ("{count} écrites", "{count:entrée|entrées} dans {file:~}"),
     "log.not_exported": ("Échec : {why:~}", "{file:~} n'a pas été écrit : {why}"),
-    "log.files_forbidden": ("pas ici", "un navigateur ou une borne n'écrit pas de fichier ; exporter sur un autre poste"),
+    "log.files_forbidden": (
+        "pas ici",
+        "un navigateur ou une borne n'écrit pas de fichier ; exporter sur un autre poste",
+    ),
     "log.too_many_rows": ("{count} lignes", "{count} lignes sont trop pour un fichier ; les filtrer"),
     "log.file_exists": ("existe", "ce nom existe déjà ; en choisir un autre"),
     "log.why_folder": ("sans dossier", "ce dossier n'existe pas"),

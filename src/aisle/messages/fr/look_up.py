@@ -94,7 +94,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "locations.held_title": ("Pour {order:~}", "Réservé pour {order:~}"),
     "locations.held": ("{quantity}", "{quantity:réservé|réservés}"),
     "locations.measure": "{quantity} {unit}",
-    "locations.product_here": ("{quantity} ici", "{quantity} ici : {label:~}", "{quantity} de {label:~} ici, à {place}"),
+    "locations.product_here": (
+        "{quantity} ici",
+        "{quantity} ici : {label:~}",
+        "{quantity} de {label:~} ici, à {place}",
+    ),
     "locations.not_here": ("Pas ici", "Pas ici : {label:~}", "{label:~} n'est pas ici, à {place}"),
     "locations.choice_product": ("Voir {key}", "Le chercher ({key})"),
     "locations.first_location": ("Le premier", "C'est le premier emplacement"),
@@ -180,7 +184,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "scanner_test.look_bold": "gras",
     "scanner_test.look_dim": "pâle",
     "scanner_test.look_reversed": "inversé",
-    "scanner_test.good": ("{end} : bon", "Il envoie {end} : bon", "Le lecteur envoie {end} après chaque code : c'est bon."),
+    "scanner_test.good": (
+        "{end} : bon",
+        "Il envoie {end} : bon",
+        "Le lecteur envoie {end} après chaque code : c'est bon.",
+    ),
     "scanner_test.good_aim": (
         "{end} : bon",
         "Il envoie {end} et AIM : bon",
@@ -195,7 +203,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Sans GS : FNC1 en GS",
         "Ce lecteur n'envoie pas de séparateur : régler FNC1 en GS.",
     ),
-    "scanner_test.gs_substitute": ("{sign:~} lu comme GS", "Il envoie {sign:~} comme séparateur (GS) : c'est lu aussi."),
+    "scanner_test.gs_substitute": (
+        "{sign:~} lu comme GS",
+        "Il envoie {sign:~} comme séparateur (GS) : c'est lu aussi.",
+    ),
     "scanner_test.gs1_broken": (
         "Code GS1 illisible",
         "Ce code GS1 n'est pas lisible jusqu'au bout : l'étiquette est-elle bonne ?",
@@ -208,7 +219,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Claviers différents",
         "Des signes au lieu de chiffres : lecteur et poste n'ont pas la même disposition de clavier.",
     ),
-    "scanner_test.check_digit": ("Clé fausse ?", "La clé de contrôle est fausse si c'est un EAN ou UPC : un signe perdu ?"),
+    "scanner_test.check_digit": (
+        "Clé fausse ?",
+        "La clé de contrôle est fausse si c'est un EAN ou UPC : un signe perdu ?",
+    ),
     "scanner_test.slow": ("Pause {ms} ms", "Une pause de {ms} ms dedans : tapé, ou ligne lente. C'est arrivé entier."),
     "scanner_test.key": ("Touche {name}", "La touche {name} arrive ici."),
 }

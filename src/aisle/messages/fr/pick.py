@@ -81,7 +81,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_moved": ("Déposé.", "Les articles sont au lieu de retrait."),
     "pick.choice_pick_here": ("Prendre à {key}", "Prendre ici, à {key}"),
     "pick.choice_finish": ("Remettre", "Remettre au client"),
-    "pick.more_than_stock": ("reste {left}", "Stock à {place} : {left}", "Plus que le stock à {place}, qui était de {left}"),
+    "pick.more_than_stock": (
+        "reste {left}",
+        "Stock à {place} : {left}",
+        "Plus que le stock à {place}, qui était de {left}",
+    ),
     "pick.note_put_down_at": ("À {place}", "Les articles sont à {place}."),
     "pick.tote_put_down_at": "{tote} à {place}",
     "pick.choice_picked_at": ("{place}", "De {place}"),
@@ -139,7 +143,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_location": ("Lieu inconnu", "{label:~} n'a pas d'emplacement ; scanner l'article"),
     "pick.location_changed": ("De {place}", "{label:~} maintenant de {place}"),
     "pick.which_location": ("Pris où ?", "Pris où ? {label:~}", "{quantity} de {label:~} : pris où ?"),
-    "pick.total_which_location": ("{total} : où ?", "{total} en tout : pris où ?", "{total} de {label:~} en tout : pris où ?"),
+    "pick.total_which_location": (
+        "{total} : où ?",
+        "{total} en tout : pris où ?",
+        "{total} de {label:~} en tout : pris où ?",
+    ),
     "pick.location_first": ("Pris où ?", "D'abord : pris où ?", "Dites d'abord où {label:~} a été pris."),
     "pick.location_first_number": (
         "{value} ? Où ?",

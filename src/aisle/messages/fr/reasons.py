@@ -34,8 +34,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stored_reason.refused_repeatedly": ("Refusé {count} fois", "Refusé {count} fois : {why:~}"),
     "stored_reason.earlier_value_unknown": ("Illisible", "Ce qui serait changé était illisible {count} fois : {why:~}"),
     "stored_reason.key_gone": ("Double possible", "C'est peut-être arrivé, et le serveur ne le reconnaîtrait plus"),
-    "stored_reason.key_old": ("Trop ancien", "Envoyé il y a si longtemps que le serveur ne le reconnaît peut-être plus"),
-    "stored_reason.restored": ("Serveur restauré", "Le serveur a été restauré d'une copie ancienne ; cela peut y manquer"),
+    "stored_reason.key_old": (
+        "Trop ancien",
+        "Envoyé il y a si longtemps que le serveur ne le reconnaît peut-être plus",
+    ),
+    "stored_reason.restored": (
+        "Serveur restauré",
+        "Le serveur a été restauré d'une copie ancienne ; cela peut y manquer",
+    ),
     "stored_reason.not_stated": ("Non confirmé", "Le serveur a répondu sans dire que c'était fait"),
     "stored_reason.text": ("Non ({status})", "Quelqu'un en route a dit non ({status}) : {why:~}"),
     "stored_reason.status_rejected": ("Non ({status})", "Le serveur dit non, sans dire pourquoi ({status})"),
@@ -60,7 +66,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Est-ce arrivé ?",
         "Personne ne sait si c'est arrivé : le journal du serveur ne le montre pas, et peut-être jamais",
     ),
-    "stored_reason.cannot_be_looked_up": ("Est-ce arrivé ?", "Personne ne sait si c'est arrivé, et on ne peut pas le demander au serveur"),
+    "stored_reason.cannot_be_looked_up": (
+        "Est-ce arrivé ?",
+        "Personne ne sait si c'est arrivé, et on ne peut pas le demander au serveur",
+    ),
     "stored_reason.put_back": (
         "Fichiers remis",
         "outbox.db effacé, puis remis",

@@ -71,7 +71,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Pas de {label:~} connu à {place}",
         "Personne ne connaît de {label:~} à {place}. Est-il là ?",
     ),
-    "shortage.other_location": ("Aller à {place}", "Prendre le reste à {place}", "Prendre le reste à {place} : {label:~}"),
+    "shortage.other_location": (
+        "Aller à {place}",
+        "Prendre le reste à {place}",
+        "Prendre le reste à {place} : {label:~}",
+    ),
     "shortage.closed": ("Manque {rest}", "Manque {rest} : {words:~}"),
     "shortage.closed_on_host": (
         "Manque {rest}",

@@ -47,7 +47,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stores.free_fields": ("Autres", "Autres champs"),
     "stores.more_fields": "Plus",
     "stores.details_refused": ("Non dit ici", "Ce serveur ne dit ni adresse, ni heures, ni imprimantes"),
-    "stores.details_not_requested": ("La liste seule", "Adresse et heures absentes ; certains serveurs ne les donnent pas"),
+    "stores.details_not_requested": (
+        "La liste seule",
+        "Adresse et heures absentes ; certains serveurs ne les donnent pas",
+    ),
     "stores.yes": "oui",
     "stores.no": "non",
     "stores.delivered_after": ("+{count}", "{count:jour|jours} après"),

@@ -16,7 +16,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     # Orders that were assigned
     "home.assigned": ("{order} erbij", "{order} komt van {who:~}", "Order {order} komt van {who:~}; eerst te picken"),
-    "home.assigned_many": ("{count} erbij", "{count} orders erbij", "{count} orders komen van {who:~}; eerst te picken"),
+    "home.assigned_many": (
+        "{count} erbij",
+        "{count} orders erbij",
+        "{count} orders komen van {who:~}; eerst te picken",
+    ),
     "home.assigned_by": ("erbij", "van {who:~}", "erbij, van {who:~}", "erbij, van {who:~} {due}"),
     "home.priority": ("eerst", "eerst {due}"),
     "batch.assigned": (
@@ -64,9 +68,17 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Alle {count}?",
         "Ze gaan uit hun ronde, met wat er van gepickt is in hun bakken. Beiden zien het.",
     ),
-    "order_actions.done_priority": ("Gaat voor", "{order} gaat voor", "{order} gaat voor, op elk scherm van dit toestel"),
+    "order_actions.done_priority": (
+        "Gaat voor",
+        "{order} gaat voor",
+        "{order} gaat voor, op elk scherm van dit toestel",
+    ),
     "order_actions.done_no_priority": ("Niet voorop", "{order} wacht weer op zijn beurt"),
-    "order_actions.done_split": ("Naar {name:~}", "{order} gaat naar {name:~}", "{order} gaat naar {name:~}; beiden zien het"),
+    "order_actions.done_split": (
+        "Naar {name:~}",
+        "{order} gaat naar {name:~}",
+        "{order} gaat naar {name:~}; beiden zien het",
+    ),
     "order_actions.order_picked": ("Al gepickt", "Order {order} is al gepickt"),
     "order_actions.already_priority": ("Al voorop", "Order {order} gaat al voor"),
     "order_actions.not_priority": ("Niet voorop", "Order {order} stond niet voorop"),
@@ -151,7 +163,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_others": ("{count} elders", "In de hand van een ander: {count}."),
     "pick.upcoming_goods_for_others": ("In de hand", "In jouw hand"),
     "pick.order_of_other_picker": ("Van een ander", "Iemand anders pickt deze order nu"),
-    "home.not_put_down": ("{count} vast", "{count} vast, leg neer", "{count} vast, leg neer", "{count} vast, leg neer {due}"),
+    "home.not_put_down": (
+        "{count} vast",
+        "{count} vast, leg neer",
+        "{count} vast, leg neer",
+        "{count} vast, leg neer {due}",
+    ),
     "pick.move_stop_undone": ("Op {place}", "Ongedaan: weer op {place}", "Ongedaan: {label:~} weer van {place}"),
     "pick.return_resolved": ("Afgehandeld", "Elders afgehandeld", "Wat te veel was, is elders afgehandeld"),
     "pick.prompt_check_at": ("Leg het daar; y", "Leg het op {place}, typ dan y"),
@@ -176,7 +193,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} als neergelegd geboekt",
         "Iemand anders legde {count} van order {order} uit jouw hand neer, geen plek bekend: vraag waar",
     ),
-    "pick.not_put_down_by_other": ("Weer in de hand", "{order} weer in de hand", "Order {order} is nergens meer neergelegd"),
+    "pick.not_put_down_by_other": (
+        "Weer in de hand",
+        "{order} weer in de hand",
+        "Order {order} is nergens meer neergelegd",
+    ),
     "pick.goods_of_others": (
         "Niet bij jou",
         "Niet in jouw hand: {count}",

@@ -115,7 +115,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Scan wat je wilt: deze pagina toont wat de scanner stuurt en wat het zou betekenen. Met de winkel "
         "gebeurt niets."
     ),
-    "help.unconfirmed": "Wat niet zonder jou geregeld kan worden. Een nummer opent er een en toont wat beide kanten zeggen.",
+    "help.unconfirmed": (
+        "Wat niet zonder jou geregeld kan worden. Een nummer opent er een en toont wat beide kanten zeggen."
+    ),
     "help.unconfirmed_entry": (
         "Lees wat bedoeld was en wat de server zegt, kijk zo nodig bij de goederen, en kies een uitweg met het nummer."
     ),

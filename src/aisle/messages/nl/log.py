@@ -88,7 +88,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "log.no_name": ("Geen naam", "{text:~} is geen bestandsnaam; typ zoiets als week.csv"),
     "log.exported": ("{count} bewaard", "{count:boeking|boekingen} in {file:~}"),
     "log.not_exported": ("Mislukt: {why:~}", "{file:~} is niet geschreven: {why}"),
-    "log.files_forbidden": ("niet hier", "een browser of kiosk schrijft geen bestanden; exporteer op een andere terminal"),
+    "log.files_forbidden": (
+        "niet hier",
+        "een browser of kiosk schrijft geen bestanden; exporteer op een andere terminal",
+    ),
     "log.too_many_rows": ("{count} rijen", "{count} rijen zijn te veel voor een bestand; filter ze"),
     "log.file_exists": ("bestaat al", "er is al iets met deze naam; kies een andere"),
     "log.why_folder": ("geen map", "die map bestaat niet"),

@@ -196,7 +196,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "GS mist: FNC1 als GS",
         "Deze scanner stuurt geen scheidingsteken: stel FNC1 in als GS.",
     ),
-    "scanner_test.gs_substitute": ("{sign:~} telt als GS", "Hij stuurt {sign:~} als scheidingsteken (GS): dat wordt ook gelezen."),
+    "scanner_test.gs_substitute": (
+        "{sign:~} telt als GS",
+        "Hij stuurt {sign:~} als scheidingsteken (GS): dat wordt ook gelezen.",
+    ),
     "scanner_test.gs1_broken": (
         "GS1-code onleesbaar",
         "Deze GS1-code is niet tot het eind te lezen: klopt het etiket?",

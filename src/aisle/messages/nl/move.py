@@ -259,7 +259,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ongedaan: {goods} terug naar {target}",
         "Ongedaan: {goods} van {source} terug naar {target}; in de hand",
     ),
-    "move.undo_order_loading": ("Even wachten", "De regels van order {order} worden opgehaald; maak het daarna ongedaan"),
+    "move.undo_order_loading": (
+        "Even wachten",
+        "De regels van order {order} worden opgehaald; maak het daarna ongedaan",
+    ),
     "move.moved_on": (
         "Te laat",
         "Te laat: niet meer op {place:~}",

@@ -8,7 +8,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Order board
     "orders.title": ("{what}", "Orders: {what}"),
     "orders.title_searched": ("“{text:~}”", "“{text:~}” bij orders: {what}"),
-    "orders.title_marked_searched": ("{count} gekozen, “{text:~}”", "Gekozen: {count:order|orders}; te zien: “{text:~}”"),
+    "orders.title_marked_searched": (
+        "{count} gekozen, “{text:~}”",
+        "Gekozen: {count:order|orders}; te zien: “{text:~}”",
+    ),
     "orders.title_marked": ("Gekozen: {count}", "Gekozen: {count:order|orders}"),
     "orders.prompt": (
         "Nummer, scan, woord",

@@ -146,7 +146,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_location": ("Plek onbekend", "{label:~} heeft geen plek; scan het artikel"),
     "pick.location_changed": ("Van {place}", "{label:~} nu van {place}"),
     "pick.which_location": ("Waar gepakt?", "Waar gepakt? {label:~}", "{quantity} van {label:~}: waar gepakt?"),
-    "pick.total_which_location": ("{total}: waar?", "{total} in totaal: waar?", "{total} van {label:~} in totaal: waar gepakt?"),
+    "pick.total_which_location": (
+        "{total}: waar?",
+        "{total} in totaal: waar?",
+        "{total} van {label:~} in totaal: waar gepakt?",
+    ),
     "pick.location_first": ("Waar gepakt?", "Eerst: waar gepakt?", "Zeg eerst waar {label:~} gepakt is."),
     "pick.location_first_number": (
         "{value}? Waar?",
@@ -418,7 +422,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{place}: pool {pool}, niet {allowed}",
         "{label:~} op {place} zit in pool {pool}; deze order neemt uit {allowed}",
     ),
-    "pick.which_product": ("Welke?", "Welke is het?", "{code:~} staat op meerdere artikelen van deze order. Welke is het?"),
+    "pick.which_product": (
+        "Welke?",
+        "Welke is het?",
+        "{code:~} staat op meerdere artikelen van deze order. Welke is het?",
+    ),
     # Shortages
     "pick.was_closed_short": (
         "Was tekort",

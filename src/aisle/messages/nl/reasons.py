@@ -34,8 +34,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stored_reason.refused_repeatedly": ("{count} keer geweigerd", "{count} keer geweigerd: {why:~}"),
     "stored_reason.earlier_value_unknown": ("Niet te lezen", "Wat het wijzigt was {count} keer niet te lezen: {why:~}"),
     "stored_reason.key_gone": ("Misschien dubbel", "Het kan aangekomen zijn, en de server herkent het niet meer"),
-    "stored_reason.key_old": ("Te lang geleden", "Het is zo lang geleden gestuurd dat de server het misschien niet herkent"),
-    "stored_reason.restored": ("Server hersteld", "De server is teruggezet naar een eerdere kopie; dit kan daar ontbreken"),
+    "stored_reason.key_old": (
+        "Te lang geleden",
+        "Het is zo lang geleden gestuurd dat de server het misschien niet herkent",
+    ),
+    "stored_reason.restored": (
+        "Server hersteld",
+        "De server is teruggezet naar een eerdere kopie; dit kan daar ontbreken",
+    ),
     "stored_reason.not_stated": ("Niet bevestigd", "De server antwoordde, maar zei niet dat het gedaan is"),
     "stored_reason.text": ("Nee ({status})", "Iets onderweg zei nee ({status}): {why:~}"),
     "stored_reason.status_rejected": ("Nee ({status})", "De server zegt nee, en niet waarom ({status})"),
@@ -50,17 +56,26 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stored_reason.no_token": ("Token ontbreekt", "Het token voor de server is niet te gebruiken: start aisle doctor"),
     "stored_reason.not_valid": ("Niet te sturen", "Zo is het niet naar de server te sturen: start aisle doctor"),
     "stored_reason.denied": ("Niet te zien", "De server bevestigde het, maar laat het niet zien"),
-    "stored_reason.denied_repeatedly": ("Niet te zien", "De server bevestigde het {count} keer, maar laat het niet zien"),
+    "stored_reason.denied_repeatedly": (
+        "Niet te zien",
+        "De server bevestigde het {count} keer, maar laat het niet zien",
+    ),
     "stored_reason.absent": ("Gaat opnieuw", "Gezocht en niet gevonden: het gaat opnieuw"),
     "stored_reason.partly": ("Rest gaat opnieuw", "Gezocht en deels gevonden: de rest gaat opnieuw"),
-    "stored_reason.empty_answer": ("Kwam het aan?", "De server antwoordde zonder iets te zeggen, en laat het niet zien"),
+    "stored_reason.empty_answer": (
+        "Kwam het aan?",
+        "De server antwoordde zonder iets te zeggen, en laat het niet zien",
+    ),
     "stored_reason.product_changed": ("Elders gewijzigd", "Iemand anders heeft het artikel intussen gewijzigd"),
     "stored_reason.order_changed": ("Elders gewijzigd", "Iemand anders heeft de order intussen gewijzigd"),
     "stored_reason.not_in_log": (
         "Kwam het aan?",
         "Niemand weet of het aankwam: het logboek van de server laat het niet zien, en doet dat misschien nooit",
     ),
-    "stored_reason.cannot_be_looked_up": ("Kwam het aan?", "Niemand weet of het aankwam, en de server kan er niets over zeggen"),
+    "stored_reason.cannot_be_looked_up": (
+        "Kwam het aan?",
+        "Niemand weet of het aankwam, en de server kan er niets over zeggen",
+    ),
     "stored_reason.put_back": (
         "Bestanden terug",
         "outbox.db was gewist; hij is terug",

@@ -20,7 +20,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "volgende levering: {quantity} met {order}, {day}",
     ),
     "shortage.expected_delivery": ("{at:day}", "volgende levering {at:day} {at:time}"),
-    "shortage.reason_kept_on_host": ("Reden blijft hier", "De server bewaart geen reden bij een regel: die blijft op dit toestel."),
+    "shortage.reason_kept_on_host": (
+        "Reden blijft hier",
+        "De server bewaart geen reden bij een regel: die blijft op dit toestel.",
+    ),
     "shortage.choices": ("Hoe verder", "Elders, of een reden"),
     "shortage.choice_location": ("{place}", "Pak het op {place}"),
     "shortage.none_there": ("geen", "geen meer"),

@@ -82,8 +82,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "store_product.not_whole": ("Hele getallen", "Alleen hele getallen"),
     "store_product.too_much": ("0 tot 9999999", "Het moet 0 tot 9999999 zijn"),
-    "store_product.out_of_range": ("{low}-{high} mag", "{low} tot {high} mag hier: {percentage} % van wat de keten koos"),
-    "store_product.min_above_max": ("{low} is boven {high}", "Minimum {low} komt boven maximum {high}; typ beide, zoals 6-24"),
+    "store_product.out_of_range": (
+        "{low}-{high} mag",
+        "{low} tot {high} mag hier: {percentage} % van wat de keten koos",
+    ),
+    "store_product.min_above_max": (
+        "{low} is boven {high}",
+        "Minimum {low} komt boven maximum {high}; typ beide, zoals 6-24",
+    ),
     "store_product.same": ("{what}: gelijk", "{what} blijft wat het is"),
     "store_product.queued": ("{what}", "Genoteerd: {what}", "Genoteerd, gaat naar de server: {what}"),
     "store_product.confirmed": ("{what}", "Bevestigd: {what}", "Bevestigd door de server: {what}"),

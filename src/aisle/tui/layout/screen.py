@@ -389,7 +389,11 @@ def _waiting_message(link: LinkState) -> Msg:
     """Return what is waiting in this store, or else in other stores of this host."""
     if link.waiting:
         return msg("link.waiting", count=link.waiting)
-    return msg("link.waiting_other_stores", count=link.waiting_other_stores) if link.waiting_other_stores else msg("link.nothing_waiting")
+    return (
+        msg("link.waiting_other_stores", count=link.waiting_other_stores)
+        if link.waiting_other_stores
+        else msg("link.nothing_waiting")
+    )
 
 
 def _link_parts(link: LinkState, state: str, lengths: LinkLengths, separator: str, writer: MessageWriter) -> StyledLine:
@@ -399,7 +403,11 @@ def _link_parts(link: LinkState, state: str, lengths: LinkLengths, separator: st
     parts: list[tuple[Msg, str]] = []
     if link.state == "syncing" and (link.total or link.done):
         known = link.total > 0
-        part = msg("link.sync_percent", percent=link.done * 100 // link.total) if known else msg("link.sync_rows", count=link.done)
+        part = (
+            msg("link.sync_percent", percent=link.done * 100 // link.total)
+            if known
+            else msg("link.sync_rows", count=link.done)
+        )
         parts.append((part, "link-syncing"))
         if known and lengths.rest > 1:
             line += [(" ", ""), *progress_bar(Decimal(link.done) / link.total, 12, writer)]

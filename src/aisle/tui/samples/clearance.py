@@ -98,7 +98,9 @@ def _confirm_by_token(text: str) -> Frame:
 
 
 def _wait(text: str) -> Frame:
-    return _request(text, Verdict(INFO, msg("clearance_request.requested")), LinkState("offline", 70.0, 1), phase="wait")
+    return _request(
+        text, Verdict(INFO, msg("clearance_request.requested")), LinkState("offline", 70.0, 1), phase="wait"
+    )
 
 
 def _done(text: str) -> Frame:
@@ -109,23 +111,37 @@ def _done(text: str) -> Frame:
 
 def _refused(text: str) -> Frame:
     why = text or "This token may not do that."
-    return _request(text, Verdict(WRONG, msg("clearance_request.refused", why=why)), phase="done", outcome="refused", why=why)
+    return _request(
+        text, Verdict(WRONG, msg("clearance_request.refused", why=why)), phase="done", outcome="refused", why=why
+    )
 
 
 def _expired(text: str) -> Frame:
     return _request(
-        text, Verdict(WRONG, msg("clearance_request.expired")), OFFLINE_LINK, phase="done", outcome="expired", lists_tasks=True
+        text,
+        Verdict(WRONG, msg("clearance_request.expired")),
+        OFFLINE_LINK,
+        phase="done",
+        outcome="expired",
+        lists_tasks=True,
     )
 
 
 def _unknown(text: str) -> Frame:
     return _request(
-        text, Verdict(ASK, msg("clearance_request.unknown")), OFFLINE_LINK, phase="done", outcome="unknown", lists_tasks=True
+        text,
+        Verdict(ASK, msg("clearance_request.unknown")),
+        OFFLINE_LINK,
+        phase="done",
+        outcome="unknown",
+        lists_tasks=True,
     )
 
 
 def _unlisted(text: str) -> Frame:
-    return _request(text, Verdict(GOOD, msg("clearance_request.done")), phase="done", outcome="done", service_knows_people=False)
+    return _request(
+        text, Verdict(GOOD, msg("clearance_request.done")), phase="done", outcome="done", service_knows_people=False
+    )
 
 
 def _task_list(text: str) -> Frame:
@@ -172,10 +188,10 @@ CLEARANCE_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("clearance_request.done", "expired", _expired),
     ("clearance_request.done", "unknown", _unknown),
     ("clearance_request.done", "unlisted", _unlisted),
-    ("tasks", "list", _task_list),
-    ("tasks", "taken", _task_of_other),
-    ("tasks", "none", _empty_task_list),
-    ("tasks", "unlisted", _tasks_not_listed),
+    ("clearance_tasks", "list", _task_list),
+    ("clearance_tasks", "taken", _task_of_other),
+    ("clearance_tasks", "none", _empty_task_list),
+    ("clearance_tasks", "unlisted", _tasks_not_listed),
     ("move.from", "task", _move_from),
     ("move.take", "task", _move_take),
 )

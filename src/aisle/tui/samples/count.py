@@ -196,7 +196,7 @@ def _adjust_product(text: str) -> Frame:
 
 def _adjust_location(text: str) -> Frame:
     verdict = Verdict(ASK, msg("adjust.which_location", label=text or EXPECTED[0][1]))
-    return _frame(AdjustJob().view(_adjust_state(text, "place", 1)), verdict, LinkState("live", 4.0), 25)
+    return _frame(AdjustJob().view(_adjust_state(text, "location", 1)), verdict, LinkState("live", 4.0), 25)
 
 
 def _adjust_quantity(text: str) -> Frame:
@@ -216,7 +216,9 @@ def _adjust_exceeded(text: str) -> Frame:
     state = _adjust_state(text, "quantity", 500)._replace(
         chosen_reason=parse_reasons(LOSS_REASONS)[0], has_expected=True
     )
-    verdict = Verdict(ASK, msg("adjust.exceeds_expected", quantity=Decimal(500), label=text or EXPECTED[0][1], books=Decimal(12)))
+    verdict = Verdict(
+        ASK, msg("adjust.exceeds_expected", quantity=Decimal(500), label=text or EXPECTED[0][1], books=Decimal(12))
+    )
     return _frame(AdjustJob().view(state), verdict, LinkState("live", 4.0), 26)
 
 
@@ -294,7 +296,7 @@ COUNT_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("adjust.quantity", "number", _adjust_number),
     ("adjust.quantity", "over", _adjust_exceeded),
     ("adjust.reason", "asked", _adjust_reason),
-    ("count_log", "mine", _my_entries),
+    ("my_entries", "mine", _my_entries),
     ("my_entries.entry", "refused", _my_entry),
     ("my_entries.undo", "asked", _my_entry_undo),
 )

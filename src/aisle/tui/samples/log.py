@@ -121,7 +121,7 @@ def _export(text: str) -> Frame:
 
 def _confirm_export(text: str) -> Frame:
     file = text or "/home/anna/aisle-log-2026-11-20.csv"
-    return _frame(_state(text, phase="sure", file_path=file), None, LinkState("live", 4.0))
+    return _frame(_state(text, phase="confirm", file_path=file), None, LinkState("live", 4.0))
 
 
 def _exported(text: str) -> Frame:
@@ -142,11 +142,11 @@ def _no_losses(text: str) -> Frame:
 
 
 LOG_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
-    ("logs", "list", _list),
-    ("logs", "filtered", _filtered),
-    ("logs", "narrowed", _narrowed),
-    ("logs", "nothing", _nothing),
-    ("logs", "exported", _exported),
+    ("log", "list", _list),
+    ("log", "filtered", _filtered),
+    ("log", "narrowed", _narrowed),
+    ("log", "nothing", _nothing),
+    ("log", "exported", _exported),
     ("log.entry", "count", _entry),
     ("log.filter", "parts", _filter),
     ("log.value", "reason", _reason),

@@ -52,7 +52,7 @@ def _pick_state(text: str) -> PickState:
     tote = Tote("100042", "A", text or "J. Jansen", has_lines=True)
     takes = tuple(take._replace(order="100042") for take in _pick_lines(text))
     return PickState(
-        (tote,), "walk", lines=takes, current_index=0, location="A-03-12", is_quantity_open=True, history=history
+        (tote,), "picking", lines=takes, current_index=0, location="A-03-12", is_quantity_open=True, history=history
     )
 
 
@@ -107,7 +107,7 @@ def _batch_state(text: str) -> PickState:
     ]
     takes += [line._replace(order=ORDERS[index % 3][0]) for index, line in enumerate(lines[1:])]
     history = (UndoStep((LineBefore("100051", 9, Decimal(0)),)),)
-    state = PickState(totes, "walk", is_batch=True, history=history)
+    state = PickState(totes, "picking", is_batch=True, history=history)
     return with_lines(state, takes)._replace(is_quantity_open=True)
 
 
@@ -134,7 +134,9 @@ def _batch_foreign_product(text: str) -> Frame:
 def _batch_done(text: str) -> Frame:
     state = _batch_state(text)
     state = with_lines(state, [take._replace(picked=take.ordered) for take in state.lines])
-    taken = msg("pick.picked_for_tote", label=text or PRODUCTS[5][1], quantity=Decimal(1), tote="C", done=Decimal(1), of=1)
+    taken = msg(
+        "pick.picked_for_tote", label=text or PRODUCTS[5][1], quantity=Decimal(1), tote="C", done=Decimal(1), of=1
+    )
     verdict = Verdict(GOOD, msg("pick.batch_all_picked", count=3, what=taken))
     return _frame(PickJob().view(state), verdict, LinkState("live", 1.0, 3), serial=31)
 
@@ -151,7 +153,9 @@ def _batch_return(text: str) -> Frame:
 
 def _batch_fewer(text: str) -> Frame:
     ways = (PickChoice("set", "P1", quantity=Decimal(1)), PickChoice("set", "P1", quantity=Decimal(5)))
-    told = msg("pick.fewer_than_picked", label=text or PRODUCTS[1][1], quantity=Decimal(1), done=Decimal(4), of=Decimal(9))
+    told = msg(
+        "pick.fewer_than_picked", label=text or PRODUCTS[1][1], quantity=Decimal(1), done=Decimal(4), of=Decimal(9)
+    )
     state = _batch_state(text)._replace(choices=ways)
     return _frame(PickJob().view(state), Verdict(ASK, told), LinkState("live", 2.0), serial=21)
 
@@ -291,7 +295,9 @@ def _new_batch_added(text: str) -> Frame:
 
 def _new_batch_remove(text: str) -> Frame:
     state = _new_batch_state(text, 6)._replace(is_removing=True)
-    return _frame(BatchJob().view(state), Verdict(ASK, msg("batch.which_to_remove")), LinkState("offline", 900.0), serial=6)
+    return _frame(
+        BatchJob().view(state), Verdict(ASK, msg("batch.which_to_remove")), LinkState("offline", 900.0), serial=6
+    )
 
 
 PICK_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
@@ -316,8 +322,8 @@ PICK_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("pick.done", "round", _batch_done),
     ("pick.return", "rejected", _batch_return),
     ("pick.return", "done", _pick_returned),
-    ("walk", "fresh", _new_batch_empty),
-    ("walk", "added", _new_batch_added),
-    ("walk", "out", _new_batch_remove),
+    ("batch", "fresh", _new_batch_empty),
+    ("batch", "added", _new_batch_added),
+    ("batch", "out", _new_batch_remove),
 )
 """Screen, state and builder of each sample."""

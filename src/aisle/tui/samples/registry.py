@@ -110,7 +110,8 @@ def _home_partial(text: str) -> Frame:
 def _home_unreadable_list(text: str) -> Frame:
     lacking = (
         MissingList(
-            "headers", store_message("stored_reason.status_with_text", status=403, why=text or "This token may not read orders")
+            "headers",
+            store_message("stored_reason.status_with_text", status=403, why=text or "This token may not read orders"),
         ),
     )
     link = LinkState(

@@ -56,9 +56,9 @@ def scanner_test_wrong(text: str) -> Frame:
 
 
 SCANNER_TEST_SAMPLES = (
-    ("doctor", "fresh", scanner_test_empty),
-    ("doctor", "fine", scanner_test_good),
-    ("doctor", "wrong", scanner_test_wrong),
+    ("scanner_test", "fresh", scanner_test_empty),
+    ("scanner_test", "fine", scanner_test_good),
+    ("scanner_test", "wrong", scanner_test_wrong),
 )
 """Screen, state and builder of each sample."""
 
@@ -142,10 +142,10 @@ def _palette_typing(text: str) -> Frame:
 SHELL_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("help", "picking", _help),
     ("help", "keys", _help_keys),
-    ("commands", "all", _palette),
-    ("commands", "plain", _palette_plain),
-    ("commands", "none", _palette_no_match),
-    ("commands", "typing", _palette_typing),
+    ("palette", "all", _palette),
+    ("palette", "plain", _palette_plain),
+    ("palette", "none", _palette_no_match),
+    ("palette", "typing", _palette_typing),
 )
 """Screen, state and builder of each sample."""
 

@@ -95,18 +95,18 @@ def _scanned(text: str) -> Frame:
 
 
 def _choose_order(text: str) -> Frame:
-    state = _state(text, 1, 3)._replace(phase="which")
+    state = _state(text, 1, 3)._replace(phase="which_order")
     return _frame(state, Verdict(INFO, msg("shortage.which_order")), LinkState("live", 3.0), 17)
 
 
 def _choose_reason(text: str) -> Frame:
-    state = _state(text, 1)._replace(phase="why", order=text or "100042")
+    state = _state(text, 1)._replace(phase="which_reason", order=text or "100042")
     told = msg("shortage.answer_first", what=text or "A-03-14")
     return _frame(state, Verdict(WRONG, told), LinkState("live", 3.0), 18)
 
 
 def _confirm_reject(text: str) -> Frame:
-    state = _state(text, 1)._replace(phase="why", order=text or "100042")
+    state = _state(text, 1)._replace(phase="which_reason", order=text or "100042")
     state = state._replace(offered=ShortageChoice("reject", state.reasons[0].code))
     told = msg("shortage.confirm_reject", order=state.order, words=text or state.reasons[0].text)
     return _frame(state, Verdict(ASK, told), LinkState("live", 3.0), 19)

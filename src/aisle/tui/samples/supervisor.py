@@ -195,32 +195,32 @@ def choose_action(text: str) -> Frame:
 
 def choose_reason(text: str) -> Frame:
     """Show the choice of a rejection reason."""
-    return _frame(OrderActionJob().view(_action_state(text, page="why", kind=REJECT)))
+    return _frame(OrderActionJob().view(_action_state(text, page="reason", kind=REJECT)))
 
 
 def choose_person(text: str) -> Frame:
     """Show the choice of a person to claim for, after an unknown name."""
     people = (Person("U2", text or "Ben Okafor"), Person("U3", text or "Carla Fernandes"))
-    state = _action_state(text, page="who", kind=CLAIM, people=people)
+    state = _action_state(text, page="person", kind=CLAIM, people=people)
     return _frame(OrderActionJob().view(state), Verdict(ASK, msg("order_actions.unknown_name", name=text or "Benn")))
 
 
 def choose_from_many_people(text: str) -> Frame:
     """Show more people than fit on any screen."""
     people = tuple(Person(f"U{at}", f"{text or name} {at}") for at, name in enumerate(("Ben Okafor", "Carla") * 30))
-    state = _action_state(text, page="who", kind=CLAIM, people=people, match_count=75, first_choice=6)
+    state = _action_state(text, page="person", kind=CLAIM, people=people, match_count=75, first_choice=6)
     return _frame(OrderActionJob().view(state), None)
 
 
 def confirm_hand_over(text: str) -> Frame:
     """Show confirmation of a hand-over with missing goods."""
-    return _frame(OrderActionJob().view(_action_state(text, page="sure", kind=HAND_OVER)))
+    return _frame(OrderActionJob().view(_action_state(text, page="confirm", kind=HAND_OVER)))
 
 
 def confirm_reject(text: str) -> Frame:
     """Show confirmation of a rejection; a scanned command was not accepted as a yes."""
     plan = (("100037", OrderAction(REJECT, reason=text or "The customer has called it off")),)
-    state = _action_state(text, page="sure", kind=REJECT, plan=plan)
+    state = _action_state(text, page="confirm", kind=REJECT, plan=plan)
     return _frame(OrderActionJob().view(state), Verdict(WRONG, msg("input.by_hand")))
 
 
@@ -242,14 +242,14 @@ def confirm_split(text: str) -> Frame:
     """Show confirmation of moving some orders of a batch to another person."""
     orders = ("100037", "100044")
     plan = tuple((order, OrderAction(SPLIT, "U2", text or "Ben Okafor")) for order in orders)
-    return _frame(OrderActionJob().view(OrderActionState(orders, page="sure", kind=SPLIT, plan=plan)))
+    return _frame(OrderActionJob().view(OrderActionState(orders, page="confirm", kind=SPLIT, plan=plan)))
 
 
 def confirm_claim(text: str) -> Frame:
     """Show confirmation of claiming many orders for a person."""
     orders = ("100037", "100044", "100051")
     plan = tuple((order, OrderAction(CLAIM, "U2", text or "Ben Okafor")) for order in orders)
-    return _frame(OrderActionJob().view(_action_state(text, page="sure", kind=CLAIM, orders=orders, plan=plan)))
+    return _frame(OrderActionJob().view(_action_state(text, page="confirm", kind=CLAIM, orders=orders, plan=plan)))
 
 
 def action_waiting(text: str) -> Frame:
@@ -266,10 +266,19 @@ def action_results(text: str) -> Frame:
         Outcome("100058", "noted"),
     )
     state = _action_state(text, page="results", kind=REJECT, outcomes=outcomes, undo=(("100037", OrderAction(REOPEN)),))
-    return _frame(OrderActionJob().view(state), Verdict(INFO, msg("order_actions.done_count", done=3, total=4)), OFFLINE_LINK)
+    return _frame(
+        OrderActionJob().view(state), Verdict(INFO, msg("order_actions.done_count", done=3, total=4)), OFFLINE_LINK
+    )
 
 
-_EXCEPTION_COUNTS = (("doubts", 2), ("differences", 14), ("impossible", 3), ("stuck", 4), ("late", 11), ("recounts", 1))
+_EXCEPTION_COUNTS = (
+    ("unconfirmed", 2),
+    ("differences", 14),
+    ("negative_stock", 3),
+    ("stuck", 4),
+    ("late", 11),
+    ("recounts", 1),
+)
 
 
 def exceptions(text: str) -> Frame:
@@ -334,7 +343,7 @@ def negative_stock(text: str) -> Frame:
             other_quantity=Decimal(1),
         ),
     )
-    state = ExceptionsState("impossible", _EXCEPTION_COUNTS, rows=rows, total=3, is_loaded=True)
+    state = ExceptionsState("negative_stock", _EXCEPTION_COUNTS, rows=rows, total=3, is_loaded=True)
     return _frame(ExceptionsJob().view(state), Verdict(WRONG, msg("order_actions.order_finished", order="100037")))
 
 

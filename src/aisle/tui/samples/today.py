@@ -82,12 +82,13 @@ def _aisles(text: str) -> tuple[Aisle, ...]:
 
 
 def _map(text: str) -> Frame:
-    return _frame(_state(phase="places", aisles=_aisles(text)), LinkState("live", 3.0))
+    return _frame(_state(phase="locations", aisles=_aisles(text)), LinkState("live", 3.0))
 
 
 def _empty_map(text: str) -> Frame:
     return _frame(
-        _state(phase="places", map_kind="short", aisles=(Aisle(text or "A", (0, 0, 0)),)), LinkState("offline", 900.0)
+        _state(phase="locations", map_kind="short", aisles=(Aisle(text or "A", (0, 0, 0)),)),
+        LinkState("offline", 900.0),
     )
 
 

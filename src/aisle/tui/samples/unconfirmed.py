@@ -212,8 +212,8 @@ def close_by_hand(text: str) -> Frame:
 
 
 UNCONFIRMED_SAMPLES = (
-    ("doubts", "words", all_states),
-    ("doubts", "settled", resolved),
+    ("unconfirmed", "words", all_states),
+    ("unconfirmed", "settled", resolved),
     ("unconfirmed.entry", "unclear", unclear),
     ("unconfirmed.entry", "looked_for", being_looked_for),
     ("unconfirmed.entry", "refused", refused),
