@@ -23,7 +23,7 @@ NOW = "2026-03-02T18:00:00+00:00"
 
 LISTS: dict[str, tuple[str, dict[str, Any]]] = {
     "open orders": ("orders", {"size": WINDOW}),
-    "order board": ("board", {"size": WINDOW}),
+    "order board": ("order_board", {"size": WINDOW}),
     "places": ("places", {"size": WINDOW}),
     "the log": ("log", {"size": WINDOW}),
     "deliveries": ("deliveries", {"state": "open", "size": WINDOW}),

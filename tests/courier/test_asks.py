@@ -271,6 +271,6 @@ async def test_at_a_service_of_the_document_alone_its_token_decides_and_nothing_
         await host.time.until(lambda: stands(host)[0] == ANSWERED, WAIT_S)
         assert stands(host)[1] == {"how": "done", "fresh": None}
         assert host.fake.calls["assignments"] == host.fake.calls["sign-in"] == 0
-        (row,), _ = host.reads.query("clearing", {"user": "U6"})
+        (row,), _ = host.reads.query("clearance_permission", {"user": "U6"})
         assert (row["heard"], row["people"], row["listed"], row["role"]) == (True, False, False, "")
     host.close()

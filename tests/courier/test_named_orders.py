@@ -128,7 +128,7 @@ async def test_that_the_service_has_no_such_order_is_kept_for_whoever_asked(shop
         )
 
     def said(since: float) -> int:
-        return shop.reads.query("absent", {"order_number": "999999", "since": iso_time(since)})[1]
+        return shop.reads.query("absent_order", {"order_number": "999999", "since": iso_time(since)})[1]
 
     assert (said(began), said(began + 1)) == (1, 0)
 

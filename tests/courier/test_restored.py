@@ -264,7 +264,7 @@ async def test_what_a_service_goes_on_refusing_is_for_a_person_in_the_end(aisle_
         assert [card["op_id"] for card in world.cards()] == [picked]
         assert world.card(picked)["sides"]
         asked = {"operation": "update-customer-order", "since": ""}
-        (refused,) = world.host.reads.query("refusals", asked)[0]
+        (refused,) = world.host.reads.query("refused_operations", asked)[0]
         assert refused["left"] == {}, "it is no rest of another one"
         assert not is_excess(world.op(picked))
     world.close()
@@ -300,7 +300,7 @@ async def test_a_setting_that_another_host_said_later_stands_and_a_person_hears_
         assert await least(world) == 9
         assert world.op(late).state == "rejected"
         assert "changed later" in world.op(late).last_error
-        (refused,) = world.host.reads.query("refusals", {"operation": UPDATE, "since": ""})[0]
+        (refused,) = world.host.reads.query("refused_operations", {"operation": UPDATE, "since": ""})[0]
         assert refused["op_id"] == late
     world.close()
 

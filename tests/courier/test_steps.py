@@ -130,11 +130,11 @@ async def test_what_the_service_did_not_have_before_it_is_no_answer_to_who_asks_
         request_read(host.desk.db, "order", "NOPE", clock.wall())
         term.courier.wake()
         asked = {"order_number": "NOPE", "since": iso_time(clock.wall())}
-        await host.time.until(lambda: host.reads.query("absent", asked)[1], 10)
+        await host.time.until(lambda: host.reads.query("absent_order", asked)[1], 10)
         clock.set_by = jump
         await host.time.until(lambda: len(term.offices) == 2, 10)
         await host.time.pass_(1.0)
-        assert host.reads.query("absent", {**asked, "since": iso_time(clock.wall())})[1] == 0
+        assert host.reads.query("absent_order", {**asked, "since": iso_time(clock.wall())})[1] == 0
 
 
 @JUMPS

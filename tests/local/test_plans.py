@@ -131,7 +131,7 @@ def test_who_opens_an_order_or_leaves_looks_through_no_month_of_them(
     Journal(outbox_db).commit(
         JournalBatch("S", "dock", ANNA, opened=(NewJob("J", "pick", 1),), orders_in_work=(("J", ("O1",)),))
     )
-    reads.query("open", {"user": "U1", "now": "2026-03-02T12:00:00+00:00"})
+    reads.query("open_work", {"user": "U1", "now": "2026-03-02T12:00:00+00:00"})
     outbox_db.trace_v2(0, None)
     of_holds = [sql for sql in asked if re.search(r"FROM hold\b", sql)]
     assert len(of_holds) == 2

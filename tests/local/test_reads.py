@@ -97,7 +97,7 @@ def test_a_row_of_the_list_tells_progress(cache: CacheWriter, reads: CacheReader
     assert from_text(Any, to_text(first)) == first
 
 
-@pytest.mark.parametrize("read", ["orders", "board", "order", "orders_by_number"])
+@pytest.mark.parametrize("read", ["orders", "order_board", "order", "orders_by_number"])
 def test_what_is_measured_counts_as_one_piece_beside_pieces(
     read: str, cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
 ) -> None:

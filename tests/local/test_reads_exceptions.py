@@ -151,7 +151,7 @@ def test_late_orders_are_counted_as_they_are_listed(
     now = "2026-03-05T10:00:00+00:00"
     (row,), _ = reads.query("exceptions", {"now": now, "minutes": 60})
     late = {"status": ["open", "partial"], "late": True, "now": now, "size": 100}
-    assert 0 < row["late"] == reads.query("board", late)[1]
+    assert 0 < row["late"] == reads.query("order_board", late)[1]
 
 
 def test_who_is_at_work_is_found_without_a_look_at_all_open_orders(reads: CacheReader) -> None:

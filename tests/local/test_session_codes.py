@@ -491,5 +491,5 @@ def test_beside_a_quantity_a_guess_counts_where_one_thing_fits(home: StoreFolder
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_products([goods.product(f"G{n}", f"Guess {n}", "165100004324") for n in range(count)])
     with at(home) as session:
-        rows, _ = session._store.reader.query("named", {"code": "654321"})
+        rows, _ = session._store.reader.query("records_by_number", {"code": "654321"})
         assert [row["key"] for row in rows] == found

@@ -261,7 +261,7 @@ def test_several_changes_that_lead_to_the_same_questions_ask_them_once(
         frame = session.poll()
         assert frame is not None
         assert isinstance(frame.view, ListView)
-        assert {"orders", "trouble", "refusals"} <= set(asked)
+        assert {"orders", "needing_person", "refused_operations"} <= set(asked)
         assert len(asked) == len(set(asked)), "the orders twice, the outbox once: all of it is asked for once"
         assert [dict(row.cells[3].args)["done"] for row in frame.view.rows] == [1, 2]
 

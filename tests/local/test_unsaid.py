@@ -143,10 +143,10 @@ def _near(number: str, quantity: int) -> dict[str, Any]:
 
 def test_a_store_whose_stock_was_never_read_says_so_of_its_places(cache: CacheWriter, reads: CacheReader) -> None:
     cache.write_locations([location("A-1", 1)])
-    (row,), _ = reads.query("place", {"location_code": "A-1"})
+    (row,), _ = reads.query("location", {"location_code": "A-1"})
     assert row["unsaid"] is True
     cache.write_stock([stock("P2", 3)])
-    (row,), _ = reads.query("place", {"location_code": "A-1"})
+    (row,), _ = reads.query("location", {"location_code": "A-1"})
     assert row["unsaid"] is False
 
 

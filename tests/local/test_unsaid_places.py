@@ -54,13 +54,13 @@ def test_every_read_of_a_place_says_what_was_said(
     _put(cache, entry)
     (place,) = _asked(reads, "product", product_number="P1")["places"]
     assert (place["location_code"], place["quantity"]) == ("A-1", quantity)
-    page = _asked(reads, "place", location_code="A-1")
+    page = _asked(reads, "location", location_code="A-1")
     lies = quantity is None or quantity != 0
     assert [row["quantity"] for row in page["products"]] == ([quantity] if lies else [])
     assert (page["total"], page["quantity"]) == (int(lies), quantity if lies else 0)
-    home = _asked(reads, "homes", product_numbers=["P1"])
+    home = _asked(reads, "locations_of_products", product_numbers=["P1"])
     assert (home["location_code"], home["quantity"]) == ("A-1", quantity)
-    listed = _asked(reads, "places", search="A-1")
+    listed = _asked(reads, "locations", search="A-1")
     assert (listed["products"], listed["quantity"]) == (int(lies), quantity if lies else 0)
 
 
@@ -69,12 +69,12 @@ def test_the_sum_of_a_place_comes_back_once_it_is_said(
 ) -> None:
     cache.write_stock([stock("P2", 4, places={"A-1": 4})])
     _put(cache, {})
-    assert _asked(reads, "places", search="A-1")["quantity"] is None
+    assert _asked(reads, "locations", search="A-1")["quantity"] is None
     _put(cache, {"quantity": 5})
-    assert _asked(reads, "places", search="A-1")["quantity"] == 9
+    assert _asked(reads, "locations", search="A-1")["quantity"] == 9
     _put(cache, {})
     cache.write_stock([stock("P1", 20, places={"B-1": 20})])
-    assert _asked(reads, "places", search="A-1")["quantity"] == 4
+    assert _asked(reads, "locations", search="A-1")["quantity"] == 4
 
 
 @pytest.mark.parametrize("write", WRITES)
@@ -89,7 +89,7 @@ def test_what_waits_makes_no_figure_of_it_but_a_count(
     places = _asked(reads, "product", product_number="P1")["places"]
     found = {place["location_code"]: place["quantity"] for place in places}
     assert found["A-1"] == (4 if write in ("count at a place", "count of a pool at a place") else None)
-    assert {row["quantity"] for row in _asked(reads, "place", location_code="A-1")["products"]} == {found["A-1"]}
+    assert {row["quantity"] for row in _asked(reads, "location", location_code="A-1")["products"]} == {found["A-1"]}
 
 
 @pytest.mark.parametrize("known", ENTRIES)
@@ -123,6 +123,6 @@ def test_a_service_that_names_no_place_of_any_goods_is_told_from_a_place_with_no
     outbox: OperationQueue, cache: CacheWriter, reads: CacheReader
 ) -> None:
     cache.write_stock([stock("P1", 20)])
-    assert _asked(reads, "place", location_code="A-1")["unnamed"]
+    assert _asked(reads, "location", location_code="A-1")["unnamed"]
     _put(cache, {"quantity": 5})
-    assert not _asked(reads, "place", location_code="B-1")["unnamed"]
+    assert not _asked(reads, "location", location_code="B-1")["unnamed"]

@@ -68,13 +68,13 @@ class Hand:
         self.effects += turn.effects
         self.verdict = turn.verdict or self.verdict
         for effect in turn.effects:
-            if isinstance(effect, Query) and effect.name == "named":
+            if isinstance(effect, Query) and effect.name == "records_by_number":
                 found = self.numbers.get(effect.args["code"], [])
                 rows = tuple({"kind": kind, "key": key, "label": f"Product {key}"} for kind, key in found)
                 return self.feed(Rows(effect.id, rows, len(rows)))
             if isinstance(effect, Query) and effect.id == REFUSED_QUERY:
                 return self.feed(Rows(effect.id, self.refused, len(self.refused)))
-            if isinstance(effect, Query) and effect.name in ("stranger", "lying", "spot"):
+            if isinstance(effect, Query) and effect.name in ("unexpected_product", "stock_at_location", "location_use"):
                 row = self.books.get(
                     f"{effect.name} {effect.args.get('location_code', effect.args.get('product_number'))}"
                 )

@@ -84,7 +84,7 @@ class World:
         rows: list[dict[str, Any]] = []
         total = -1
         match query.name:
-            case "board":
+            case "order_board":
                 at = next((n for n, row in enumerate(self.orders) if row["order_number"] == args.get("anchor")), None)
                 first = args.get("first", 0) if at is None else max(0, at - args["row"])
                 rows = [{**row, "position": n} for n, row in enumerate(self.orders)][first:][: args["size"]]
@@ -93,14 +93,14 @@ class World:
                 rows = [row for row in self.orders if row["order_number"] in args["orders"]]
             case "order":
                 rows = [row for row in self.orders if row["order_number"] == args["order_number"]]
-            case "absent":
+            case "absent_order":
                 rows = [{"order_number": args["order_number"]}] if self.answered >= args["since"] else []
-            case "outcomes":
+            case "order_outcomes":
                 rows = [{"order_number": number, "word": "sent", "why": ""} for number in args["orders"]]
             case "people":
                 known = [{"user": "U2", "name": "Ben Okafor"}, {"user": "U3", "name": "Carla Fernandes"}]
                 rows = [row for row in known if str(args.get("search") or "").lower() in row["name"].lower()]
-            case "history":
+            case "order_history":
                 rows = [
                     {"at": MOMENT, "who": "Ben", "what": "pick", "label": "P1", "quantity": 1, "why": "", "word": ""}
                 ]
@@ -116,7 +116,7 @@ class World:
             case "differences" | "negative_stock" | "recounts":
                 rows = [self._exception(n, query.name) for n in range(3)]
                 rows = [row for row in rows if row["key"] in args.get("keys", [row["key"]])]
-            case "views":
+            case "saved_views":
                 rows = [{"name": "mine", "filter": {"state": "picked", "due": "never", "more": 1}}]
         return Rows(query.id, tuple(rows), len(rows) if total < 0 else total)
 

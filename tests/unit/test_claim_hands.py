@@ -176,7 +176,7 @@ def test_what_others_have_in_hand_is_put_down_by_nobody_else_at_a_place_out_of_a
     hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("PU-01", kind=LOCATION)
     hand.feed(UnknownCode("PU-99"))
-    hand.feed(Rows("pickups", ({"places": ["PU-01"]},), 1))
+    hand.feed(Rows("pickup_locations", ({"places": ["PU-01"]},), 1))
     assert hand.feed(Choice(1)) == "pick.goods_of_others"
     assert hand.moves() == [("P1", Decimal(3), "", "PU-01")]
     assert hand.feed(Choice(1)) == "pick.put_down"

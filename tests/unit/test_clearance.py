@@ -71,9 +71,11 @@ class Hand:
         self.job = JOBS[name]
         self.state = self.job.begin()
         self.rows: dict[str, list[dict[str, Any]]] = {
-            "clearing": [WHO],
+            "clearance_permission": [WHO],
             "tags": [{"tag": "backroom", "places": 8}, {"tag": "cold", "places": 3}],
-            "tagged": [{"category_code": code, "lines": 2, "quantity": Decimal(5)} for code in ("110", "120")],
+            "held_by_category": [
+                {"category_code": code, "lines": 2, "quantity": Decimal(5)} for code in ("110", "120")
+            ],
             "assignments": [TASK],
             **rows,
         }
@@ -141,7 +143,7 @@ def test_a_category_is_one_that_is_held_or_where_none_is_known_one_that_is_typed
         assert hand.feed(said) == "clearance.no_such"
     assert hand.state.chosen == ()
     assert hand.feed(UnknownCode("110")) == "clearance.some"
-    bare = Hand("clearance", tagged=[])
+    bare = Hand("clearance", held_by_category=[])
     bare.feed(Choice(1))
     assert bare.feed(UnknownCode("96385074")) == "clearance.not_this"
     assert bare.feed(UnknownCode("1")) == "input.no_choice"
@@ -153,7 +155,7 @@ def test_a_category_is_one_that_is_held_or_where_none_is_known_one_that_is_typed
 
 @pytest.mark.parametrize("role", ["staff", "integration", ""])
 def test_nobody_else_chooses_anything(role: str) -> None:
-    hand = Hand("clearance", clearing=[{**WHO, "role": role}])
+    hand = Hand("clearance", clearance_permission=[{**WHO, "role": role}])
     assert hand.page.rows == ()
     assert hand.page.empty.id == "clearance.denied"
     assert hand.feed(Text("backroom")) == "clearance.denied"
@@ -161,9 +163,9 @@ def test_nobody_else_chooses_anything(role: str) -> None:
 
 
 def test_without_a_service_nothing_is_chosen_and_without_people_its_token_decides() -> None:
-    unheard = Hand("clearance", clearing=[{"heard": False, "people": False, "listed": False, "role": ""}])
+    unheard = Hand("clearance", clearance_permission=[{"heard": False, "people": False, "listed": False, "role": ""}])
     assert unheard.feed(Text("backroom")) == "clearance.not_loaded"
-    there = Hand("clearance", clearing=[{"heard": True, "people": False, "listed": False, "role": ""}])
+    there = Hand("clearance", clearance_permission=[{"heard": True, "people": False, "listed": False, "role": ""}])
     there.feed(Choice(1))
     there.feed(Command("d"))
     assert there.of(Start)[0].args["people"] is False
@@ -272,10 +274,10 @@ def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any
     hand = asked(ask=[{"state": "asked", "answer": {}}])
     assert hand.feed(Changed("outbox", "")) == ""
     assert hand.feed(typed("2468")) == "clearance_request.wait"
-    hand.rows["ask"] = [{"state": "begun", "answer": {}}]
+    hand.rows["request_state"] = [{"state": "begun", "answer": {}}]
     hand.feed(Changed("outbox", ""))
     assert hand.state.is_running
-    hand.rows["ask"] = [{"state": state, "answer": answer}]
+    hand.rows["request_state"] = [{"state": state, "answer": answer}]
     assert hand.feed(Changed("outbox", "")) == told
     assert (hand.state.outcome, hand.state.lists_tasks, hand.state.total) == (how, True, 1)
     view = hand.page
@@ -290,7 +292,7 @@ def test_a_pin_that_has_ended_is_asked_for_anew_and_once_more_begins_at_the_tag(
     hand = asked(ask=[{"state": "answered", "answer": {"how": "pin", "why": ""}}])
     assert hand.feed(Changed("outbox", "")) == "clearance_request.pin_expired"
     assert hand.state.phase == "confirm"
-    hand.rows["ask"] = [{"state": "expired", "answer": {}}]
+    hand.rows["request_state"] = [{"state": "expired", "answer": {}}]
     hand.feed(typed("backroom"))
     hand.feed(Changed("outbox", ""))
     hand.feed(RawInput(meaning=Choice(2)))
@@ -306,10 +308,10 @@ def test_leaving_while_it_is_under_way_takes_nothing_back() -> None:
 
 def test_at_a_service_of_the_document_alone_it_cannot_be_listed() -> None:
     there = [{**WHO, "people": False, "listed": False}]
-    hand = Hand("clearance_request", {"tag": "backroom", "people": False}, clearing=there, assignments=[])
+    hand = Hand("clearance_request", {"tag": "backroom", "people": False}, clearance_permission=there, assignments=[])
     hand.feed(typed("backroom"))
     assert hand.of(Request)[0].secret == ""
-    hand.rows["ask"] = [{"state": "unknown", "answer": {}}]
+    hand.rows["request_state"] = [{"state": "unknown", "answer": {}}]
     hand.feed(Changed("outbox", ""))
     said = {msg.id for block in hand.page.blocks for row in block.rows for msg in row}
     assert {"clearance_tasks.unlisted", "clearance_request.find_out_there"} <= said
@@ -336,9 +338,9 @@ def test_a_move_that_is_refused_after_its_job_is_over_is_told_to_who_made_it(pag
     others = {**refused, "op_id": "m2", "user": "U7"}
     hand = Hand(page)
     assert hand.feed(Closed("move")) == ""
-    hand.rows["refusals"] = [others]
+    hand.rows["refused_operations"] = [others]
     assert hand.feed(Changed("outbox", "")) == ""
-    hand.rows["refusals"] = [refused, others]
+    hand.rows["refused_operations"] = [refused, others]
     assert hand.feed(Changed("outbox", "")) == "move.refused"
     assert hand.feed(Changed("outbox", "")) == "", "once"
     earlier = Hand(page, refusals=[refused])
@@ -347,7 +349,7 @@ def test_a_move_that_is_refused_after_its_job_is_over_is_told_to_who_made_it(pag
 
 
 def test_where_nothing_can_be_listed_it_is_said() -> None:
-    hand = Hand("clearance_tasks", clearing=[{**WHO, "listed": False}], assignments=[])
+    hand = Hand("clearance_tasks", clearance_permission=[{**WHO, "listed": False}], assignments=[])
     assert hand.page.empty.id == "clearance_tasks.unlisted"
     assert Hand("clearance_tasks", assignments=[]).page.empty.id == "clearance_tasks.empty"
 

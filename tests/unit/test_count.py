@@ -134,14 +134,14 @@ class Hand:
     def _answer(self, query: Query) -> Rows:
         if query.name == "store":
             return Rows(query.id, ({"pools": self.pools},), 1)
-        if query.name == "named":
+        if query.name == "records_by_number":
             found = [(kind, key) for kind, key in self.numbers if key == query.args["code"]]
             return Rows(query.id, tuple({"kind": kind, "key": key, "label": key} for kind, key in found), len(found))
-        if query.name == "places":
+        if query.name == "locations":
             codes = sorted(self.places)
             aisle = tuple({"location_code": code, "location_order": self.walk.get(code)} for code in codes)
             return Rows(query.id, aisle, len(codes))
-        if query.name == "place":
+        if query.name == "location":
             code = query.args["location_code"]
             rows, only, size = self.places.get(code), query.args.get("product_number"), query.args.get("size")
             shown = [row for row in rows or () if only in (None, row["product_number"])][:size]
@@ -149,7 +149,7 @@ class Hand:
             row["total"] = len(rows or ())
             row["location_order"] = self.walk.get(code)
             return Rows(query.id, (row,), 1) if rows is not None else Rows(query.id, (), 0)
-        if query.name == "refusals":
+        if query.name == "refused_operations":
             return Rows(query.id, self.refused, len(self.refused))
         if query.name == "recounts":
             return Rows(query.id, self.recounts, len(self.recounts))
@@ -937,7 +937,7 @@ def test_nothing_goes_on_before_so_many_are_settled() -> None:
         assert hand.verdict is not None
         assert hand.verdict.kind == WRONG
     assert hand.state == asked
-    assert hand.effects[-1] == Query("named", "named", {"code": "110002"})
+    assert hand.effects[-1] == Query("records_by_number", "records_by_number", {"code": "110002"})
     hand.type(1)
     hand.place("A-2")
     hand.type(1)
@@ -1215,7 +1215,7 @@ def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched_until_
     hand = Hand(room)
 
     def sizes() -> list[Any]:
-        asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "place"]
+        asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "location"]
         return [args.get("product_number") or args.get("size") for args in asked]
 
     assert hand.place("S-1") == "count.at_location"

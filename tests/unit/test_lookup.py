@@ -137,11 +137,11 @@ def answer(query: Query) -> Rows:
         found = [
             row for row in PRODUCTS if words and words in f"{row['product_name']} {row['product_number']}".casefold()
         ]
-    elif query.name == "places":
+    elif query.name == "locations":
         found = [row for row in PLACES if words in row["location_code"].casefold()]
     elif query.name == "product":
         found = [{**SHEET, **row} for row in PRODUCTS if row["product_number"] == args["product_number"]]
-    elif query.name == "place":
+    elif query.name == "location":
         known = [row["location_code"] for row in PLACES]
         found = [place(args["location_code"], "P1", "P2")] if args["location_code"] in known else []
         only = args.get("product_number")
@@ -151,8 +151,8 @@ def answer(query: Query) -> Rows:
     else:
         rows = {
             "surrounding": [AROUND],
-            "holders": HOLDERS,
-            "coming": COMING,
+            "orders_with_product": HOLDERS,
+            "next_deliveries": COMING,
             "store": [{"pools": {"1": "Floor"}}],
             "order": [],
         }
@@ -395,12 +395,12 @@ def test_what_an_order_is_opened_by_keeps_its_number_while_it_is_offered() -> No
     hand.scan("77", ORDER)
     before = hand.view.choices
     holders = [{"order_number": str(number), "needed": 2, "held": 0, "lines": 1} for number in range(90, 96)]
-    hand.feed(Rows("holders", (), 0), live=True)
+    hand.feed(Rows("orders_with_product", (), 0), live=True)
     assert hand.view.choices == before
-    hand.feed(Rows("holders", tuple(holders), len(holders)), live=True)
+    hand.feed(Rows("orders_with_product", tuple(holders), len(holders)), live=True)
     assert hand.view.choices == before
     hand.say(Back())
-    hand.feed(Rows("holders", tuple(holders), len(holders)), live=True)
+    hand.feed(Rows("orders_with_product", tuple(holders), len(holders)), live=True)
     assert hand.view.choices != before, "the next one stands behind what there is now"
 
 

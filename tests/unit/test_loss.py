@@ -88,16 +88,16 @@ class Hand:
         return told
 
     def _answer(self, query: Query) -> Rows:
-        if query.name == "named":
+        if query.name == "records_by_number":
             rows = tuple({"kind": kind, "key": key, "label": key} for kind, key in NUMBERS if key == query.args["code"])
             return Rows(query.id, rows, len(rows))
         if query.name == "store":
             return Rows(query.id, ({"pools": {"1": "Web", "2": "Shop"}},), 1)
-        if query.name == "refusals":
+        if query.name == "refused_operations":
             return Rows(query.id, self.refused, len(self.refused))
         if query.name == "reasons":
             return Rows(query.id, self.learnt, len(self.learnt))
-        if query.name == "place":
+        if query.name == "location":
             return Rows(query.id, ({**query.args, "default_stock_pool": 2, "products": []},), 1)
         known = PRODUCTS.get(query.args["product_number"])
         return Rows(query.id, (known,), 1) if known else Rows(query.id, (), 0)

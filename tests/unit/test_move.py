@@ -282,7 +282,7 @@ def test_undo_says_when_it_is_too_late() -> None:
 
 def test_undo_waits_for_the_lines_of_an_order_and_can_be_said_again() -> None:
     hand = Hand(Store({("P1", "", 1, "", 0): 5}, {("4101", 1): ("P1", 3)}, ()))
-    hand.feed(Rows("places", (), 0))
+    hand.feed(Rows("locations", (), 0))
     assert hand.say("P1", "4101") == "move.moved"
     hand.store.awaited = True
     assert hand.say("u") == "move.undo_order_loading"
@@ -339,7 +339,7 @@ def test_a_refusal_is_told_once() -> None:
     hand = Hand()
     hand.say("A-1", "P1", "B-1", "P3", "B-1", "P3")
     body = hand.sent[0].body
-    refused = Rows("refusals", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
+    refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
     assert hand.feed(refused) == "move.refused"
     assert hand.feed(refused) == ""
     assert hand.say("u", "u", "u") == "move.take_undone"
@@ -354,7 +354,7 @@ def test_a_refusal_that_comes_while_something_is_asked_leaves_the_question_open(
     assert hand.say("=2") == "move.number_of"
     asked = hand.state.choices
     body = hand.sent[0].body
-    refused = Rows("refusals", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
+    refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
     assert hand.feed(refused) == "move.refused"
     assert (hand.state.choices, hand.job.accepts(hand.state).choices) == (asked, 2)
     assert hand.feed(Choice(1)) == "move.taken"
@@ -549,7 +549,7 @@ def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched() -> N
     hand.feed(Back())
     hand.feed(Changed("outbox", ""))
     assert hand.state.in_hand[0].available == 3
-    asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "place"]
+    asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "location"]
     assert all(args.get("size") == MAX_PRODUCTS or "product_number" in args for args in asked)
     hand.say("B-1", "S-1")
     assert hand.say("w") == "move.everything"

@@ -113,11 +113,11 @@ class World:
         if query.name == "order_to_pick":
             number, lines = query.args["order_number"], self.orders.get(query.args["order_number"])
             row = None if lines is None else {"order_number": number, **self.heads[number], "lines": [*lines.values()]}
-        elif query.name == "stranger":
+        elif query.name == "unexpected_product":
             row = STRANGERS.get(query.args["product_number"])
-        elif query.name == "lying":
+        elif query.name == "stock_at_location":
             row = {"pools": {"3": 5}} if query.args["location_code"] == "POOL" else None
-        elif query.name == "spot":
+        elif query.name == "location_use":
             row = {"goods": 2, "tags": [], "is_used": False} if query.args["location_code"] == "SHELF" else None
         else:
             row = None

@@ -88,7 +88,7 @@ class Hand:
             heads = [{**row, "lines": None} for row in self.orders.values()]
             first, size = query.args["first"], query.args["size"]
             return Rows(query.id, tuple(heads[first : first + size]), len(heads))
-        if query.name == "given":
+        if query.name == "assigned_orders":
             return Rows(query.id, tuple(self.given), len(self.given))
         row = self.orders.get(query.args["order_number"])
         return Rows(query.id, (row,) if row else (), 1)

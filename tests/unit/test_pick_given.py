@@ -93,7 +93,7 @@ def test_who_opens_what_was_given_to_him_settles_it() -> None:
     assert LocalNote("given", "1042", "") in hand.effects
 
 
-COMES = Rows("given", ({"order_number": "4102", "by": "Carla", "at": "2026-11-20T10:05:00.000Z"},), 1)
+COMES = Rows("assigned_orders", ({"order_number": "4102", "by": "Carla", "at": "2026-11-20T10:05:00.000Z"},), 1)
 
 
 def test_an_order_of_another_walk_is_taken_in_while_work_goes_on() -> None:
@@ -161,15 +161,15 @@ def test_a_place_that_is_none_names_the_pickup_places() -> None:
     hand = done()
     assert hand.feed(Text("PU-1")) == ""
     few: dict[str, Any] = {"places": ["PU-01", "PU-02"], "count": 2}
-    assert hand.feed(Rows("pickups", (few,), 1)) == "pick.no_pickup"
+    assert hand.feed(Rows("pickup_locations", (few,), 1)) == "pick.no_pickup"
     hand.feed(Text("XX-1"))
-    assert hand.feed(Rows("pickups", ({**few, "count": 6},), 1)) == "pick.no_pickup_more"
+    assert hand.feed(Rows("pickup_locations", ({**few, "count": 6},), 1)) == "pick.no_pickup_more"
     assert hand.told == "There is no place XX-1. These are 2 of 6 pick-up places:"
     assert hand.feed(Choice(1)) == "pick.put_down"
     assert hand.moves()[-1][-1] == "PU-01"
     hand = done()
     hand.feed(Text("PU-1"))
-    assert hand.feed(Rows("pickups", (), 0)) == "pick.no_location_at_all"
+    assert hand.feed(Rows("pickup_locations", (), 0)) == "pick.no_location_at_all"
     assert hand.feed(Text("cola zero")) == "pick.unknown"
 
 

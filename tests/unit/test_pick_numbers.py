@@ -16,7 +16,7 @@ TAKEN_OVER = ["pick.choice_both_pick", "pick.choice_hand_over"]
 def given(*orders: str) -> Rows:
     """Carla has given these orders to whoever picks here."""
     rows = ({"order_number": each, "by": "Carla", "at": "2026-11-20T10:05:00.000Z"} for each in orders)
-    return Rows("given", tuple(rows), len(orders))
+    return Rows("assigned_orders", tuple(rows), len(orders))
 
 
 def test_a_wrong_scan_puts_what_is_asked_already_behind_its_letter() -> None:

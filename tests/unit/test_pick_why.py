@@ -40,7 +40,7 @@ def told(hand: Hand, product: str = "P9", **row: Any) -> str:
 def test_a_foreign_product_is_asked_about_once_and_can_be_looked_up() -> None:
     hand = one()
     assert told(hand) == "pick.not_here"
-    asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.name == "stranger"]
+    asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.name == "unexpected_product"]
     assert [effect.args for effect in asked] == [{"product_number": "P9", "orders": ["1042"], "products": ["P1", "P2"]}]
     assert hand.choices() == ["pick.choice_look_up"]
     hand.feed(Choice(1))

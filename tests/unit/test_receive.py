@@ -395,10 +395,10 @@ def test_what_the_service_refused_is_told_once_and_cannot_be_undone() -> None:
     hand = Hand()
     hand.say("D-1", "P2", "A-1")
     row = {"op_id": "X", "why": "No.", "label": "P2", "body": hand.sent[-1].body}
-    assert hand.feed(Rows("refusals", (row,), 1)) == "receive.refused"
+    assert hand.feed(Rows("refused_operations", (row,), 1)) == "receive.refused"
     assert hand.say("u") == "receive.nothing_to_undo"
     count = len(hand.verdicts)
-    hand.feed(Rows("refusals", (row,), 1))
+    hand.feed(Rows("refused_operations", (row,), 1))
     assert len(hand.verdicts) == count
 
 

@@ -77,12 +77,12 @@ class Shop:
 
     def answer(self, query: Query) -> Rows:
         rows = {
-            "elsewhere": self.spots,
+            "other_locations": self.spots,
             "short_reasons": self.learnt,
             "product": self.sheet,
             "surrounding": self.around,
             "features": self.features,
-            "coming": self.coming,
+            "next_deliveries": self.coming,
         }[query.name]
         return Rows(query.id, tuple(rows), len(rows))
 

@@ -83,7 +83,7 @@ class Hand:
             queue.extend(
                 Rows(each.id, (self.row,) if self.row else (), int(bool(self.row)))
                 for each in turn.effects
-                if isinstance(each, Query) and each.name != "coming"
+                if isinstance(each, Query) and each.name != "next_deliveries"
             )
             assert self.job.view(self.state).name == self.job.step_name(self.state)
         return self.verdict.text.id if self.verdict else ""
@@ -456,7 +456,7 @@ def test_a_value_in_hand_is_there_again_when_the_journal_is_read() -> None:
         event = (queue or typed).popleft()
         turn = hand.handle(state, event, CONTEXT)
         state = turn.state
-        asked = [each for each in turn.effects if isinstance(each, Query) and each.name != "coming"]
+        asked = [each for each in turn.effects if isinstance(each, Query) and each.name != "next_deliveries"]
         queue.extend(Rows(each.id, (row(),), 1) for each in asked)
         if not isinstance(event, Rows) or event.id != "product":
             kept.append(json_codec.from_text(type(event), json_codec.to_text(event)))

@@ -17,7 +17,7 @@ CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", window_r
 LISTS = {
     "home": "orders",
     "look_up": "hits",
-    "locations": "places",
+    "locations": "locations",
     "my_entries": "my_entries",
     "unconfirmed": "unconfirmed",
 }

@@ -1,11 +1,11 @@
 """Queries of the clearance job.
 
-* `clearing` (user): one row with what the service announces (`people`, `listed`), and the `role` of the user, empty if
-  unknown. `heard` is False if the service was never reached.
+* `clearance_permission` (user): one row with what the service announces (`people`, `listed`), and the `role` of the
+  user, empty if unknown. `heard` is False if the service was never reached.
 * `tags`: tags of locations, each with its number of locations (`places`).
-* `tagged` (tag): categories of the goods held at the locations of a tag, with `lines` and `quantity`.
+* `held_by_category` (tag): categories of the goods held at the locations of a tag, with `lines` and `quantity`.
 * `assignments` (tag, first, size): goods that clearances want moved and nobody of this host has moved yet.
-* `ask` (ask_id): state of a request.
+* `request_state` (ask_id): state of a request.
 """
 
 from __future__ import annotations

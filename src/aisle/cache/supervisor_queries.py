@@ -1,13 +1,13 @@
 """Queries of the supervisor's pages, by name; loaded with the first of them.
 
-* `board`, `orders_by_number`, `absent` (order_number, since): see aisle.cache.order_board_queries.
-* `history` (order_number, size), `outcomes` (orders, since): see aisle.cache.order_history_queries.
+* `order_board`, `orders_by_number`, `absent_order` (order_number, since): see aisle.cache.order_board_queries.
+* `order_history` (order_number, size), `order_outcomes` (orders, since): see aisle.cache.order_history_queries.
 * `exceptions` (now, minutes): one row with the number of each kind.
-* `differences`, `impossible`, `stuck` (now, minutes), `recounts`: windows (first, size); see
+* `differences`, `negative_stock`, `stuck` (now, minutes), `recounts`: windows (first, size); see
   aisle.cache.exception_queries.
-* `views` (user): saved filters of a person.
-* `clearing`, `tags`, `tagged`, `assignments`, `ask`: see aisle.cache.clearance_queries.
-* `today`, `today_hours`, `today_places`, `today_terminals`: see aisle.cache.today_queries.
+* `saved_views` (user): saved filters of a person.
+* `clearance_permission`, `tags`, `held_by_category`, `assignments`, `request_state`: see aisle.cache.clearance_queries.
+* `today`, `today_hours`, `today_locations`, `today_terminals`: see aisle.cache.today_queries.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class SupervisorQueries:
         self._board = OrderBoard(outbox, overlay)
         self._picked_over_stock = PickedOverStock()
         self._queries: Mapping[str, Callable[[apsw.Connection, Mapping[str, Json]], QueryResult]] = {
-            "board": self._board.read,
+            "order_board": self._board.read,
             "orders_by_number": self._board.rows_of_orders,
-            "absent": lambda cache, args: find_absent_order(cache, str(args["order_number"]), str(args["since"])),
-            "history": lambda cache, args: order_history(cache, outbox, args),
-            "outcomes": lambda _, args: order_outcomes(outbox, args),
+            "absent_order": lambda cache, args: find_absent_order(cache, str(args["order_number"]), str(args["since"])),
+            "order_history": lambda cache, args: order_history(cache, outbox, args),
+            "order_outcomes": lambda _, args: order_outcomes(outbox, args),
             "differences": lambda cache, args: exception_queries.open_differences(cache, outbox, args),
             "negative_stock": lambda cache, args: exception_queries.negative_stock(
                 cache, self._picked_over_stock, args
@@ -55,10 +55,10 @@ class SupervisorQueries:
             "stuck": self._query_stuck,
             "recounts": lambda cache, args: _cut_window(open_recounts(cache, outbox), args),
             "exceptions": self._query_exceptions,
-            "views": self._query_saved_views,
-            "clearing": reads_clearing.clearance_permission,
+            "saved_views": self._query_saved_views,
+            "clearance_permission": reads_clearing.clearance_permission,
             "tags": lambda cache, _: reads_clearing.tag_rows(cache),
-            "tagged": reads_clearing.held_by_category,
+            "held_by_category": reads_clearing.held_by_category,
             "assignments": lambda cache, args: reads_clearing.open_assignments(cache, outbox, overlay, args),
             "today": lambda cache, args: reads_today.figures_of_day(
                 cache, outbox, lambda now: self._count_late(cache, now), args
@@ -66,7 +66,7 @@ class SupervisorQueries:
             "today_hours": lambda cache, args: reads_today.work_by_hour(cache, outbox, args),
             "today_locations": reads_today.LocationFigures().read,
             "today_terminals": lambda cache, _: reads_today.terminals_in_use(cache, outbox),
-            "ask": lambda _, args: session_requests.read_answer(outbox, str(args["ask_id"])),
+            "request_state": lambda _, args: session_requests.read_answer(outbox, str(args["ask_id"])),
         }
 
     def read(self, name: str, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:

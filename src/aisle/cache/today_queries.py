@@ -2,7 +2,7 @@
 
 * `today` (now): one row on orders, work, link, courier and cache.
 * `today_hours` (now): work of each person by hour.
-* `today_places` (now, kind): work at each location, in walking order.
+* `today_locations` (now, kind): work at each location, in walking order.
 * `today_terminals`: people at the terminals of this host.
 
 A day begins at midnight of the store, rounded to the hour.

@@ -323,7 +323,7 @@ def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
     state = state._replace(large_quantity=context.policy.large_quantity)
     effects: tuple[Effect, ...] = (Query("store", "store", {}), Query("reasons", "reasons", {}))
     if place:
-        effects = (Query("place", "place", {"location_code": place, "size": 0}), *effects)
+        effects = (Query("location", "location", {"location_code": place, "size": 0}), *effects)
     if product:
         state = state._replace(pending_scan=Match(PRODUCT, product, product, code=product))
         effects = (Query("product", "product", {"product_number": product}), *effects)
@@ -337,9 +337,9 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Mapping[str, Any], ..
         return Turn(state._replace(pools=count_state.parse_pools(rows)))
     if id_ == refusals.REFUSED_QUERY:
         return _send_undo(state, rows, context)
-    if id_ == "named":
+    if id_ == "records_by_number":
         return _handle_records_by_number(state, rows, context)
-    if id_ == "place":
+    if id_ == "location":
         return Turn(state._replace(default_pool=count_state.parse_default_pool(rows[0]))) if rows else Turn(state)
     meaning, state = state.pending_scan, state._replace(pending_scan=None)
     if meaning is None:
@@ -408,7 +408,7 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
 
 
 def _scan_location(state: AdjustState, match: Match) -> Result:
-    query = Query("place", "place", {"location_code": match.key, "size": 0})
+    query = Query("location", "location", {"location_code": match.key, "size": 0})
     state = state._replace(location=match.key, default_pool=0)
     if state.line is None:
         return _reply(state, GOOD, "adjust.at_location", query, place=match.key)

@@ -304,7 +304,7 @@ def _handle_update(state: BatchState, event: Event, context: Context) -> Result:
             return Turn(state, (query_assigned(context),))
         case Changed("outbox"):
             return Turn(state, (query_assigned(context),))
-        case Rows("given", rows, _):
+        case Rows("assigned_orders", rows, _):
             return _add_assigned(state, rows)
         case Rows("orders", rows, _):
             return _add_next(state, rows, context)

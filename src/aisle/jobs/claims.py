@@ -74,7 +74,7 @@ def with_new_claims(before: tuple[ClaimForOther, ...], answer: Mapping[str, Any]
 def query_claims(claims: tuple[ClaimForOther, ...]) -> tuple[Query, ...]:
     """Return the query for the state of these orders; empty without claims."""
     return (
-        (Query("given", "orders_by_number", {"orders": [each.order for each in claims]}, is_live=True),)
+        (Query("assigned_orders", "orders_by_number", {"orders": [each.order for each in claims]}, is_live=True),)
         if claims
         else ()
     )

@@ -392,19 +392,19 @@ def _open_location(state: LocationsState, code: str) -> Result:
 
 def _queries(code: str) -> tuple[Query, ...]:
     return (
-        Query("place", "place", {"location_code": code, "size": MAX_PRODUCTS}, is_live=True),
-        Query("aisle", "places", {"beside": code, "size": MAX_AISLE_LOCATIONS}, is_live=True),
+        Query("location", "location", {"location_code": code, "size": MAX_PRODUCTS}, is_live=True),
+        Query("aisle", "locations", {"beside": code, "size": MAX_AISLE_LOCATIONS}, is_live=True),
     )
 
 
 def _list_query(state: LocationsState, context: Context) -> Query:
     return pages.query_window(
-        "places", "places", {"search": state.typed or state.search}, state.first, page_size(context)
+        "locations", "locations", {"search": state.typed or state.search}, state.first, page_size(context)
     )
 
 
 def _search(state: LocationsState, text: str, context: Context) -> Result:
-    found = pages.query_window("found", "places", {"search": text}, 0, page_size(context))
+    found = pages.query_window("found", "locations", {"search": text}, 0, page_size(context))
     return Turn(state._replace(searched_for=text, typed="", offered=None), (found,))
 
 
@@ -417,7 +417,7 @@ def _refresh(state: LocationsState, context: Context) -> tuple[Effect, ...]:
 
 def _handle_rows(state: LocationsState, answer: Rows, context: Context) -> Result:
     match answer:
-        case Rows("places", rows, _):
+        case Rows("locations", rows, _):
             return pages.handle_rows(
                 state, answer, tuple(_parse_location_row(row) for row in rows), context, _list_query
             )
@@ -425,7 +425,7 @@ def _handle_rows(state: LocationsState, answer: Rows, context: Context) -> Resul
             return _handle_found(state, tuple(_parse_location_row(row) for row in rows), total, context)
         case Rows("chosen", rows, _) if rows:
             return _open_location(state, str(rows[0]["location_code"]))
-        case Rows("place", rows, _):
+        case Rows("location", rows, _):
             return Turn(state._replace(location=_parse_location(rows[0]) if rows else None))
         case Rows("here", rows, _):
             return _report_product_here(state, tuple(_parse_stock_line(one) for row in rows for one in row["products"]))
@@ -514,7 +514,7 @@ def _scan_product(state: LocationsState, product: str, label: str) -> Result:
     if state.is_list:
         return Turn(state, (Start("look_up", {"product_number": product, "label": label}),))
     state = state._replace(offered=OfferedChoice("product", product, label))
-    return Turn(state, (Query("here", "place", {"location_code": state.code, "product_number": product}),))
+    return Turn(state, (Query("here", "location", {"location_code": state.code, "product_number": product}),))
 
 
 def _report_product_here(state: LocationsState, stock_lines: tuple[StockLine, ...]) -> Result:
@@ -552,7 +552,7 @@ def _open_row(state: LocationsState, row: LocationRow, context: Context) -> Resu
 def _query_chosen(code: str) -> Query:
     """Return the query for a row chosen from a window. A window is not journalled; this answer is, so replay knows the
     row."""
-    return Query("chosen", "place", {"location_code": code, "size": 0})
+    return Query("chosen", "location", {"location_code": code, "size": 0})
 
 
 def _handle_command(state: LocationsState, letter: str) -> Result:

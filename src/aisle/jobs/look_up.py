@@ -482,8 +482,8 @@ def _queries(product: str) -> tuple[Query, ...]:
     return (
         Query("sheet", "product", args, is_live=True),
         Query("around", "surrounding", args, is_live=True),
-        Query("holders", "holders", {**args, "size": MAX_ORDERS}, is_live=True),
-        Query("coming", "coming", args, is_live=True),
+        Query("orders_with_product", "orders_with_product", {**args, "size": MAX_ORDERS}, is_live=True),
+        Query("next_deliveries", "next_deliveries", args, is_live=True),
     )
 
 
@@ -521,9 +521,9 @@ def _handle_rows(state: LookUpState, answer: Rows, context: Context) -> Result:
             return Turn(state._replace(product=parse_product(rows[0], context.now) if rows else None))
         case Rows("around", rows, _):
             return Turn(state._replace(nearby=parse_nearby(rows, context.now)))
-        case Rows("holders", rows, _):
+        case Rows("orders_with_product", rows, _):
             return Turn(state._replace(waiting_orders=parse_waiting_orders(rows)))
-        case Rows("coming", rows, _):
+        case Rows("next_deliveries", rows, _):
             return Turn(state._replace(deliveries=parse_expected_deliveries(rows, context.now)))
     return Turn(state)
 

@@ -72,7 +72,7 @@ def query_by_number(value: Decimal, code: str) -> Query | None:
     """Return the query for records with this number, or None if it can only be a quantity."""
     if value != value.to_integral_value() or not value or not (code or "0").isdigit():
         return None
-    return Query("named", "named", {"code": code or f"{value.to_integral_value():f}"})
+    return Query("records_by_number", "records_by_number", {"code": code or f"{value.to_integral_value():f}"})
 
 
 def best_match(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> Match | None:

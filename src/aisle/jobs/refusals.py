@@ -18,7 +18,7 @@ RefusalRows = tuple[Mapping[str, Any], ...]
 def query_refused_since(moments: Iterable[str]) -> Query:
     """Return the query for refused log entries made at these times or later."""
     args = {"operation": "create-store-product-logs", "since": min(moments)}
-    return Query(REFUSED_QUERY, "refusals", args)
+    return Query(REFUSED_QUERY, "refused_operations", args)
 
 
 def refused_entry(rows: RefusalRows, product: str, counted_at: str) -> Mapping[str, Any] | None:

@@ -3,7 +3,7 @@
 The courier holds the tokens in memory, so that no disk, backup or snapshot of this host has more rights than the
 store's. When it ends they are gone, operations that need them wait, and the PIN is asked again; no work is lost.
 
-Query `pass` (user, now), one row: `wanted`: this person needs a PIN to act as a supervisor; `asked`: the service issues
+Query `user_token` (user, now), one row: `wanted`: this person needs a PIN to act as a supervisor; `asked`: the service issues
 tokens at all; `there`: the courier has this person's token; `waiting`: number of operations waiting for it.
 """
 
@@ -90,7 +90,7 @@ def count_waiting_for(connection: apsw.Connection, user: str, now: float) -> int
 
 
 def user_token_query(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the row of `pass` (see the module)."""
+    """Return the row of `user_token` (see the module)."""
     user = str(args["user"])
     rights = load_person_rights(cache, user)
     row: Row = {"wanted": rights.needs_pin, "asked": rights.issues_user_tokens, "there": False, "waiting": 0}

@@ -23,6 +23,6 @@ NO_PIN = PinState()
 
 
 def user_token_state(reader: CacheReader, user: str, now: str) -> Mapping[str, Any]:
-    """What the files say of this person's: see the read `pass`. `now` in ISO 8601."""
-    (row,), _ = reader.query("pass", {"user": user, "now": now})
+    """What the files say of this person's: see the query `user_token`. `now` in ISO 8601."""
+    (row,), _ = reader.query("user_token", {"user": user, "now": now})
     return row

@@ -61,7 +61,7 @@ def answer_query(
         return check_export_file(query, allowed=profile.may_export)
     if query.name == "terminal":
         return Rows(query.id, (terminal_properties(*screen_size),), 1)
-    if query.name == "words":
+    if query.name == "message_texts":
         return answer_words(query, profile.language, message_text)
     rows, total, partly = reader.query_window(query.name, query.args)
     return Rows(query.id, tuple(rows), total, partly)

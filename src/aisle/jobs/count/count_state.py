@@ -237,7 +237,7 @@ def query_location(id_: str, location: str, only_product: str = "") -> Query:
     """Return the query for the stock at a location, or for one product there."""
     return Query(
         id_,
-        "place",
+        "location",
         {"location_code": location, **({"product_number": only_product} if only_product else {"size": MAX_PRODUCTS})},
     )
 

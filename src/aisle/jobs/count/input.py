@@ -40,7 +40,7 @@ def add_scanned_to_plan(state: CountState, scan: Scan) -> PlanTurn:
     if match.kind == PRODUCT:
         return _add_to_plan(state, (CountTarget("product", match.key, match.label or match.key),))
     state = state._replace(pending_scan=match)
-    return Turn(state, (Query("listed", "place", {"location_code": match.key, "size": 0}),))
+    return Turn(state, (Query("listed", "location", {"location_code": match.key, "size": 0}),))
 
 
 def is_same_target(target: CountTarget, match: Match) -> bool:
@@ -65,7 +65,7 @@ def query_aisle(state: CountState) -> PlanTurn:
     beside = next((each.key for each in reversed(state.plan) if each.key == state.location), "")
     if not beside:
         return summary.reply(state, WRONG, "count.scan_location_first")
-    return Turn(state, (Query("aisle", "places", {"beside": beside, "first": 0, "size": MAX_AISLE_LOCATIONS}),))
+    return Turn(state, (Query("aisle", "locations", {"beside": beside, "first": 0, "size": MAX_AISLE_LOCATIONS}),))
 
 
 def add_aisle(state: CountState, rows: Iterable[Mapping[str, Any]]) -> PlanTurn:

@@ -220,8 +220,8 @@ def _refresh(state: CountState) -> tuple[Effect, ...]:
         return (RECOUNTS_QUERY,)
     if state.mode == "place" and state.location:
         if state.only_product or state.has_unread_lines:
-            return (count_state.query_location("place", state.location, state.only_product),)
-        return (Query("place", "place", {"location_code": state.location}),)
+            return (count_state.query_location("location", state.location, state.only_product),)
+        return (Query("location", "location", {"location_code": state.location}),)
     return (Query("product", "product", {"product_number": state.product}),) if state.mode == "product" else ()
 
 
@@ -244,7 +244,7 @@ def _handle_rows(state: CountState, id_: str, rows: tuple[Mapping[str, Any], ...
             return count_scan.handle_product(state, row, context)
         case refusals.REFUSED_QUERY:
             return summary.send_undo(state, rows, context)
-        case "named":
+        case "records_by_number":
             return count_scan.handle_records_by_number(state, rows, context)
         case "listed":
             return count_list.add_location(state, row)
@@ -257,7 +257,7 @@ def _update_expected(state: CountState, id_: str, row: Mapping[str, Any] | None,
     """Update the expected stock of this location or product."""
     if row is None:
         return Turn(state)
-    fresh = count_state.parse_location_lines(row) if id_ == "place" else count_state.parse_product_lines(row)
+    fresh = count_state.parse_location_lines(row) if id_ == "location" else count_state.parse_product_lines(row)
     fresh = tuple(item for item in fresh if state.only_product in ("", item.product))
     state = count_state.with_new_expected(state, fresh)
     if state.phase == "missing" and state.question_index < 0:

@@ -91,7 +91,7 @@ def back_to_plan(state: CountState) -> CountState:
 def finish_counting(state: CountState, context: Context) -> Result:
     state = state._replace(current_index=-1, recount_quantity=None, first_row=0)
     if state.has_unread_lines:
-        return Turn(state, (Query(QUERY_ALL, "place", {"location_code": state.location}),))
+        return Turn(state, (Query(QUERY_ALL, "location", {"location_code": state.location}),))
     return next_question(state, context)
 
 

@@ -159,7 +159,7 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
             case Opened(args):
                 state = state._replace(tag=str(args.get("tag") or ""), opened_at=context.now)
                 return Turn(state, (*_refresh(state, context), Refresh("assignments")))
-            case Rows("clearing", (row, *_), _):
+            case Rows("clearance_permission", (row, *_), _):
                 return Turn(state._replace(lists_tasks=bool(row["listed"]), is_loaded=bool(row["heard"])))
             case Rows("clearance_tasks", rows, _):
                 return pages.handle_rows(state, event, tuple(parse_task_row(row) for row in rows), context, _query)
@@ -186,7 +186,10 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
 
 
 def _refresh(state: ClearanceTasksState, context: Context) -> tuple[Effect, ...]:
-    return (Query("clearing", "clearing", {"user": context.user}, is_live=True), _query(state, context))
+    return (
+        Query("clearance_permission", "clearance_permission", {"user": context.user}, is_live=True),
+        _query(state, context),
+    )
 
 
 def _query(state: ClearanceTasksState, context: Context) -> Query:

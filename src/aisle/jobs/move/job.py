@@ -87,7 +87,7 @@ def with_suggested_locations(state: MoveState, rows: tuple[Mapping[str, Any], ..
 def refresh(state: MoveState) -> Turn[MoveState]:
     """Query refused movements and the stock here again."""
     refusals = {"operation": "create-movement", "since": state.opened_at}
-    effects: list[Effect] = [Query("refusals", "refusals", refusals)]
+    effects: list[Effect] = [Query("refused_operations", "refused_operations", refusals)]
     if state.location and not state.task:
         effects.append(goods_in_hand.query_location_again(state))
     elif state.source_stock and not state.pending_scan:
@@ -219,7 +219,7 @@ class MoveJob(Job[MoveState]):
             case Rows(id_, rows, total):
                 return _handle_rows(state, id_, rows, total, context)
             case Changed("location", _) if not state.uses_locations:
-                return Turn(state, (Query("places", "places", {"size": 1}),))
+                return Turn(state, (Query("locations", "locations", {"size": 1}),))
             case Resumed() | Closed() | Changed("product" | "location" | "outbox" | "order"):
                 return refresh(state)
             case Back():
@@ -249,7 +249,7 @@ class MoveJob(Job[MoveState]):
 
 def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
     state = MoveState(opened_at=context.now, large_quantity=context.policy.large_quantity)
-    queries: tuple[Effect, ...] = (Query("store", "store", {}), Query("places", "places", {"size": 1}))
+    queries: tuple[Effect, ...] = (Query("store", "store", {}), Query("locations", "locations", {"size": 1}))
     if args.get("task"):
         return Turn(state._replace(task=move_task.parse_task(args["task"])), queries)
     if args.get("location_code"):
@@ -270,9 +270,9 @@ def _handle_rows(
         case "store":
             named = sorted((int(pool), str(name)) for pool, name in ((row or {}).get("pools") or {}).items())
             return Turn(state._replace(pools=tuple(Pool(*pool) for pool in named)))
-        case "places":
+        case "locations":
             return Turn(with_locations_known(state, total > 0))
-        case "place":
+        case "location":
             return move_take.open_location(state, row)
         case "here":
             return move_take.handle_product_here(state, row)
@@ -284,7 +284,7 @@ def _handle_rows(
             return move_take.handle_product(state, row)
         case "source":
             return move_take.take_from_order(state, row)
-        case "homes":
+        case "locations_of_products":
             return Turn(with_suggested_locations(state, rows))
         case "target":
             return move_put.give_to_order(state, row, context)
@@ -292,9 +292,9 @@ def _handle_rows(
             return move_put.undo_if_unchanged(state, row, context)
         case _ if id_.startswith(move_put.UNDO_PREFIX):
             return move_put.undo_if_unchanged(state, row, context, id_.removeprefix(move_put.UNDO_PREFIX))
-        case "refusals":
+        case "refused_operations":
             return report_refused(state, rows, context)
-        case "named":
+        case "records_by_number":
             return _handle_records_by_number(state, rows, context)
     return Turn(state)
 

@@ -50,7 +50,7 @@ def take_from_location(state: MoveState, location: str) -> Result:
     )
     return Turn(
         state._replace(has_unread_stock=False),
-        (goods_in_hand.query_location("place", location), Refresh("location", location)),
+        (goods_in_hand.query_location("location", location), Refresh("location", location)),
     )
 
 
@@ -327,7 +327,11 @@ def take_goods(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
 
 def query_suggested_locations(state: MoveState) -> Query:
     """Return the query for the locations with more stock of the goods in hand."""
-    return Query("homes", "homes", {"product_numbers": sorted({part.product for part in state.in_hand})})
+    return Query(
+        "locations_of_products",
+        "locations_of_products",
+        {"product_numbers": sorted({part.product for part in state.in_hand})},
+    )
 
 
 def _source_text(goods: Goods) -> Msg:

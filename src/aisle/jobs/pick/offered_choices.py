@@ -339,7 +339,12 @@ def _distinct_locations(locations: Iterable[LocationPool]) -> list[LocationPool]
 
 Result = Turn[PickState]
 
-FOREIGN_QUERY, STOCK_THERE_QUERY, LOCATION_QUERY, NUMBER_QUERY = "stranger", "lying", "spot", "named"
+FOREIGN_QUERY, STOCK_THERE_QUERY, LOCATION_QUERY, NUMBER_QUERY = (
+    "unexpected_product",
+    "stock_at_location",
+    "location_use",
+    "records_by_number",
+)
 """Named reads that explain a rejected scan; each name is also the id of its query."""
 
 MAX_OTHER_ORDERS = 2

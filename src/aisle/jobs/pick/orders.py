@@ -28,13 +28,13 @@ ChangeTurn = Turn[PickState]
 REJECTED_REOPENED = "rejected_reopened"
 """Reason for putting goods back whose order was reopened with nothing picked."""
 
-ASSIGNED_QUERY = "given"
+ASSIGNED_QUERY = "assigned_orders"
 """Id of the query for orders that were assigned to this user."""
 
 
 def query_assigned(context: Context) -> Query:
     """Return the query for the orders assigned to the signed-in user."""
-    return Query(ASSIGNED_QUERY, "given", {"user": context.user})
+    return Query(ASSIGNED_QUERY, "assigned_orders", {"user": context.user})
 
 
 def is_reassigned(tote: Tote, row: Mapping[str, Any], context: Context) -> bool:

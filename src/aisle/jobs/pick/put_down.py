@@ -27,7 +27,7 @@ from aisle.scan.meaning import Match
 
 Result = Turn[PickState]
 
-PICKUPS_QUERY = "pickups"
+PICKUPS_QUERY = "pickup_locations"
 """Named read of the pick-up locations, and id of its query."""
 
 PICKUP_TAG_WORDS = ("pick", "collect")

@@ -401,11 +401,11 @@ def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
 def _queries(state: ShortageState) -> tuple[Query, ...]:
     args = {"product_number": state.product}
     return (
-        Query("spots", "elsewhere", {**args, "place": state.location, "pools": list(state.pools)}),
+        Query("spots", "other_locations", {**args, "place": state.location, "pools": list(state.pools)}),
         Query("reasons", "short_reasons", {}),
         Query("sheet", "product", args, is_live=True),
         Query("around", "surrounding", args, is_live=True),
-        Query("coming", "coming", args, is_live=True),
+        Query("next_deliveries", "next_deliveries", args, is_live=True),
         Query("features", "features", {}, is_live=True),
     )
 
@@ -429,7 +429,7 @@ def _with_rows(state: ShortageState, id_: str, rows: tuple[Mapping[str, Any], ..
             return state._replace(product_details=parse_product(rows[0], context.now) if rows else None)
         case "around":
             return state._replace(nearby=parse_nearby(rows, context.now))
-        case "coming":
+        case "next_deliveries":
             return state._replace(deliveries=parse_expected_deliveries(rows, context.now))
         case "features":
             return state._replace(keeps_reasons=not rows or LINE_REASONS_FEATURE in rows[0]["features"])

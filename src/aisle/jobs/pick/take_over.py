@@ -390,7 +390,7 @@ def _query_refusals(
     if not since and not known:
         return ()
     args = {"operation": operation, "since": since or _FAR_FUTURE}
-    return (Query(id_, "refusals", {**args, "ops": list(known)} if known else args),)
+    return (Query(id_, "refused_operations", {**args, "ops": list(known)} if known else args),)
 
 
 def report_refused_put_down(state: PickState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:

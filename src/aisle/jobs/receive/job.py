@@ -347,17 +347,17 @@ def _handle_rows(
             return Turn(state._replace(lines=tuple(parse_delivery_line(row) for row in rows[0]["lines"])))
         case "sought" if rows and state.requested_delivery and state.phase == "delivery":
             return open_delivery(state, state.requested_delivery, state.requested_delivery, context)
-        case "expecting" if state.delivery_number:
+        case "deliveries_expecting" if state.delivery_number:
             return receive_take.ask_not_announced(state, rows)
-        case "expecting":
+        case "deliveries_expecting":
             return choose_expecting(state, rows, context)
         case "goods":
             return receive_take.handle_product(state, rows[0] if rows else None, context)
-        case "homes":
+        case "locations_of_products":
             return Turn(receive_take.with_suggested_location(state, rows))
-        case "named":
+        case "records_by_number":
             return _handle_records_by_number(state, rows, context)
-        case "refusals":
+        case "refused_operations":
             return _report_refused(state, rows)
     return Turn(state)
 
@@ -366,7 +366,9 @@ def _refresh(state: ReceiveState, context: Context) -> Result:
     """Query the delivery and refused receipts again."""
     effects: list[Effect] = []
     if state.delivery_number:
-        effects.append(Query("refusals", "refusals", {"operation": LOG_OPERATION, "since": state.opened_at}))
+        effects.append(
+            Query("refused_operations", "refused_operations", {"operation": LOG_OPERATION, "since": state.opened_at})
+        )
         effects.append(Query("again", "delivery", {"order_number": state.delivery_number}))
         effects += [receive_take.query_suggested_location(state.in_hand)] if state.in_hand else []
     else:
@@ -417,7 +419,8 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
         return receive_take.put_away(state, match.key, context)
     if match.kind == PRODUCT:
         return Turn(
-            state._replace(pending_scan=match), (Query("expecting", "expecting", {"product_number": match.key}),)
+            state._replace(pending_scan=match),
+            (Query("deliveries_expecting", "deliveries_expecting", {"product_number": match.key}),),
         )
     return reply(before, WRONG, "receive.delivery_first", what=match.key)
 

@@ -57,7 +57,7 @@ def scan_product(state: ReceiveState, match: Match, context: Context) -> Result:
 
 def query_expecting(match: Match) -> Query:
     """Return the query for the deliveries that expect a product."""
-    return Query("expecting", "expecting", {"product_number": match.key})
+    return Query("deliveries_expecting", "deliveries_expecting", {"product_number": match.key})
 
 
 def _query_product(product_number: str) -> Query:
@@ -318,7 +318,7 @@ def _take_goods(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, cont
 
 def query_suggested_location(goods: GoodsInHand) -> Query:
     """Return the query for the locations of the product."""
-    return Query("homes", "homes", {"product_numbers": [goods.product]}, is_live=True)
+    return Query("locations_of_products", "locations_of_products", {"product_numbers": [goods.product]}, is_live=True)
 
 
 def with_suggested_location(state: ReceiveState, rows: tuple[Mapping[str, Any], ...]) -> ReceiveState:

@@ -319,11 +319,11 @@ class HomeJob(Job[HomeState]):
                 return self._handle_orders(state, answer, context)
             case Rows("products"):
                 return self._handle_products(state, answer, context)
-            case Rows("given", rows, _):
+            case Rows("assigned_orders", rows, _):
                 return _report_assigned(state, rows)
-            case Rows("halfway", rows, _):
+            case Rows("partly_received", rows, _):
                 return Turn(state._replace(partly_received=tuple(str(row["order_number"]) for row in rows)))
-            case Rows("trouble", _, total):
+            case Rows("needing_person", _, total):
                 return Turn(state._replace(unconfirmed=total))
             case Rows("open"):
                 told = sign_in.open_work_verdict(answer)
@@ -332,7 +332,7 @@ class HomeJob(Job[HomeState]):
                     if told
                     else Turn(_reset(state), (SignOut(),))
                 )
-            case Rows("unread", rows, _):
+            case Rows("unread_lists", rows, _):
                 awaited = any(row["list"] == "headers" for row in rows)
                 return Turn(state, (), Verdict(WRONG, msg("home.loading" if awaited else "home.nothing")))
             case Rows("lost", rows, _):
@@ -345,13 +345,16 @@ class HomeJob(Job[HomeState]):
     def _refresh_all(self, state: HomeState, context: Context, *, moved: bool = False) -> Result:
         """Query the list, unconfirmed operations, assignments, refusals and a rejected order again."""
         refused = refusals.query_refused_moves(state.signed_in_at, is_reported=moved)
-        assigned = Query("given", "given", {"user": context.user}, is_live=True)
+        assigned = Query("assigned_orders", "assigned_orders", {"user": context.user}, is_live=True)
         rejected = (
             (Query("lost", "order", {"order_number": state.rejected_order}, is_live=True),)
             if state.rejected_order
             else ()
         )
-        counts = (Query("trouble", "trouble", {}, is_live=True), Query("halfway", "halfway", {}, is_live=True))
+        counts = (
+            Query("needing_person", "needing_person", {}, is_live=True),
+            Query("partly_received", "partly_received", {}, is_live=True),
+        )
         return Turn(state, (_query(state, context), *counts, assigned, refused, *rejected))
 
     def _handle_scan(self, state: HomeState, match: Match) -> Result:
@@ -420,7 +423,7 @@ class HomeJob(Job[HomeState]):
 
     def _pick_next(self, state: HomeState) -> Result:
         if not state.rows:
-            return Turn(state, (Query("unread", "unread", {}, is_live=True),))
+            return Turn(state, (Query("unread_lists", "unread_lists", {}, is_live=True),))
         free = [listed for listed in state.rows if not (listed.is_claimed or listed.not_put_down)]
         return _start_pick(state, pages.row_at_cursor(state) or (free or state.rows)[0])
 

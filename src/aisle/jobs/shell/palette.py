@@ -128,9 +128,11 @@ class PaletteJob(Job[PaletteState]):
             case Opened(args):
                 entries = collect_entries(args)
                 state = PaletteState(entries)
-                query = Query("words", "words", {"messages": tuple(entry.text for entry in entries)}, is_live=True)
+                query = Query(
+                    "message_texts", "message_texts", {"messages": tuple(entry.text for entry in entries)}, is_live=True
+                )
                 return Turn(_with_window(state, size), (query,))
-            case Rows("words", rows, _):
+            case Rows("message_texts", rows, _):
                 return Turn(_with_window(state._replace(names=tuple(str(row["words"]) for row in rows)), size))
             case Rows("open"):
                 verdict = sign_in.open_work_verdict(event)

@@ -115,9 +115,9 @@ class PinJob(Job[PinState]):
             case Requested(ask_id):
                 state = state._replace(phase="wait", request_id=ask_id, why=None)
                 return Turn(state, (_query_request(state),), Verdict(INFO, msg("pin.asked")))
-            case Rows("pass", rows, _) if rows:
+            case Rows("user_token", rows, _) if rows:
                 return _with_waiting(state, rows[0])
-            case Rows("ask", rows, _) if state.phase == "wait":
+            case Rows("request_state", rows, _) if state.phase == "wait":
                 return _handle_answer(state, rows[0]) if rows else Turn(state)  # the request is not durable yet
             case Changed("outbox" | "ask") | Resumed() | Closed():
                 return Turn(state, (_query_request(state),) if state.phase == "wait" else ())
@@ -133,11 +133,11 @@ class PinJob(Job[PinState]):
 
 
 def _query_waiting(context: Context) -> Query:
-    return Query("pass", "pass", {"user": context.user, "now": context.now}, is_live=True)
+    return Query("user_token", "user_token", {"user": context.user, "now": context.now}, is_live=True)
 
 
 def _query_request(state: PinState) -> Query:
-    return Query("ask", "ask", {"ask_id": state.request_id}, is_live=True)
+    return Query("request_state", "request_state", {"ask_id": state.request_id}, is_live=True)
 
 
 def _with_waiting(state: PinState, row: Mapping[str, Any]) -> Result:

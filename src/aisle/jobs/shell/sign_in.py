@@ -13,7 +13,7 @@ from aisle.scan.meaning import PERSON, Accepts, Back, Choice, Command, Match, Sc
 
 def query_open_work(context: Context) -> Query:
     """Return the query for the user's open work."""
-    return Query("open", "open", {"user": context.user, "now": context.now}, is_live=True)
+    return Query("open", "open_work", {"user": context.user, "now": context.now}, is_live=True)
 
 
 def open_work_verdict(answer: Rows) -> Verdict | None:

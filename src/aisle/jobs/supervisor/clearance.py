@@ -330,14 +330,14 @@ class ClearanceJob(Job[ClearanceState]):
 
 
 def _queries(state: ClearanceState, context: Context) -> tuple[Query, ...]:
-    who = Query("clearing", "clearing", {"user": context.user}, is_live=True)
-    tagged = (Query("tagged", "tagged", {"tag": state.tag}, is_live=True),) if state.tag else ()
+    who = Query("clearance_permission", "clearance_permission", {"user": context.user}, is_live=True)
+    tagged = (Query("held_by_category", "held_by_category", {"tag": state.tag}, is_live=True),) if state.tag else ()
     return (who, Query("tags", "tags", {}, is_live=True), *tagged)
 
 
 def _with_rows(state: ClearanceState, id_: str, rows: tuple[Mapping[str, Any], ...]) -> ClearanceState:
     match id_:
-        case "clearing" if rows:
+        case "clearance_permission" if rows:
             row = rows[0]
             is_loaded, people = bool(row["heard"]), bool(row["people"])
             return state._replace(
@@ -345,7 +345,7 @@ def _with_rows(state: ClearanceState, id_: str, rows: tuple[Mapping[str, Any], .
             )
         case "tags":
             return state._replace(tags=tuple(Tag(str(row["tag"]), int(to_decimal(row["places"]))) for row in rows))
-        case "tagged":
+        case "held_by_category":
             found = tuple(
                 Category(str(row["category_code"]), int(to_decimal(row["lines"])), to_decimal(row["quantity"]))
                 for row in rows
@@ -404,7 +404,11 @@ def _choose_tag(state: ClearanceState, tag: str) -> Result:
     if denied:
         return Turn(state, (), denied)
     state = _with_window(state._replace(tag=tag, categories=(), chosen=(), first=0, cursor=-1))
-    return Turn(state, (Query("tagged", "tagged", {"tag": tag}, is_live=True),), Verdict(INFO, _scope_message(state)))
+    return Turn(
+        state,
+        (Query("held_by_category", "held_by_category", {"tag": tag}, is_live=True),),
+        Verdict(INFO, _scope_message(state)),
+    )
 
 
 def _toggle_category(state: ClearanceState, key: str) -> Result:

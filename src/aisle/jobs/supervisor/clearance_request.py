@@ -98,7 +98,7 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
                 state = state._replace(
                     phase="wait", request_id=ask_id, is_running=False, requested_at=context.now, outcome="", why=""
                 )
-                shows = Query("asked", "ask", {"ask_id": ask_id}, is_live=True)  # subscribes to this answer
+                shows = Query("asked", "request_state", {"ask_id": ask_id}, is_live=True)  # subscribes to this answer
                 return Turn(state, (shows,), Verdict(INFO, msg("clearance_request.requested")))
             case Rows(id_, rows, total):
                 return _handle_rows(state, id_, rows, total)
@@ -125,11 +125,11 @@ def _handle_opened(args: Mapping[str, Any]) -> Result:
 
 def _queries(state: ClearanceRequestState) -> tuple[Query, ...]:
     if state.phase == "wait":
-        return (Query("ask", "ask", {"ask_id": state.request_id}),)
+        return (Query("request_state", "request_state", {"ask_id": state.request_id}),)
     if state.phase != "done":
         return ()
     return (
-        Query("clearing", "clearing", {"user": ""}, is_live=True),
+        Query("clearance_permission", "clearance_permission", {"user": ""}, is_live=True),
         Query("clearance_tasks", "assignments", {"tag": state.tag, "size": MAX_TASKS}, is_live=True),
     )
 
@@ -167,9 +167,9 @@ def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Re
 
 def _handle_rows(state: ClearanceRequestState, id_: str, rows: tuple[Mapping[str, Any], ...], total: int) -> Result:
     match id_:
-        case "ask" if state.phase == "wait":
+        case "request_state" if state.phase == "wait":
             return _handle_request_state(state, rows[0] if rows else {"state": "unknown", "answer": {}})
-        case "clearing" if rows:
+        case "clearance_permission" if rows:
             return Turn(state._replace(lists_tasks=bool(rows[0]["listed"])))
         case "clearance_tasks":
             return Turn(state._replace(tasks=tuple(parse_task_row(row) for row in rows), total=total))

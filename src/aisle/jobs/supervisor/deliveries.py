@@ -336,7 +336,7 @@ def _handle_scan(state: DeliveriesState, matches: tuple[Match, ...]) -> Result:
     if first.kind == DELIVERY:
         return _open_delivery(state, first.key)
     if first.kind == PRODUCT:
-        return Turn(state, (Query("product", "expecting", {"product_number": first.key, "size": 1}),))
+        return Turn(state, (Query("product", "deliveries_expecting", {"product_number": first.key, "size": 1}),))
     return Turn(state, (), Verdict(WRONG, msg("deliveries.not_this", what=name_of(first))))
 
 

@@ -410,7 +410,7 @@ class OrderJob(Job[OrderState]):
         match event:
             case Opened(args):
                 return _open_order(str(args["order_number"]), context)
-            case Rows("given"):
+            case Rows("assigned_orders"):
                 kept, verdict = claims.report_lost_claims(state.claims_for_others, event)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows():
@@ -441,9 +441,9 @@ def _queries(state: OrderState) -> tuple[Effect, ...]:
     return (
         Query("state", "orders_by_number", {"orders": [order]}, is_live=True),
         Query("order", "order", args, is_live=True),
-        Query("past", "history", {**args, "size": MAX_HISTORY}, is_live=True),
-        Query("outcome", "outcomes", {"orders": [order]}, is_live=True),
-        Query("absent", "absent", {**args, "since": state.opened_at}, is_live=True),
+        Query("past", "order_history", {**args, "size": MAX_HISTORY}, is_live=True),
+        Query("outcome", "order_outcomes", {"orders": [order]}, is_live=True),
+        Query("absent_order", "absent_order", {**args, "since": state.opened_at}, is_live=True),
     )
 
 
@@ -451,7 +451,7 @@ def _handle_rows(state: OrderState, answer: Rows, context: Context) -> Result:
     match answer:
         case Rows("state", rows, _):
             return Turn(state._replace(order=parse_order_row(rows[0], context) if rows else None))
-        case Rows("absent", rows, _):
+        case Rows("absent_order", rows, _):
             return Turn(state._replace(is_absent=bool(rows)))
         case Rows("order", rows, _):
             return Turn(_with_order(state, rows[0]) if rows else state._replace(lines=(), customer_fields=()))

@@ -509,7 +509,9 @@ def _query_before_action(state: OrderActionState, plan: tuple[tuple[str, OrderAc
 def _queries(state: OrderActionState) -> tuple[Effect, ...]:
     if state.page == RESULTS_PAGE:
         orders = tuple(row.order for row in state.outcomes if row.state)
-        return (Query("outcomes", "outcomes", {**_order_args(orders), "since": state.done_at}, is_live=True),)
+        return (
+            Query("order_outcomes", "order_outcomes", {**_order_args(orders), "since": state.done_at}, is_live=True),
+        )
     return (Query("look", "orders_by_number", _order_args(state.orders), is_live=True),)
 
 
@@ -532,7 +534,7 @@ def _handle_rows(state: OrderActionState, answer: Rows, context: Context) -> Res
             return Turn(state._replace(can_reject_lines=bool(rows) and LINE_REJECTION_FEATURE in rows[0]["features"]))
         case Rows("now", rows, _) if state.page == WAIT_PAGE:
             return _run_actions(state, {str(row["order_number"]): row for row in rows}, context)
-        case Rows("outcomes", rows, _):
+        case Rows("order_outcomes", rows, _):
             current = {str(row["order_number"]): row for row in rows}
             return Turn(
                 state._replace(outcomes=tuple(_update_outcome(row, current.get(row.order)) for row in state.outcomes))

@@ -111,7 +111,7 @@ class OrdersJob(Job[OrdersState]):
         match event:
             case Opened(args):
                 return _handle_opened(state, args, context)
-            case Rows("given"):
+            case Rows("assigned_orders"):
                 kept, verdict = claims.report_lost_claims(state.claims_for_others, event)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows():
@@ -143,7 +143,7 @@ def _handle_opened(state: OrdersState, args: Mapping[str, Any], context: Context
 
 
 def _query_views(context: Context) -> Query:
-    return Query("views", "views", {"user": context.user}, is_live=True)
+    return Query("saved_views", "saved_views", {"user": context.user}, is_live=True)
 
 
 def _query(state: OrdersState, context: Context, *, keep_cursor: bool = False, fill_page: bool = False) -> Query:
@@ -158,8 +158,8 @@ def _query(state: OrdersState, context: Context, *, keep_cursor: bool = False, f
     elif state.rows:
         args["near"] = {"order_number": state.rows[0].number, "position": state.rows[0].position}
     return Query(
-        "board",
-        "board",
+        "order_board",
+        "order_board",
         {**args, "first": state.first, "size": page_size(context, has_progress_bars=True)},
         is_live=True,
     )
@@ -176,9 +176,9 @@ def _restart_list(state: OrdersState, context: Context) -> Result:
 
 def _handle_rows(state: OrdersState, answer: Rows, context: Context) -> Result:
     match answer:
-        case Rows("board", rows, total):
+        case Rows("order_board", rows, total):
             return _update_window(state, answer, tuple(parse_order_row(row, context) for row in rows), total, context)
-        case Rows("views", rows, _):
+        case Rows("saved_views", rows, _):
             views = tuple(SavedView(str(row["name"]), parse_filter(row["filter"])) for row in rows)
             return Turn(state._replace(views=views[:MAX_SAVED_VIEWS]))
         case Rows("all", rows, total):
@@ -272,7 +272,7 @@ def _handle_command(state: OrdersState, letter: str, context: Context) -> Result
             return pages.toggle_marking(state)
         case "a":
             query = {**query_arguments(state.filter), "search": state.search, "now": context.now, "size": MAX_MARKED}
-            return Turn(state, (Query("all", "board", query, is_live=True),))
+            return Turn(state, (Query("all", "order_board", query, is_live=True),))
         case "d":
             return _start_action(state)
     return Turn(state)

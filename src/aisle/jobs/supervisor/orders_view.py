@@ -86,7 +86,7 @@ class OrdersState(NamedTuple):
 
 
 def parse_order_row(row: Mapping[str, Any], context: Context) -> OrderRow:
-    """Parse a row of the query `board` or `orders_by_number`."""
+    """Parse a row of the query `order_board` or `orders_by_number`."""
     picked, of = order_progress(row)
     return OrderRow(
         number=str(row["order_number"]),

@@ -147,12 +147,12 @@ def _open_product(product: str, label: str, context: Context) -> Result:
 
 def _queries(product: str, context: Context) -> tuple[Effect, ...]:
     args = {"product_number": product, "user": context.user}
-    brings = Query("coming", "coming", {"product_number": product}, is_live=True)
+    brings = Query("next_deliveries", "next_deliveries", {"product_number": product}, is_live=True)
     return (Query("product", "store_product", args, is_live=True), brings)
 
 
 def _handle_rows(state: StoreProductState, answer: Rows, context: Context) -> Result:
-    if answer.id == "coming":
+    if answer.id == "next_deliveries":
         return Turn(state._replace(deliveries=parse_expected_deliveries(answer.rows, context.now)))
     found = parse_store_product(answer.rows[0], context.now) if answer.rows else None
     match answer.id.partition("/"):

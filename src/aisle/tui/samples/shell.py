@@ -116,7 +116,7 @@ def _palette_state(size: int = 12, colours: bool = True) -> PaletteState:
     context = Context(window_rows=size)
     state = PaletteJob().handle(PaletteJob().begin(), Opened(told), context).state
     words = tuple({"words": entry.text.id.replace(".", " ")} for entry in state.entries)
-    return PaletteJob().handle(state, Rows("words", words, len(words)), context).state
+    return PaletteJob().handle(state, Rows("message_texts", words, len(words)), context).state
 
 
 def _palette(text: str) -> Frame:
