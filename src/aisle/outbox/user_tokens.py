@@ -3,8 +3,8 @@
 The courier holds the tokens in memory, so that no disk, backup or snapshot of this host has more rights than the
 store's. When it ends they are gone, operations that need them wait, and the PIN is asked again; no work is lost.
 
-Query `user_token` (user, now), one row: `wanted`: this person needs a PIN to act as a supervisor; `asked`: the service issues
-tokens at all; `there`: the courier has this person's token; `waiting`: number of operations waiting for it.
+Query `user_token` (user, now), one row: `wanted`: this person needs a PIN to act as a supervisor; `asked`: the service
+issues tokens at all; `there`: the courier has this person's token; `waiting`: number of operations waiting for it.
 """
 
 from __future__ import annotations
