@@ -54,11 +54,39 @@ LAID = ("pick.put_down", "pick.dropped", "pick.nothing_in_hand")
 """What is said where nothing is to be put down any more."""
 
 WORDS = """
-    taken_over told_both given_now out_given out_hand rejected out_rejected urgent urgent_round not_urgent released
+    taken_over join reassigned removed_reassigned removed_with_goods rejected removed_rejected priority
+    priority_batch no_priority released
 """
+
+DONE = "order_actions.done_"
+"""Beginning of the ids of what is said of a deed that was done."""
+
+KINDS = {
+    f"{DONE}reopen": "take_back",
+    f"{DONE}hand_over": "finish",
+    f"{DONE}priority": "urgent",
+    f"{DONE}no_priority": "calm",
+    f"{DONE}reopen_line": "open_line",
+}
+"""Deeds that are not called by the end of that id."""
+
+REFUSALS = """
+    already_claimed already_picker already_priority already_rejected line_closed line_full line_open no_line
+    not_claimed not_in_batch not_priority not_rejected nothing_picked order_finished order_picked order_rejected
+    order_unknown
+"""
+
+NOT_DONE = frozenset(f"order_actions.{word}" for word in REFUSALS.split())
+"""How a supervisor is told why a deed was not done."""
 
 NEWS = frozenset(f"pick.{word}" for word in WORDS.split())
 """How a picker is told of a deed."""
+
+
+def is_done(verdict: str) -> bool:
+    """Whether a supervisor is told that one deed was done."""
+    return verdict.startswith(DONE) and verdict != f"{DONE}count"
+
 
 _HELD = """
 SELECT h.order_number, s.terminal, j.job_id, j.user FROM hold h JOIN job j ON j.job_id = h.job_id
@@ -147,9 +175,9 @@ def does(world: World, order: str, kind: str, number: str) -> Script:
         seen = yield text
         if seen["step"] == "order" and seen["verdict"]:
             break
-    if not seen["verdict"].startswith(("act.told", "deed.")):
+    if seen["verdict"] not in NOT_DONE and not is_done(seen["verdict"]):
         return  # the page had changed under the finger: nothing was done, and nothing was said to be
-    kind = seen["verdict"].removeprefix("act.told_") if seen["verdict"].startswith("act.told") else kind
+    kind = KINDS.get(seen["verdict"], seen["verdict"].removeprefix(DONE)) if is_done(seen["verdict"]) else kind
     holders = tuple((job, user) for number, _, job, user in held if number == order)
     world.deeds.append(Deed(kind, order, seen["verdict"], at, holders, PEOPLE.get(target, "")))
 
@@ -254,7 +282,7 @@ def _no_deed_is_lost(world: World) -> None:
     field = {"reject": ("is_rejected", True), "take_back": ("is_rejected", False), "release": ("is_claimed", False)}
     field |= {"claim": ("is_claimed", True), "split": ("is_claimed", True)}
     for deed in world.deeds:
-        if deed.kind in field and deed.verdict.startswith("act.told"):
+        if deed.kind in field and is_done(deed.verdict):
             name, value = field[deed.kind]
             assert any(
                 body["order_number"] == deed.order and body.get(name) is value and at >= deed.at - 1
@@ -278,7 +306,7 @@ def _no_pick_is_lost(world: World, shop: Shop) -> None:
 
 
 def _matters(deed: Deed, user: str) -> bool:
-    told = deed.verdict.startswith("act.told")
+    told = is_done(deed.verdict)
     return told and deed.kind in CONCERNS and deed.target != user
 
 

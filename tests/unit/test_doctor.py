@@ -248,7 +248,18 @@ def test_every_keyboard_layout_is_named(text: str) -> None:
     assert after(scan(text))[1] == (WRONG, "scanner_test.keyboard_layout")
 
 
-VERDICTS = ("fine", "fine_aim", "suffixes", "no_gs", "gs1_broken", "two_codes", "layout", "check", "slow", "key")
+VERDICTS = (
+    "good",
+    "good_aim",
+    "different_suffixes",
+    "no_gs",
+    "gs1_broken",
+    "two_codes",
+    "keyboard_layout",
+    "check_digit",
+    "slow",
+    "key",
+)
 
 
 def test_each_verdict_is_reached_a_hundred_times() -> None:

@@ -291,7 +291,7 @@ def test_what_is_due_is_marked_when_it_is_past_and_says_another_year() -> None:
 def test_a_service_that_does_not_tell_what_is_around_is_named_as_such() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
     for rows, told in (
-        ((), "asked"),
+        ((), "loading"),
         (({**AROUND, "refused": "404"},), "refused"),
         (({**AROUND, "stores": []},), "none"),
     ):

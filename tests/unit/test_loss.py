@@ -490,7 +490,9 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
             if not hand.effects:
                 hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
-    answers = "at_place dropped found how_many lost none one_at_a_time over undone where why"
+    answers = (
+        "at_location dropped found how_many lost none one_at_a_time exceeds_expected undone which_location which_reason"
+    )
     wanted = [*AdjustJob.steps, *(f"adjust.{answer}" for answer in answers.split())]
     wanted += [
         "count.answer_first",
