@@ -271,7 +271,7 @@ def asked(**rows: Any) -> Hand:
     ],
 )
 def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any, told: str, how: str) -> None:
-    hand = asked(ask=[{"state": "asked", "answer": {}}])
+    hand = asked(request_state=[{"state": "asked", "answer": {}}])
     assert hand.feed(Changed("outbox", "")) == ""
     assert hand.feed(typed("2468")) == "clearance_request.wait"
     hand.rows["request_state"] = [{"state": "begun", "answer": {}}]
@@ -289,7 +289,7 @@ def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any
 
 
 def test_a_pin_that_has_ended_is_asked_for_anew_and_once_more_begins_at_the_tag() -> None:
-    hand = asked(ask=[{"state": "answered", "answer": {"how": "pin", "why": ""}}])
+    hand = asked(request_state=[{"state": "answered", "answer": {"how": "pin", "why": ""}}])
     assert hand.feed(Changed("outbox", "")) == "clearance_request.pin_expired"
     assert hand.state.phase == "confirm"
     hand.rows["request_state"] = [{"state": "expired", "answer": {}}]
@@ -300,7 +300,7 @@ def test_a_pin_that_has_ended_is_asked_for_anew_and_once_more_begins_at_the_tag(
 
 
 def test_leaving_while_it_is_under_way_takes_nothing_back() -> None:
-    hand = asked(ask=[{"state": "begun", "answer": {}}])
+    hand = asked(request_state=[{"state": "begun", "answer": {}}])
     hand.feed(Back())
     (close,) = hand.of(Close)
     assert close.verdict.text.id == "clearance_request.continues"
@@ -343,7 +343,7 @@ def test_a_move_that_is_refused_after_its_job_is_over_is_told_to_who_made_it(pag
     hand.rows["refused_operations"] = [refused, others]
     assert hand.feed(Changed("outbox", "")) == "move.refused"
     assert hand.feed(Changed("outbox", "")) == "", "once"
-    earlier = Hand(page, refusals=[refused])
+    earlier = Hand(page, refused_operations=[refused])
     assert earlier.feed(Closed("move")) == "", "the move job has told it"
     assert earlier.feed(Changed("outbox", "")) == ""
 
@@ -358,7 +358,7 @@ def moving() -> Hand:
     """The move job, opened for the assignment."""
     tasks = Hand("clearance_tasks")
     tasks.feed(Choice(1))
-    return Hand("move", tasks.of(Start)[0].args, store=[{}], places=[{}])
+    return Hand("move", tasks.of(Start)[0].args, store=[{}], locations=[{}])
 
 
 def scan(kind: str, key: str, **fields: Any) -> Scan:

@@ -59,7 +59,7 @@ def test_orders_that_were_given_to_whoever_stands_here_are_told_once_and_marked(
     job = HomeJob()
     turn = job.handle(HomeState(), Changed("outbox", ""), CONTEXT)
     queries = {effect.id: effect for effect in turn.effects if isinstance(effect, Query)}
-    assert (queries["given"].args, queries["orders"].args["user"]) == ({"user": "ann"}, "ann")
+    assert (queries["assigned_orders"].args, queries["orders"].args["user"]) == ({"user": "ann"}, "ann")
     given = Rows("assigned_orders", ({"order_number": "4101", "by": "Carla", "at": "now"},), 1)
     turn = job.handle(turn.state, given, CONTEXT)
     assert turn.verdict == Verdict(ASK, msg("home.assigned", order="4101", who="Carla"))

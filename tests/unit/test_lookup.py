@@ -296,7 +296,7 @@ def test_a_service_that_does_not_tell_what_is_around_is_named_as_such() -> None:
         (({**AROUND, "stores": []},), "none"),
     ):
         hand.feed(Rows("around", rows, len(rows)), live=True)
-        assert f"lookup.around_{told}" in texts(hand.view)
+        assert f"look_up.nearby_{told}" in texts(hand.view)
 
 
 def test_a_product_that_the_cache_does_not_know_says_so() -> None:
@@ -621,7 +621,7 @@ def verdicts(job: ModuleType) -> set[str]:
     """The ids of all that a job answers, as they stand in its source."""
     functions = [node for node in ast.walk(ast.parse(inspect.getsource(job))) if isinstance(node, ast.FunctionDef)]
     source = "\n".join(text for text in map(ast.unparse, functions) if "Verdict(" in text).replace("'", '"')
-    ids = re.findall(r'"((?:lookup|browse|session)\.\w+)"', source)
+    ids = re.findall(r'"((?:look_up|locations|session)\.\w+)"', source)
     return set(ids) - set(LookUpJob.steps) - set(LocationsJob.steps)
 
 

@@ -244,7 +244,7 @@ def _target_locations(step: UndoStep) -> tuple[str, ...]:
 
 def _query_location(location: str) -> Query:
     """Return the query for the stock at a destination of the move."""
-    return Query(f"{UNDO_PREFIX}{location}", "place", {"location_code": location})
+    return Query(f"{UNDO_PREFIX}{location}", "location", {"location_code": location})
 
 
 def _undo_take(state: MoveState, step: UndoStep) -> Result:
