@@ -242,17 +242,17 @@ class WebApp:
             form = await _form(request)
         except ClientDisconnect:
             return Response(status_code=400)
-        who = _field(form, "who")
+        name = _field(form, "who")
         async with self._checks:
             if wait := self._attempts.wait(address):  # Other attempts from this address may have failed meanwhile.
                 return self._later(wait)
-            begun = self._attempts.begin(address, who)
-            answer = await self._hooks.check(who, _field(form, "pin"))
+            attempt = self._attempts.begin(address, name)
+            answer = await self._hooks.check(name, _field(form, "pin"))
         if isinstance(answer, SignInError):
             if not answer.wrong:
-                self._attempts.forget(address, begun)
+                self._attempts.forget(address, attempt)
             return self._refused(answer.why, 403)
-        self._attempts.right(address, begun)
+        self._attempts.right(address, attempt)
         if before := self._who(request):
             await self._end(before)
         response = _to_index()
@@ -461,8 +461,8 @@ def _to_index() -> Response:
 
 
 def _html(page: str, policy: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    told = {"Content-Security-Policy": policy, "Cache-Control": "no-store", **(headers or {})}
-    return HTMLResponse(page, status, told)
+    all_headers = {"Content-Security-Policy": policy, "Cache-Control": "no-store", **(headers or {})}
+    return HTMLResponse(page, status, all_headers)
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -491,8 +491,8 @@ def _size(query: Mapping[str, str]) -> tuple[int, int]:
     """Return the columns and rows of the browser, within limits."""
     sizes = []
     for name, usual, most in (("width", 80, MAX_COLUMNS), ("height", 24, MAX_ROWS)):
-        said = query.get(name, "")
-        number = int(said) if said.isascii() and said.isdigit() and len(said) < 6 else usual
+        text = query.get(name, "")
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else usual
         sizes.append(max(1, min(number, most)))
     return sizes[0], sizes[1]
 

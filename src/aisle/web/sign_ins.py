@@ -112,13 +112,13 @@ class FailedAttempts:
 
     def begin(self, address: str, who: str) -> Try:
         """Record an attempt as failed until its result is known."""
-        begun = Try(self._clock(), who.casefold())
-        kept = [each for each in self._wrong.get(address, ()) if begun.at - each.at < TRIES_S]
-        self._wrong[address] = [*kept, begun]
+        attempt = Try(self._clock(), who.casefold())
+        kept = [each for each in self._wrong.get(address, ()) if attempt.at - each.at < TRIES_S]
+        self._wrong[address] = [*kept, attempt]
         self._wrong.move_to_end(address)
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)
-        return begun
+        return attempt
 
     def forget(self, address: str, begun: Try) -> None:
         """Remove an attempt whose result is unknown."""

@@ -33,8 +33,8 @@ class HeldBodies:
         """Add bytes that will arrive. Raise Refusal: 429 if one caller has too many, 503 if all together have."""
         for key, most in ((f"token {token_id}", TOKEN_BYTES), (f"address {address}", ADDRESS_BYTES)):
             if self._by_key[key] + size > most:
-                whose = key.partition(" ")[0]
-                raise Refusal(429, f"Bodies of {most // MIB} MiB of this {whose} are under way already.", retry_after=1)
+                owner = key.partition(" ")[0]
+                raise Refusal(429, f"Bodies of {most // MIB} MiB of this {owner} are under way already.", retry_after=1)
         if self._sum + size > MOST_BYTES:
             raise Refusal(503, f"Bodies of {MOST_BYTES // MIB} MiB are under way already.", retry_after=1)
         self._change(token_id, address, size)
