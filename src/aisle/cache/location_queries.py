@@ -292,8 +292,7 @@ def _parse_value(text: str | None) -> Json:
 
 
 def lines_read_times(cache: apsw.Connection, operations: Iterable[Operation]) -> dict[str, float | None]:
-    """Return by order the time at which the read of its lines began, for all orders whose goods these operations
-    move."""
+    """Return by order the time at which the read of its lines began, for orders whose goods these operations move."""
     numbers = sorted({number for operation in operations for number in orders_of_operation(operation)})
     sql = "SELECT o.order_number, o.lines_began FROM json_each(?) e JOIN orders o ON o.order_number = e.value"
     return dict(fetch(cache, sql, to_text(numbers))) if numbers else {}
