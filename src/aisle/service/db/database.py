@@ -129,6 +129,10 @@ class Busy(StorageError):
     """Another writer held the database for too long; nothing was changed and the same request may be sent again."""
 
 
+class TooManyWaiting(StorageError):
+    """Whoever asks has too many long reads waiting already; nothing was asked."""
+
+
 class DatabaseUnreachable(StorageError):
     """The database was not opened: its server does not answer, and may do so later."""
 

@@ -17,27 +17,30 @@ MOST_OF_TOKEN = 16
 _CARRIED_OUT = 4
 """So many bodies up to a MiB are carried out at once; larger ones are read one after the other."""
 MOST_BYTES = 32 * MIB
-"""Bytes of bodies up to a MiB, and of the first MiB of larger ones, that are in memory at once."""
+"""Bytes of bodies up to a MiB, and of the first MiB of larger ones, that are in memory at once; of answers, too."""
 TOKEN_BYTES, ADDRESS_BYTES = MOST_BYTES // 4, MOST_BYTES // 2
 """Of them those of one token, and of one address."""
 
 
-class HeldBodies:
-    """What bodies take at once, of all callers, of each token and of each address."""
+class HeldBytes:
+    """What bodies, or answers, take at once, of all callers, of each token and of each address."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str) -> None:
+        self._what = what
         self._sum = 0
         self._by_key = Counter[str]()
 
     def add(self, token_id: str, address: str, size: int) -> None:
-        """Note that so many bytes more are to come. Raises Refusal: 429 where one caller has too many, 503 where all
-        have."""
+        """Note that so many bytes more are to come; of a caller who has none, whatever it is. Raises Refusal: 429 where
+        one caller has too many, 503 where all have."""
         for key, most in ((f"token {token_id}", TOKEN_BYTES), (f"address {address}", ADDRESS_BYTES)):
-            if self._by_key[key] + size > most:
+            if self._by_key[key] and self._by_key[key] + size > most:
                 whose = key.partition(" ")[0]
-                raise Refusal(429, f"Bodies of {most // MIB} MiB of this {whose} are under way already.", retry_after=1)
-        if self._sum + size > MOST_BYTES:
-            raise Refusal(503, f"Bodies of {MOST_BYTES // MIB} MiB are under way already.", retry_after=1)
+                raise Refusal(
+                    429, f"{self._what} of {most // MIB} MiB of this {whose} are under way already.", retry_after=1
+                )
+        if self._sum and self._sum + size > MOST_BYTES:
+            raise Refusal(503, f"{self._what} of {MOST_BYTES // MIB} MiB are under way already.", retry_after=1)
         self._change(token_id, address, size)
 
     def remove(self, token_id: str, address: str, size: int) -> None:
@@ -57,7 +60,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._of_tokens: Counter[str] = Counter()
-        self._bytes = HeldBodies()
+        self._bytes = HeldBytes("Bodies")
         self._middle = asyncio.Semaphore(_CARRIED_OUT)
         self._large = asyncio.Semaphore(1)
 
@@ -74,7 +77,7 @@ class Turn:
     def __init__(
         self,
         of_tokens: Counter[str],
-        held_bytes: HeldBodies,
+        held_bytes: HeldBytes,
         address: str,
         middle: asyncio.Semaphore,
         large: asyncio.Semaphore,
