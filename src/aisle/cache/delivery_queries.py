@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -26,7 +26,6 @@ from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.search_text import natural_key, normalise_text
-from aisle.tuples import NamedTuple
 
 DEFAULT_DELIVERIES_SIZE = 20
 """Rows of a window if the query names no size."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 import apsw
 
@@ -27,7 +28,6 @@ from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.scan.meaning import DELIVERY, PRODUCT
 from aisle.search_text import natural_key
-from aisle.tuples import NamedTuple
 
 STATUS_RECEIVED = "received"
 """`status` of a fully received delivery of our own service; the only sign if the delivery has no lines."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import NamedTuple
 
 import apsw
 
@@ -27,7 +28,6 @@ from aisle.jobs.job import Json
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
-from aisle.tuples import NamedTuple
 
 REREAD_S = 120
 """Seconds within which changed stock and changed orders are both read again."""

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from json import JSONEncoder
 from json import encoder as library
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import index_keys, split_codes
 from aisle.jobs.quantities import to_decimal as amount
 from aisle.search_text import index_text
 from aisle.text import ELLIPSIS
-from aisle.tuples import NamedTuple
 
 
 def json_encoder(default: Callable[[object], object]) -> Callable[[object], str]:

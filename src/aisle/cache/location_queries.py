@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -41,7 +41,6 @@ from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.outbox.rebase_excess import is_excess
 from aisle.scan.meaning import Candidate
 from aisle.search_text import normalise_text
-from aisle.tuples import NamedTuple
 
 DEFAULT_LOCATIONS_SIZE = 20
 """Rows of a window if the query names no size."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -23,7 +23,6 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.search_text import index_text
-from aisle.tuples import NamedTuple
 from aisle.undo_reference import UNDO_PREFIX
 
 STATUS_REVIEWED = "2"

@@ -7,7 +7,7 @@ processes write all the time, and mostly an operation only changes its own state
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -21,7 +21,6 @@ from aisle.jobs.job import Json
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.rebase import PICKED
-from aisle.tuples import NamedTuple
 
 MAX_KEPT_STATES = 500
 """Number of kept states beyond which orders without pending operations are dropped."""

@@ -9,7 +9,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -27,7 +27,6 @@ from aisle.jobs.job import Json
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.search_text import normalise_text
-from aisle.tuples import NamedTuple
 
 ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
 """States of an order, in the words of our own service. interface: fulfillment_status."""

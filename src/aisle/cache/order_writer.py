@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -33,7 +33,6 @@ from aisle.jobs import store_time
 from aisle.jobs.quantities import to_decimal as amount
 from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
 from aisle.search_text import natural_key
-from aisle.tuples import NamedTuple
 
 NO_PICKUP_DATE = "~"
 """Sort value after every pickup date."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -15,7 +15,6 @@ from aisle.cache.order_overlay import Row, apply_to_order, to_decimal
 from aisle.cache.row_values import parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.outbox.operation_record import Operation
-from aisle.tuples import NamedTuple
 
 PendingByOrder = Mapping[str, Sequence[Operation]]
 

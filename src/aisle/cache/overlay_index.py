@@ -7,11 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from sys import intern
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.json_codec import from_text
 from aisle.outbox.operation_record import Operation, operation_from_row
-from aisle.tuples import NamedTuple
 
 K = TypeVar("K")
 V = TypeVar("V")

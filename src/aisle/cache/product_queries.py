@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import apsw
 
@@ -29,7 +30,6 @@ from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
-from aisle.tuples import NamedTuple
 
 DEFAULT_DELIVERY_COUNT = 3
 """Rows of a window if the query names no size."""

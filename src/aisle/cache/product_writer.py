@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
@@ -29,7 +29,6 @@ from aisle.cache.field_parsing import (
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.quantities import to_decimal
 from aisle.scan.meaning import PRODUCT
-from aisle.tuples import NamedTuple
 
 NEGATIVE_MARK = ":-"
 """Text in every stock entry with a negative number."""

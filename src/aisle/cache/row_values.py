@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -16,7 +16,6 @@ from aisle.host.database import fetch
 from aisle.jobs.job import Json
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key
-from aisle.tuples import NamedTuple
 
 QueryResult = tuple[list[Row], int]
 """Rows and the total number."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.cache.operation_queries import stock_outcome
 from aisle.cache.order_overlay import Overlay, Row, is_included, to_decimal
@@ -18,7 +18,6 @@ from aisle.late import LazyModule
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.operation_state import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase import has_base, picked_change
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.outbox import operation_record

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import apsw
 
 from aisle.cache.field_parsing import dump_row, key_field, require_object, text_field
 from aisle.host.database import fetch
-from aisle.tuples import NamedTuple
 
 
 class RecountRow(NamedTuple):

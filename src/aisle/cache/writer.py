@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -57,7 +57,6 @@ from aisle.cache.store_writer import (
 from aisle.cache.task_writer import parse_assignment, parse_recount, write_assignments, write_recounts
 from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json
-from aisle.tuples import NamedTuple
 
 __all__ = ["CacheWriter", "LinkRow", "SkippedRow", "WriteResult", "open_cache"]
 

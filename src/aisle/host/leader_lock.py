@@ -7,10 +7,10 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from aisle.errors import StorageError
 from aisle.host.file_system import make_private_folder
-from aisle.tuples import NamedTuple
 
 
 class Leader(NamedTuple):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 TERMINALS_FOLDER, VISITED_FOLDER = "terminals", "visited"
 """Folders beside the store folders: terminals switched to another store, and stores visited so."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
 from aisle.host.database import checkpoint, connect, fetch, fetch_one, migrate, transaction
 from aisle.json_codec import to_text
-from aisle.tuples import NamedTuple
 
 OPERATION_DAYS = 30
 """Least number of days a finished operation is kept: a service that lost its last days may need it again."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -36,7 +36,6 @@ from aisle.outbox.operation_record import Author, Intent, RandomBytes
 from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
 from aisle.outbox.service_restore import Restore, list_restores
 from aisle.outbox.session_requests import insert_read_request
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.host.file_recovery import Recovery

@@ -6,13 +6,13 @@ Topics: claims, reviews, recounts, saved views, priority and assignment of order
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import apsw
 
 from aisle.host.database import fetch
 from aisle.jobs.job import LocalNote
 from aisle.json_codec import to_text
-from aisle.tuples import NamedTuple
 
 NOTE_KEPT_S = 35 * 86400.0
 """Seconds for which a note is kept; views and languages stay."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs.message import (
     DETAIL_ARGUMENT,
@@ -17,7 +18,6 @@ from aisle.jobs.message import (
 from aisle.jobs.view import Msg
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import CLOSED, CONFIRMED
-from aisle.tuples import NamedTuple
 
 __all__ = [
     "DETAIL_ARGUMENT",

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
-
-from aisle.tuples import NamedTuple
+from typing import Any, NamedTuple
 
 BASE, PICKED = "base_picked_quantity", "picked_quantity"
 

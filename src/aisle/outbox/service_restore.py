@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -13,7 +13,6 @@ from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
 from aisle.outbox.outcome_reasons import NO_MESSAGE, store_message
 from aisle.outbox.reconciliation import Reconciliation
-from aisle.tuples import NamedTuple
 
 DETECTED, REPORTED = "noticed", "told"
 """Sources of a restore: found by the courier; reported by an operator (`aisle outbox replay`)."""

@@ -6,7 +6,7 @@ A lost read request does no harm. An operation is started at most once, and its 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -14,7 +14,6 @@ from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json, Request
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_record import Author
-from aisle.tuples import NamedTuple
 
 FULL_SYNC = "everything"
 """Key of a read request for orders that means the whole store."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aisle.barcode_keys import (
     expand_upc_e,
@@ -35,7 +35,6 @@ from aisle.scan.meaning import (
     Quantity,
     RefusedInput,
 )
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs

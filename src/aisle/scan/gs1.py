@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from aisle.barcode_keys import check_digit, has_valid_check_digit
 from aisle.scan.gs1_separators import (
@@ -18,7 +18,6 @@ from aisle.scan.gs1_separators import (
     strip_leading_separator,
 )
 from aisle.scan.meaning import DAMAGED_GS1, MISSING_SEPARATOR, Measure
-from aisle.tuples import NamedTuple
 
 _CHARACTER_SET_82: Final = r"[!-\"%-?A-Z_a-z]"
 """The 82 characters of GS1 data."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from aisle.barcode_keys import check_digit, has_valid_check_digit, lookup_keys, normalise_code
-from aisle.tuples import NamedTuple
 
 _DEFAULT_DECIMALS: Final = {"W": 3, "P": 2, "N": 0}
 """Decimal places if a pattern states none: grams to kg, cents, pieces."""

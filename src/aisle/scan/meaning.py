@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, Final
-
-from aisle.tuples import NamedTuple
+from typing import Any, Final, NamedTuple
 
 MISSING_SEPARATOR: Final = "input.no_gs"
 """Refusal: a value of GS1 data runs into the next one, or a sign is in the place of a separator."""

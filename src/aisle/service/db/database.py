@@ -129,6 +129,10 @@ class Busy(StorageError):
     """Lock of another writer held for too long. Nothing was changed and the request may be repeated."""
 
 
+class TooManyWaiting(StorageError):
+    """Whoever asks has too many long reads waiting already; nothing was asked."""
+
+
 class DatabaseUnreachable(StorageError):
     """Database that could not be opened because its server does not answer. A later attempt may succeed."""
 
