@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.response import Response
 from aisle.roles import SUPERVISORS
-from aisle.tuples import NamedTuple
 
 _PATH = "/aisle/v1/sign-in"
 WEB_CHANNEL = "web"

@@ -13,10 +13,9 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from time import monotonic
+from typing import NamedTuple
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
-
-from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.server")
 

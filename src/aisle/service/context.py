@@ -7,12 +7,11 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from aisle.service.db import Statement, Transaction
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, TimeZone, TimeZones, subtract_seconds
-from aisle.tuples import NamedTuple
 
 Role = Literal["staff", "supervisor", "integration", "admin", "metrics"]
 Topic = Literal["order", "product", "location", "store", "delivery", "recount", "person"]

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from threading import Lock
 from time import monotonic
+from typing import NamedTuple
 
 from aisle.service.errors import Refusal, unprocessable
-from aisle.tuples import NamedTuple
 
 MAX_HEADERS = 100
 MAX_HEADER_BYTES = 32 << 10

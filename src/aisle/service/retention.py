@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
 from decimal import Decimal
 from itertools import accumulate, takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.errors import UsageError
 from aisle.service.context import CHAIN, CHANGES_FORGOTTEN
@@ -30,7 +30,6 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.logs import HISTORIC_DAYS
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
 from aisle.service.limits import KEYS_KEPT_DAYS
-from aisle.tuples import NamedTuple
 
 MIN_AGE_DAYS = max(WRITE_HISTORY_DAYS, HISTORIC_DAYS + 31)
 """Minimum age of purged rows.

@@ -10,7 +10,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.applications import Starlette
@@ -27,7 +27,6 @@ from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config
 from aisle.server.websockets import HEARTBEAT_S, LimitedWebSocket
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
-from aisle.tuples import NamedTuple
 from aisle.web import pages
 from aisle.web.app_process import AppProcess, Start
 from aisle.web.client_address import Network, is_loopback, sender

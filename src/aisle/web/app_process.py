@@ -7,10 +7,9 @@ import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aisle.terminal_packets import HEADER_BYTES, MAX_PACKET_BYTES, PRELUDE, encode_packet
-from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.web")
 

@@ -6,9 +6,7 @@ import hashlib
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final
-
-from aisle.tuples import NamedTuple
+from typing import Final, NamedTuple
 
 IDLE_S: Final = 1800.0
 """Seconds without input after which a sign-in ends."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from time import monotonic
-
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 _CACHE_SECONDS = 60.0
 # Above this number the entry that was authorized longest ago is removed; it is queried again.

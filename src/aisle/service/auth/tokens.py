@@ -10,7 +10,7 @@ import hmac
 import secrets
 import zlib
 from collections.abc import Iterable
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from aisle.errors import UsageError
 from aisle.service.context import Context, Principal, Role, Store
@@ -18,7 +18,6 @@ from aisle.service.db import Database, Row, Statement, Transaction
 from aisle.service.db.statements import access, stores
 from aisle.service.domain.audit import AuditChange, record_command
 from aisle.service.errors import Refusal, forbidden
-from aisle.tuples import NamedTuple
 
 TOKEN_PREFIX = "aisle_"
 ROLES: tuple[Role, ...] = get_args(Role)

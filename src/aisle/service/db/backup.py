@@ -10,6 +10,7 @@ import os
 import secrets
 from pathlib import Path
 from time import monotonic, sleep, strftime
+from typing import NamedTuple
 
 import apsw
 
@@ -17,7 +18,6 @@ from aisle.errors import StorageError
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_schema import migrate
-from aisle.tuples import NamedTuple
 
 _BUSY_MS = 5000
 _TIMEOUT_S = 60.0

@@ -129,6 +129,10 @@ class Busy(StorageError):
     """Lock of another writer held for too long. Nothing was changed and the request may be repeated."""
 
 
+class TooManyWaiting(StorageError):
+    """Read that was not started because its caller has too many waiting long reads."""
+
+
 class DatabaseUnreachable(StorageError):
     """Database that could not be opened because its server does not answer. A later attempt may succeed."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from aisle.search_text import search_variants
 from aisle.service.db.database import Row, Statement, Transaction
-from aisle.tuples import NamedTuple
 
 # Conditions for which one plan is good with any values.
 _STABLE_FILTERS = frozenset(

@@ -17,13 +17,12 @@ from contextlib import suppress
 from itertools import takewhile
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
 from aisle.service.db.database import Busy, DatabaseFailed, DatabaseMonitor, Work, database_failure
 from aisle.service.db.sqlite_connection import MustRollBack, SqliteTransaction, public_error, run_sync
-from aisle.tuples import NamedTuple
 
 T = TypeVar("T")
 

@@ -9,11 +9,10 @@ import random
 from collections.abc import Collection, Iterator, Mapping
 from datetime import date, timedelta
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import check_digit
 from aisle.service.demo.products import Body
-from aisle.tuples import NamedTuple
 
 HISTORY_DAYS = 21
 """Days of history."""

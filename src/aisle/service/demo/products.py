@@ -9,10 +9,9 @@ import random
 import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import check_digit
-from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from aisle.service.demo.history import (
     CREATE_ORDERS,
@@ -20,7 +21,6 @@ from aisle.service.demo.history import (
     started_order_requests,
 )
 from aisle.service.demo.products import Body, categories, demo_products, store_product_bodies
-from aisle.tuples import NamedTuple
 
 STORE = "0001"
 WAREHOUSE = "0900"

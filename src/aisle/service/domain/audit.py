@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from aisle.service.context import CHAIN, Context
 from aisle.service.db import Transaction
 from aisle.service.db.statements import access
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_text import to_json
-from aisle.tuples import NamedTuple
 
 Subject = Literal["product", "store product", "store", "location", "order", "person", "token"]
 COMMAND_TOKEN_NAME = "command line"

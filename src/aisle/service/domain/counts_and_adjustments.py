@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from aisle.service.db.statements import products
 from aisle.service.db.statements import stock as sql
@@ -13,7 +13,6 @@ from aisle.service.domain.picking import adjust_origin
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 from aisle.service.errors import conflict
-from aisle.tuples import NamedTuple
 
 
 class CountDifference(NamedTuple):

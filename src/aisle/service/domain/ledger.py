@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from aisle.service.context import Context
 from aisle.service.db import Statement
@@ -17,7 +17,6 @@ from aisle.service.db.statements import stock as sql
 from aisle.service.domain.quantities import QUANTITY_LIMIT, THOUSANDTHS_PER_UNIT
 from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue
 from aisle.service.errors import conflict
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.service.domain.order_line import OrderLine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_text import join_members, object_members, parse_json_object, quoted, text_member, to_json
@@ -14,7 +14,6 @@ from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.recounts import FreeCount
 from aisle.service.domain.states import NOTHING_TO_REVIEW, TO_REVIEW
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
-from aisle.tuples import NamedTuple
 
 _BOOKKEEPING_FIELDS = ("purchase_price", "purchase_unit_quantity")
 

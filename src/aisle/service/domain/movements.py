@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from aisle.service.db.statements import stock
 from aisle.service.db.statements import stock as sql
@@ -13,7 +14,6 @@ from aisle.service.domain.picking import record_origin, remove_held
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 from aisle.service.errors import conflict, unprocessable
-from aisle.tuples import NamedTuple
 
 
 class MovementEnd(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.domain.ledger import HeldGoods, Ledger, SourceQuantity, StockKey
 from aisle.service.domain.log_entries import FINISH_SOURCE, IN_HAND_SOURCE, LogEntry, LogWriter
@@ -11,7 +11,6 @@ from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.quantities import format_quantity, parse_thousandths, parse_whole_number, to_json_number
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location
 from aisle.service.errors import conflict, unprocessable
-from aisle.tuples import NamedTuple
 
 
 def plan_pick(

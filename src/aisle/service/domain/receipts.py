@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.domain.json_text import parse_json_object
@@ -14,7 +14,6 @@ from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.states import NO_RECEIPT, check_transition, delivery_state
 from aisle.service.domain.store_catalogue import Product
 from aisle.service.errors import Refusal, conflict, unprocessable
-from aisle.tuples import NamedTuple
 
 
 @dataclass(slots=True)

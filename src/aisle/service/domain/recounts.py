@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.context import Context, Store, split_wire_id
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.states import RECOUNT_COUNTED
-from aisle.tuples import NamedTuple
 
 
 class FreeCount(NamedTuple):

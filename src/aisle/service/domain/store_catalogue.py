@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.context import Context, Store
 from aisle.service.db.statements import products, stores
 from aisle.service.domain.json_text import parse_json_object
 from aisle.service.errors import unprocessable
-from aisle.tuples import NamedTuple
 
 NO_LOCATION = ""
 

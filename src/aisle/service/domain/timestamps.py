@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from math import floor
+from typing import NamedTuple
 
 from aisle.dates import is_date, is_utc_midnight
 from aisle.service.errors import bad_request
-from aisle.tuples import NamedTuple
 
 _WIDTH = len("2026-05-04T10:20:30.123")
 

@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.auth.tokens import authorize_store
 from aisle.service.context import Context, OperationCall, Store, split_wire_id
@@ -53,7 +53,6 @@ from aisle.service.handlers.list_response import (
 )
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.limits import check_code
-from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 PURCHASE_ORDER_TYPE = 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -49,7 +49,6 @@ from aisle.service.handlers.registry import BULK_BODY_LIMIT, Handler
 from aisle.service.http.idempotency import unknown_keys
 from aisle.service.http.large_body_turns import MIB
 from aisle.service.limits import check_code
-from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.service")
 

@@ -10,7 +10,7 @@ import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from aisle.contract.operations import Param
 from aisle.service.context import Context, OperationCall
@@ -19,7 +19,6 @@ from aisle.service.db.queries import Query, count_query
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
 from aisle.service.http.request import MAX_PAGE_NUMBER, parse_integer
-from aisle.tuples import NamedTuple
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000

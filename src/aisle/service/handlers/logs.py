@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.contract.wire import pool_fields
 from aisle.service.auth.tokens import authorize_store
@@ -47,7 +47,6 @@ from aisle.service.handlers import store_products
 from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.http.request import clamp_occurred_on
-from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db import Row, Statement
@@ -27,7 +27,6 @@ from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.domain.timestamps import day_after_days
 from aisle.service.errors import to_json_bytes, unprocessable
 from aisle.service.handlers.list_response import check_page_length, list_envelope, parse_scroll_page
-from aisle.tuples import NamedTuple
 
 MAX_ORDER_NUMBERS = 100
 """Maximum number of orders in a list by numbers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from aisle.service.auth import pins
 from aisle.service.auth.tokens import ROLES, TokenPerson, add_token, authorize_store
@@ -16,7 +16,6 @@ from aisle.service.domain import audit
 from aisle.service.domain.json_text import drop_none
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
-from aisle.tuples import NamedTuple
 
 TOKEN_SECONDS = 3600.0
 """Seconds that a person's token is valid."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.context import OperationCall
 from aisle.service.db import Statement
@@ -16,7 +16,6 @@ from aisle.service.db.statements import logs, orders, products, stock, stores
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.json_text import drop_none
 from aisle.service.handlers.logs import is_count
-from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 # Limit of rows with queries of their own. Larger requests are not from a person who waits.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.auth.tokens import authorize_store, authorize_stores
 from aisle.service.context import Context, OperationCall, Store, split_wire_id, wire_id
@@ -32,7 +32,6 @@ from aisle.service.errors import not_found
 from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.handlers.products import DELETED_COUNTER
-from aisle.tuples import NamedTuple
 
 _EQUALITY_FILTERS = ("article_no", "product_number", "category_code", "parent_category_code")
 # Maximum number of changed products in a filter; for more, the catalogue is searched.

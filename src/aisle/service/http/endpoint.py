@@ -15,18 +15,20 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from aisle.addresses import address_key
 from aisle.service.auth.authorization_cache import AuthorizationCache, AuthorizationKey, CachedAuthorization
 from aisle.service.auth.store_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import authorization_statement, authorize, hash_secret, store_refusal
 from aisle.service.context import Context, OperationCall, Principal
-from aisle.service.db import Busy, Database, DatabaseFailed, Statement, Transaction, ValueTooLong
+from aisle.service.db import Busy, Database, DatabaseFailed, Statement, TooManyWaiting, Transaction, ValueTooLong
+from aisle.service.db.fair_turns import CALLER
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
@@ -35,9 +37,8 @@ from aisle.service.handlers.registry import OperationResult, ParsedRequest, Serv
 from aisle.service.http import request as wire
 from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD
-from aisle.service.http.large_body_turns import Turn, Turns
+from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
 from aisle.service.limits import KEYS_KEPT_DAYS, RateLimiter, RateLimits
-from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.service")
 
@@ -47,6 +48,9 @@ WRITE_HISTORY_DAYS = 60
 _LAST_USE_INTERVAL_S = 600.0
 # Seconds after which expired tokens of people, and wrong PINs, are deleted.
 _EXPIRED_RETENTION_S = 86400.0
+
+# Delay in seconds of the refusal for too many waiting reads, which slows down callers that repeat at once.
+_TOO_MANY_WAIT_S = 1.0
 
 T = TypeVar("T")
 
@@ -74,6 +78,7 @@ class OperationEndpoint:
         self._bytes = RateLimiter(rate_limits.token_bytes if rate_limits.token else 0)
         self._sign_in_limiter = RateLimiter(rate_limits.sign_in)
         self._turns = Turns()
+        self._unread = HeldBytes("Answers")
         self._authorization_cache = AuthorizationCache()
         self._time_zones = time_zones
 
@@ -87,9 +92,16 @@ class OperationEndpoint:
             if operation.is_write:
                 principal, answer = await self._write(operation, request, headers, parsed_request, notes)
             else:
+                CALLER.set(f"{_address_of(request)} {hash_secret(parsed_request.secret)}")
                 principal, answer = await self._read(operation, parsed_request, notes)
+            answered = result_response(answer)
+            if not operation.is_write:
+                answered = self._held_until_sent(request, principal, answered)
         except Refusal as refusal:
             return refusal_response(self._limit_unauthenticated(request, refusal))
+        except TooManyWaiting as problem:
+            await asyncio.sleep(_TOO_MANY_WAIT_S)
+            return refusal_response(Refusal(429, str(problem), retry_after=1))
         except (Busy, DatabaseFailed) as problem:
             return result_response(OperationResult(503, Refusal(503, str(problem)).body()))
         except ValueTooLong as problem:
@@ -106,9 +118,16 @@ class OperationEndpoint:
             )
         if answer.is_replayed:
             notes["replayed"] = True
-        answered = result_response(answer)
         answered.background = self._housekeeping(principal, parsed_request.received_at)
         return answered
+
+    def _held_until_sent(self, request: Request, principal: Principal, response: Response) -> Response:
+        """Count a long answer until its client has read it. Raise Refusal if too many bytes are unread."""
+        if len(response.body) <= SMALL:
+            return response
+        held = principal.token_id, _address_of(request), len(response.body)
+        self._unread.add(*held)
+        return _CountedResponse(response, partial(self._unread.remove, *held))
 
     def _parse(self, operation: ServedOperation, request: Request, headers: Mapping[str, str]) -> ParsedRequest:
         now = self.clock()
@@ -366,6 +385,24 @@ def _generate_key(now: float) -> str:
     It begins with the time, so that simultaneous writes share pages of the database and store fewer of them.
     """
     return f"{int(now * 1_000_000):014x}{secrets.token_hex(9)}"
+
+
+class _CountedResponse(Response):
+    """Response with a callback for its end, whether it was sent or failed."""
+
+    def __init__(self, response: Response, sent: Callable[[], None]) -> None:
+        super().__init__()
+        self.status_code, self.body, self.raw_headers = response.status_code, response.body, response.raw_headers
+        self._sent = sent
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        background, self.background = self.background, None
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._sent()
+        if background is not None:
+            await background()
 
 
 def _address_of(request: Request) -> str:

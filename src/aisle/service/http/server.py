@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, time
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import uvicorn
 
@@ -31,7 +31,6 @@ from aisle.service.factory import Service, open_service
 from aisle.service.http.json_logging import AccessLog, log_as_json
 from aisle.service.http.workers import CANNOT_START, DRAIN, LEAVE, METRICS_FOLDER_VARIABLE, Commands, run_workers
 from aisle.service.limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

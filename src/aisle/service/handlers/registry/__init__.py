@@ -7,7 +7,7 @@ carry their own.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -31,7 +31,6 @@ from aisle.service.handlers import (
     stores,
 )
 from aisle.service.http.large_body_turns import MIB
-from aisle.tuples import NamedTuple
 
 # A row that names a store belongs to it, other rows to the chain.
 _STORE_IN_EACH_ROW = frozenset(

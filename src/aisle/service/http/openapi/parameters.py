@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.contract.operations import Param
 from aisle.service.domain.quantities import INT64_LIMIT
@@ -16,7 +16,6 @@ from aisle.service.http.request import (
     VERSIONS_PATTERN,
 )
 from aisle.service.limits import MAX_CODE_LENGTH
-from aisle.tuples import NamedTuple
 
 Schema = dict[str, Any]
 
