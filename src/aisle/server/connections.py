@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from aisle.addresses import address_key
+
 log = logging.getLogger("aisle.server")
 
 Network = IPv4Network | IPv6Network
@@ -286,7 +288,7 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
         if address is None:
             return ""
         address = getattr(address, "ipv4_mapped", None) or address
-        return "" if any(address in network for network in self.limits.proxies) else str(address)
+        return "" if any(address in network for network in self.limits.proxies) else address_key(str(address))
 
     def _make_room(self, address: str | None) -> None:
         """Close the connection (of this address, or any) that waits longest; close this one if there is no other."""

@@ -32,6 +32,7 @@ from aisle.service.db.fair_turns import CALLER
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
+from aisle.service.handlers.people import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
 from aisle.service.handlers.prefetch import prefetch_statements
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
 from aisle.service.http import request as wire
@@ -261,7 +262,7 @@ class OperationEndpoint:
             else:
                 authorization = cached
                 notes |= cached.log_fields()
-                self._count_request(operation, cached.token_id)
+                self._count_request(operation, cached.token_id, parsed_request.call)
             self._bytes.check(authorization.token_id)
             handler, took = operation.handler, partial(self._bytes.charge, authorization.token_id)
             begin = partial(turn.begin, authorization.token_id)
@@ -278,11 +279,13 @@ class OperationEndpoint:
                 await self.database.read(knock_again)
             raise
 
-    def _count_request(self, operation: ServedOperation, token_id: str) -> None:
+    def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:
         """Raise Refusal (429) if a token sends too many requests."""
         self._token_limiter.count_request(token_id)
         if operation.handler.limits_attempts:
-            self._sign_in_limiter.count_request(token_id)
+            # Guesses through the web must not use up the attempts of the terminals in the store.
+            is_web = call.header.get(SIGN_IN_CHANNEL_HEADER, "").lower() == WEB_CHANNEL
+            self._sign_in_limiter.count_request(f"{token_id} {WEB_CHANNEL}" if is_web else token_id)
 
     async def _run_before_transaction(
         self, operation: ServedOperation, parsed_request: ParsedRequest, call: OperationCall
@@ -323,7 +326,7 @@ class OperationEndpoint:
         principal, store = arrival.principal, arrival.store
         if notes is not None and "token" not in notes:
             notes |= {"token": principal.token_id, "role": principal.role}
-            self._count_request(operation, principal.token_id)
+            self._count_request(operation, principal.token_id, parsed_request.call)
         if not arrival.is_allowed:
             raise forbidden()
         if parsed_request.refusal:
