@@ -17,7 +17,7 @@ from aisle.cache.cache_file import empty_cache, open_cache
 from aisle.cache.open_order_list import PendingOrderStates
 from aisle.cache.order_overlay import Overlay
 from aisle.cache.order_queries import ListChange
-from aisle.cache.overlaid_order import OverlaidOrders as Laid
+from aisle.cache.overlaid_order import OverlaidOrders
 from aisle.cache.query_registry import QUERIES, QueryContext
 from aisle.cache.row_values import QueryResult, WindowRows
 from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
@@ -36,10 +36,10 @@ from aisle.scan.meaning import PERSON, PRODUCT, Candidate
 
 if TYPE_CHECKING:
     from aisle.cache import price as cache_prices
-    from aisle.cache import supervisor_queries as reads_desk
+    from aisle.cache import supervisor_queries
 else:
     cache_prices = LazyModule("aisle.cache.price")
-    reads_desk = LazyModule("aisle.cache.supervisor_queries")
+    supervisor_queries = LazyModule("aisle.cache.supervisor_queries")
 
 _CACHE_REPLACED = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.SchemaChangeError)
 """Errors of a reader while the courier replaces the cache."""
@@ -69,7 +69,7 @@ class CacheReader:
         self._queries = QUERIES
         self._list_change: tuple[tuple[int, ...], ListChange] | None = None
         self._order_states = PendingOrderStates()
-        self._overlaid_orders: Laid = {}
+        self._overlaid_orders: OverlaidOrders = {}
         self._walk_orders = WalkOrderCache()
         self._link: tuple[int, LinkState, float | None] | None = None
         """Link state and time of the last answer, for this version of the cache."""
@@ -120,8 +120,8 @@ class CacheReader:
 
     def find(self, keys: Iterable[str]) -> list[Candidate]:
         """Return everything stored under these keys (`aisle.barcode_keys.lookup_keys`), in the order of the keys."""
-        wanted = list(keys)
-        found: list[Candidate] = self._read_safely(lambda: self._find_candidates(wanted))
+        key_list = list(keys)
+        found: list[Candidate] = self._read_safely(lambda: self._find_candidates(key_list))
         return found
 
     def _find_candidates(self, keys: Iterable[str]) -> list[Candidate]:
@@ -172,8 +172,8 @@ class CacheReader:
         )
 
     @cached_property
-    def _supervisor_queries(self) -> reads_desk.SupervisorQueries:
-        return reads_desk.SupervisorQueries(self._outbox, self._overlay)
+    def _supervisor_queries(self) -> supervisor_queries.SupervisorQueries:
+        return supervisor_queries.SupervisorQueries(self._outbox, self._overlay)
 
     def _closed_orders(self, orders: Iterable[str]) -> set[str]:
         """Return those of these orders that were rejected or finished here."""
@@ -211,8 +211,8 @@ class CacheReader:
         return self._open_count, version
 
     def changes(self, since: int) -> tuple[int, list[tuple[str, str]]]:
-        """Return the current position and the distinct changes (topic, key) after position `since`; an empty key is the
-        whole topic.
+        """Return the current position and the distinct changes (topic, key) after `since`; an empty key is the whole
+        topic.
 
         Topics are `schema.CHANGE_TOPICS`. For 0, and for a position that the feed no longer has, everything counts as
         changed.
@@ -243,10 +243,10 @@ class CacheReader:
         return self._read_safely(lambda: fetch_one(self._cache, sql)) is not None
 
     def link(self, now: float) -> LinkState:
-        """Return the state of the link; `now` in seconds since 1970. The outbox counts waiting operations and those in
-        doubt.
+        """Return the state of the link; `now` in seconds since 1970.
 
-        It is read again only if the cache changed, because every frame shows it.
+        The outbox counts waiting operations and those in doubt. The state is read again only if the cache changed,
+        because every frame shows it.
         """
 
         def read() -> tuple[int, LinkState, float | None]:
@@ -272,8 +272,10 @@ class CacheReader:
 
 
 def _exact_person(text: str, badges: Mapping[str, str]) -> str:
-    """Return the person with exactly this badge or user, if forms of it lead to several people; empty if there is
-    none."""
+    """Return the person with exactly this badge or user; empty if there is none.
+
+    Used if several people have forms of it.
+    """
     searched = text.strip().casefold()
     exact = [user for user, badge in badges.items() if searched == badge.strip().casefold()]
     exact = exact or [user for user in badges if searched == user.strip().casefold()]

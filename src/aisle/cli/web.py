@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequenc
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from aisle.cli import web_session
@@ -30,7 +30,6 @@ from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd, watch_parent
 from aisle.roles import SUPERVISORS
 from aisle.settings import ENGLISH, effective_language
 from aisle.tui.message_text import MessageWriter
-from aisle.tuples import NamedTuple
 from aisle.web.client_address import Network, is_loopback, network
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ class PeopleClient:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     async def _check_pin(self, who: str, pin: str) -> Person | SignInError:
-        from aisle.web.app import SignInError
+        from aisle.web.app import MIN_RETRY_S, SignInError
         from aisle.web.sign_ins import Person
 
         async with self._client() as client:
@@ -124,7 +123,9 @@ class PeopleClient:
                 client, self._loaded.settings.store, identify_person(people, who), pin, channel=WEB_CHANNEL
             )
         if isinstance(signed, NotSignedIn):
-            return SignInError("web.later") if signed.has_too_many_attempts else SignInError("web.wrong", wrong=True)
+            if not signed.has_too_many_attempts:
+                return SignInError("web.wrong", wrong=True)
+            return SignInError("web.later", retry_after=signed.retry_after or MIN_RETRY_S)
         if not signed.is_supervisor:
             return SignInError("web.not_you", wrong=True)
         return Person(signed.user, signed.name, signed.token, time.time() + signed.seconds)

@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import quote
 
 from aisle import __version__
@@ -37,7 +37,6 @@ from aisle.contract.wire import (
 )
 from aisle.errors import ContractError, SettingsError
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NoReturn
-
-from aisle.tuples import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 
 class Response(NamedTuple):

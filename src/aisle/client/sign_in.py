@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.response import Response
 from aisle.roles import SUPERVISORS
-from aisle.tuples import NamedTuple
 
 _PATH = "/aisle/v1/sign-in"
 WEB_CHANNEL = "web"
@@ -44,6 +43,8 @@ class NotSignedIn(NamedTuple):
     """True if there were too many attempts before, even if this one is right; otherwise person or PIN is wrong."""
     message: str
     """Message of the service, raw; empty if it has none."""
+    retry_after: float | None = None
+    """Seconds after which the service takes further attempts; None if it does not say."""
 
 
 class ExtensionClient(Protocol):
@@ -67,7 +68,7 @@ async def sign_in(
         "POST", _PATH, headers=headers, body={"store_number": store, **who, "pin": pin}
     )
     if response.status in (403, 422, 429):
-        return NotSignedIn(response.status == 429, message_of(response))
+        return NotSignedIn(response.status == 429, message_of(response), _retry_after(response))
     if not response.is_success:
         raise status_error("sign-in", response)
     try:
@@ -79,6 +80,11 @@ async def sign_in(
         raise InvalidResponse("The answer to sign-in does not say who that is.")
     user, name, role, token = map(str, fields)
     return SignedIn(user, name, role, token, _seconds(body.get("expires_on"), response))
+
+
+def _retry_after(response: Response) -> float | None:
+    text = response.headers.get("retry-after", "")[:10]
+    return float(text) if text.isascii() and text.isdigit() else None
 
 
 def _seconds(expires_on: Any, response: Response) -> float:

@@ -5,29 +5,17 @@ with its connection is in doubt. Redirects are not followed, the environment is 
 timeout.
 """
 
-# ruff: noqa: E402 - modules are blocked before httpx is imported
-
 from __future__ import annotations
 
 import asyncio
 import logging
 import ssl
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from importlib.util import find_spec
 from ipaddress import ip_address
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
-
-from aisle.tuples import NamedTuple
-
-# httpx would load its command line, and with it click, rich and pygments if installed: 7 MB and 70 ms.
-cast(dict[str, Any], sys.modules).setdefault("httpx._main", None)
-# httpcore imports sniffio several times in every request; if it is missing, the whole path is searched each time.
-if find_spec("sniffio") is None:
-    cast(dict[str, Any], sys.modules)["sniffio"] = None
 
 import httpx
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from aisle.tuples import NamedTuple
+from typing import Literal, NamedTuple
 
 ParamLocation = Literal["path", "query", "header"]
 WireType = Literal["string", "number", "boolean"]

@@ -11,7 +11,7 @@ import random as chance
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
-from typing import Self
+from typing import NamedTuple, Self
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.client import Client, Response
@@ -57,7 +57,6 @@ from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import CONFIRMED
 from aisle.outbox.outcome_reasons import StoredMessage
 from aisle.outbox.session_requests import take_read_requests
-from aisle.tuples import NamedTuple
 
 ClientFactory = Callable[[Callable[[Response], None]], AbstractAsyncContextManager[Client]]
 """Factory of the client. The client passes every response to the given function."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from aisle.courier.clock import has_jumped, to_steady_clock
 from aisle.courier.courier import ClientFactory, Courier, Runtime
@@ -27,7 +28,6 @@ from aisle.host.program_version import PROGRAM_VERSION, is_newer
 from aisle.host.store_folder import StoreFolder
 from aisle.parent_pipe import parent_pipe_fd
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 IDLE_EXIT_S = 120.0
 """Seconds that it stays without a session and with nothing to send, in case somebody returns soon."""

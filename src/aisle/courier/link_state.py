@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import NamedTuple
 
 from aisle.client.errors import ClientError, RateLimited, ServerError, StatusError, TransportError, Unauthorized
 from aisle.client.response import Response
@@ -13,7 +14,6 @@ from aisle.courier.schedule import RandomSource, backoff_s
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import SettingsError
 from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage
-from aisle.tuples import NamedTuple
 
 LIVE = "live"
 SYNCING = "syncing"

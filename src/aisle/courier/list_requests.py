@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, PagingLoop, TransportError, status_error
 from aisle.client.paging import rows_of
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, get_operation
-from aisle.tuples import NamedTuple
 
 Row = dict[str, Any]
 Page = tuple[list[Row], dict[str, Any]]

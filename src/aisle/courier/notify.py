@@ -7,13 +7,12 @@ Subscriptions are indexed by topic, so a change does not look at every session. 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.schema import MAX_KEYED_CHANGES
 from aisle.courier.read_topics import LOCATION
 from aisle.courier.schedule import Sleep, WakeEvent
 from aisle.host.notify_sockets import ANYTHING, LINK, SYNC, WAITING, CourierSocket, format_topic
-from aisle.tuples import NamedTuple
 
 ShownTopics = frozenset[str] | None
 """Topics that a session shows; None if they are unknown."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from aisle.courier.link_state import OFFLINE, REFUSED, LinkStatus
 from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 MAX_NOTICES = 100
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.outbox.operation_record import CREATE_MOVEMENT, WRITE_RECOUNTS, Operation
-from aisle.tuples import NamedTuple
 
 ORDER, PRODUCT, LOCATION, STORE = "order", "product", "location", "store"
 CATALOGUE = "catalogue"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 Sleep = Callable[[float], Awaitable[None]]
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 FEATURES_HEADER = "aisle-features"
 DEFAULT_KEY_LIFETIME_S = 30 * 86400.0

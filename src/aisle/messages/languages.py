@@ -6,9 +6,9 @@ No language has thousands separators: a quantity has to look as people type it, 
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.settings import ENGLISH
-from aisle.tuples import NamedTuple
 
 
 class LanguageFormat(NamedTuple):

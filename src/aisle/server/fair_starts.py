@@ -1,7 +1,7 @@
-"""Requests begin in turn: whoever sends many at once waits for them himself, and nobody else does.
+"""Fair start of requests: a client with many simultaneous requests delays only itself.
 
-The loop hears every connection in each of its rounds. With hundreds of them that have a request ready, a round would
-take as long as all of these together, and a visitor waits for several rounds.
+The event loop serves every connection in each iteration. With hundreds of ready requests an iteration would take as
+long as all of them, and any other client would wait for several iterations.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from aisle.addresses import address_key
 
 _IN_ROUND: Final = 8
-"""So many requests begin in one round of the loop."""
+"""Maximum number of requests that start in one iteration of the loop."""
 _PART: Final = 64 << 10
-"""Longer answers are written in such parts: what nobody reads waits where it is, once for all who asked for it."""
+"""Bytes of the parts in which longer answers are written. Cached answers that nobody reads are then not copied per
+client."""
 
 
 class FairStarts:
-    """ASGI middleware, outermost: in each round a few requests begin, of all addresses in turn."""
+    """Outermost ASGI middleware that starts a few requests per iteration, taking turns by address."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from string import Formatter
+from typing import NamedTuple
 
 from aisle.jobs.job import format_money, format_number
 from aisle.jobs.view import Msg
@@ -20,7 +21,6 @@ from aisle.messages.languages import LANGUAGE_FORMATS, LanguageFormat
 from aisle.messages.loader import load_messages
 from aisle.settings import ENGLISH
 from aisle.text import ASCII_ELLIPSIS, ELLIPSIS, clean, fit, fit_middle, to_ascii, width
-from aisle.tuples import NamedTuple
 
 Value = str | int | Decimal | Msg
 

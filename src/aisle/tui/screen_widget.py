@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -15,7 +15,6 @@ from aisle.jobs.view import Frame
 from aisle.text import cell_width, width
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, line_width
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 from aisle.barcode_keys import (
     add_on_bases,
@@ -18,7 +19,6 @@ from aisle.barcode_keys import (
     wrong_check_digit,
 )
 from aisle.client.load.value_notation import LOCAL_FLAGS, Notation, is_minus_behind
-from aisle.tuples import NamedTuple
 
 TEXT, CODE, DOTTED_CODE, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
 CONTAINER = "container code"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any, get_args, get_origin
+from typing import Any, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -27,7 +27,6 @@ from aisle.contract.models.products import (
 )
 from aisle.contract.models.stock import StoreProductCreate
 from aisle.contract.models.stores import StoreCreate
-from aisle.tuples import NamedTuple
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}

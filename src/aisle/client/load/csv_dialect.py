@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from aisle.client.load.report import LoadError
-from aisle.tuples import NamedTuple
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 """Usual separators of columns, with their names."""

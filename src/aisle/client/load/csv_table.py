@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import split_codes, wrong_check_digit
 from aisle.client.load import cell_cleaning
@@ -24,7 +24,6 @@ from aisle.client.load.csv_dialect import (
 from aisle.client.load.footer_rows import total_reason
 from aisle.client.load.report import FileNotes, LoadError
 from aisle.client.load.value_notation import Notation
-from aisle.tuples import NamedTuple
 
 Values = dict[str, Any]
 RecordKey = tuple[str, ...]

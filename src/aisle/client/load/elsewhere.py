@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.existing_stock import ProductStock
 from aisle.client.load.records import Record
-from aisle.tuples import NamedTuple
 
 _NAMED = ("store_number", "product_number", "location_code")
 _BARE, _FIRST_POOL = "counted_quantity", "stock_pool_1"

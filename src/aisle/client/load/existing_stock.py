@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
@@ -14,7 +14,6 @@ from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.records import Record
 from aisle.client.load.report import FileNotes, LoadError
 from aisle.contract.wire import QueryValue
-from aisle.tuples import NamedTuple
 
 _STOCK_PAGE_SIZE = 1000
 _CHAIN = ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
 
 from aisle.client.load.csv_table import CsvTable, TableRow
-from aisle.tuples import NamedTuple
 
 _NAMED = ("store_number", "product_number", "location_code", "stock_pool", "quantity")
 _FIRST_POOL = "1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client.load.columns import (
     ATTRIBUTES,
@@ -35,7 +35,6 @@ from aisle.client.load.row_checks import (
     codes_in_cell,
     find_conflicts,
 )
-from aisle.tuples import NamedTuple
 
 
 class Record(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from aisle.client.load.columns import LAYOUTS
 from aisle.errors import AisleError
 from aisle.text import clean, end_sentence
-from aisle.tuples import NamedTuple
 
 MAX_SHOWN = 20
 """Number of warnings of one kind that are listed singly; of further ones only the rows are named."""

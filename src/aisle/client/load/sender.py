@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import aclosing
 from decimal import Decimal
 from pathlib import Path
+from typing import NamedTuple
 
 from aisle.client.base import BaseClient, parse_retry_after
 from aisle.client.errors import ClientError, Outcome, TransportError, message_of, outcome_of
@@ -41,7 +42,6 @@ from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
 from aisle.text import clean, end_sentence
-from aisle.tuples import NamedTuple
 
 
 class LoadName(NamedTuple):

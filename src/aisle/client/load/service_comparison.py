@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
@@ -29,7 +29,6 @@ from aisle.client.load.row_checks import (
 )
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.errors import ContractError
-from aisle.tuples import NamedTuple
 
 _PAGE_SIZE = 1000
 _STORE_LISTS = ("stores_allowed", "stores_not_allowed", "promo_stores_allowed", "promo_stores_not_allowed")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client.errors import InvalidResponse, status_error
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.read_topics import CATALOGUE, PRODUCT, RECOUNT, Topic
-from aisle.tuples import NamedTuple
 
 CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
 SEEN_CURSOR = "changes_seen"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.writer import LinkRow
 from aisle.client.errors import (
@@ -44,7 +44,6 @@ from aisle.courier.pull.sync_stages import (
 from aisle.courier.response_outcome import is_service_refusal, unread_reason
 from aisle.courier.schedule import ListBackoffs, Sleep, WakeEvent
 from aisle.outbox.outcome_reasons import DUPLICATE_KEY, StoredMessage, UnusableRows
-from aisle.tuples import NamedTuple
 
 Pages = AsyncGenerator[tuple[list[Row], dict[str, Any]], None]
 

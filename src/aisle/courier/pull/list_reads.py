@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.task_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, WriteResult
@@ -18,7 +18,6 @@ from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.list_requests import pages_by_count
 from aisle.courier.operator_log import OperatorLog
-from aisle.tuples import NamedTuple
 
 LOG_DAYS = 7
 """Days of the store's log that are kept."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.writer import ABSENT_TOPIC
 from aisle.client import Client
@@ -42,7 +42,6 @@ from aisle.courier.read_topics import (
     Topic,
 )
 from aisle.host.notify_sockets import format_topic
-from aisle.tuples import NamedTuple
 
 Query = dict[str, QueryValue]
 PERSON = "person"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.writer import CacheWriter
 from aisle.outbox.outcome_reasons import DUPLICATE_KEY, NO_MESSAGE, StoredMessage, UnusableRows
-from aisle.tuples import NamedTuple
 
 PROGRESS_CURSOR = "full"
 

@@ -7,12 +7,11 @@ start shows orders within a moment. Stock and catalogue are long and come last.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from aisle.contract.wire import QueryValue
 from aisle.courier.pull.cache_update import Row
 from aisle.courier.pull.single_reads import SingleReads
-from aisle.tuples import NamedTuple
 
 STORES, PEOPLE, HEADERS, LINES = "stores", "people", "headers", "lines"
 LOCATIONS, STOCK, PRODUCTS = "locations", "stock", "products"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.courier.push.request import EntryReference, entries_of, entry_number, entry_references
 from aisle.outbox.operation_record import (
@@ -21,7 +21,6 @@ from aisle.outbox.operation_record import (
     Operation,
     parse_update_values,
 )
-from aisle.tuples import NamedTuple
 
 BY_LOG, BY_ORDER, BY_NUMBER, BY_PRODUCT, BY_NOTHING = "log", "order", "number", "product", "none"
 """Ways to look up an operation: in the store's log by its reference; by the state of its order; by the number of the

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import apsw
 
@@ -28,7 +28,6 @@ from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_P
 from aisle.outbox.outcome_reasons import StoredMessage, setting_changed_reason, store_message
 from aisle.outbox.rebase import BASE, PICKED, RebasedLine, has_base, is_picked, rebase_line
 from aisle.outbox.rebase_excess import EXCESS, parse_excess
-from aisle.tuples import NamedTuple
 
 Row = Mapping[str, Any]
 

@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.base import parse_retry_after
@@ -35,7 +35,6 @@ from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
 from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 from aisle.outbox.rebase_excess import EXCESS
-from aisle.tuples import NamedTuple
 
 MAX_IN_FLIGHT = 4
 """Number of requests in flight, equal to the connections that the client keeps for writes."""

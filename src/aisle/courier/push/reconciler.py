@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client.errors import ClientError, RateLimited, TransportError, Unauthorized
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
@@ -46,7 +46,6 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IN_DOUBT, IllegalTransition
 from aisle.outbox.outcome_reasons import StoredMessage, store_message
-from aisle.tuples import NamedTuple
 
 LOOKUP_DELAYS_S = (2.0, 10.0, 30.0)
 """Seconds after the doubt at which lookups before the settling time take place."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.order_overlay import to_decimal
 from aisle.client import Client, Response
@@ -30,7 +30,6 @@ from aisle.outbox.operation_record import (
 from aisle.outbox.rebase import BASE
 from aisle.outbox.rebase_excess import parse_excess
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 REFERENCE, SOURCE, OFF = "reference", "source", "off"
 """Field for the reference; `off` changes nothing, and then no operation can be found again."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import partial
+from typing import NamedTuple
 
 from aisle.jobs.view import KeyHint, LabelledValue, Msg
 from aisle.text import fit, width, wrap
 from aisle.tui.layout.styled_lines import StyledLine, line_width
 from aisle.tui.message_text import MessageWriter
-from aisle.tuples import NamedTuple
 
 UNLIMITED_ROWS = 99
 """Number of lines above that of any screen."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs.view import (
     ASK,
@@ -34,7 +35,6 @@ from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, clip_line, left_and_right, line_width, side_by_side
 from aisle.tui.layout.table import NUMBER_PATTERN, column_widths, table_line, with_distinct_names
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
-from aisle.tuples import NamedTuple
 
 FILL_SIGNS = "▁▂▃▄▅▆▇█"
 ASCII_FILL_SIGNS = ".:-=+*#@"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from aisle.jobs.view import PAGE_HINTS, ListView, Msg, Row, msg, raw
 from aisle.text import width, wrap
@@ -26,7 +27,6 @@ from aisle.tui.layout.table import (
     with_distinct_names,
 )
 from aisle.tui.message_text import MessageWriter, length_count
-from aisle.tuples import NamedTuple
 
 MIN_SIDE_COMMAND_CELLS = 100
 """Width from which the commands are beside the list."""

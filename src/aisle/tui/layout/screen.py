@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.message import LIST_NAMES
 from aisle.jobs.view import (
@@ -32,7 +32,6 @@ from aisle.tui.layout.commands import VerdictOverlap, excess_cells, progress_bar
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, left_and_right, line_width, pad_line
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.tui.layout import chart_view, detail_view, list_view, missing_data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aisle.jobs.view import Line as ViewLine
 from aisle.jobs.view import Msg, Step, UpcomingStop, msg
@@ -17,7 +18,6 @@ from aisle.tui.layout.commands import (
 )
 from aisle.tui.layout.styled_lines import StyledLine, clip_line, left_and_right, side_by_side
 from aisle.tui.message_text import MessageWriter
-from aisle.tuples import NamedTuple
 
 _GLYPHS = {
     "0": "75557", "1": "26227", "2": "71747", "3": "71717", "4": "55711", "5": "74717", "6": "74757", "7": "71111",

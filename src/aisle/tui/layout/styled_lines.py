@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aisle.text import fit_start, width
-from aisle.tuples import NamedTuple
 
 StyledSpan = tuple[str, str]
 """Text and its role; the role determines the colour, and is empty for plain text."""

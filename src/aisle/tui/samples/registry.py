@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs.message import store_message
 from aisle.jobs.shell.home import HomeJob, HomeState, OpenOrderRow
@@ -27,7 +28,6 @@ from aisle.tui.samples.stores import STORE_SAMPLES
 from aisle.tui.samples.supervisor import SUPERVISOR_SAMPLES
 from aisle.tui.samples.today import TODAY_SAMPLES
 from aisle.tui.samples.unconfirmed import UNCONFIRMED_SAMPLES
-from aisle.tuples import NamedTuple
 
 CUSTOMERS = ("J. Jansen", "Bakery The Little Corner", "De Vries", "Öztürk & Sons", "", "M. Okafor")
 
