@@ -141,7 +141,7 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        said: dict[str, object] = {
+        fields: dict[str, object] = {
             "at": format_timestamp(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -151,9 +151,9 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info and record.exc_info[0]:
             kind, _, trace = record.exc_info
             frames = traceback.extract_tb(trace)
-            said["exception"] = kind.__name__
-            said["where"] = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
-        return json.dumps(said, ensure_ascii=False)
+            fields["exception"] = kind.__name__
+            fields["where"] = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+        return json.dumps(fields, ensure_ascii=False)
 
 
 def format_line(message: str) -> str:
