@@ -1,8 +1,8 @@
-"""`NamedTuple` as in `typing`, made in a tenth of the time: a start makes nearly two hundred kinds of tuple.
+"""`NamedTuple` as in `typing`, created ten times faster: a start creates nearly two hundred tuple types.
 
-What `typing` does for each kind at once is left until somebody needs it: its constructor is compiled when the first one
-is made, and its annotations stay words, as `from __future__ import annotations` leaves them. What a kind can do is the
-same, and a type checker is shown `typing.NamedTuple` itself.
+Work that `typing` does for each type at once is delayed: the constructor is compiled with the first instance, and
+annotations stay text, as `from __future__ import annotations` leaves them. The types behave the same, and type checkers
+see `typing.NamedTuple` itself.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ else:
     from collections import _tuplegetter
 
     _UNKNOWN = TypeError if sys.version_info >= (3, 13) else ValueError
-    """What names of no field are to `_replace`: as in Python itself, which has changed its mind."""
+    """Error of `_replace` for an unknown field; it differs between versions of Python."""
 
     class _Tuple(tuple):
-        """What kinds of named tuple have in common."""
+        """Base of the named tuple types."""
 
         __slots__ = ()
         _fields = ()
         _field_defaults = {}  # noqa: RUF012 - an annotation would be a field's
-        _places = {}  # noqa: RUF012 - the same; where each field stands, so that a big tuple is changed in a few steps
+        _places = {}  # noqa: RUF012 - the same; position of each field, so that a long tuple is changed in a few steps
 
         def __new__(cls, /, *values, **named):
-            """The first one of its kind: from now on the kind has a constructor of its own."""
+            """Create the first instance of a type, and give the type its own constructor."""
             kind = next(kind for kind in cls.__mro__ if "_fields" in kind.__dict__)
             kind.__new__ = staticmethod(_constructor(kind))
             return kind.__new__(cls, *values, **named)
@@ -62,7 +62,7 @@ else:
             return tuple(self)
 
     class _Maker(type):
-        """Makes a kind of its own from the body of a class."""
+        """Metaclass that makes a tuple type from a class body."""
 
         def __new__(cls, name, bases, body):
             fields = tuple(body.get("__annotations__", ()))
@@ -77,7 +77,7 @@ else:
             return type(name, bases, body | getters | own)
 
     def _constructor(kind):
-        """`__new__` of a kind, with its fields as parameters, as quick as that of `collections.namedtuple`."""
+        """Return `__new__` of a type with its fields as parameters, as fast as that of `collections.namedtuple`."""
         fields = ", ".join(kind._fields)
         values = f"({fields},)" if fields else "()"
         new = eval(f"lambda _cls, {fields}: _new(_cls, {values})", {"_new": tuple.__new__, "__builtins__": {}})  # noqa: S307

@@ -24,6 +24,8 @@ Network = IPv4Network | IPv6Network
 
 _MOST = 10_000
 LARGEST_BACKLOG = 2048
+_IN_A_ROW = 64
+"""Connections that are taken in one round of the loop at most: those that are there wait for it."""
 _RESERVE = 100
 _ROUNDS = 4
 """Rounds of taking connections that may pass before the first of them is counted."""
@@ -31,6 +33,12 @@ _LOOKS = 32
 """So often in the time of a body one is looked at that is not taken."""
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _SMALL_BODY = 1 << 20
+_READ_BYTES = 16 << 10
+"""So much is read at once, so that who sends many requests in a row has no more of them here; of a body that is awaited
+_READ_BODY_BYTES."""
+_READ_BODY_BYTES = 64 << 10
+_SHORT_HEAD = 4 << 10
+"""A head that has come so far is refused by no limit of all: it is an ordinary one."""
 _SHARE = 4
 """One address gets this part of all connections at most, where nobody says."""
 
@@ -51,8 +59,10 @@ class ConnectionLimits(NamedTuple):
     """Connections from one address; 0 for any number."""
     proxies: Collection[Network] = ()
     """Addresses that speak for many, so that `per_address` does not hold for them."""
-    backlog: int = LARGEST_BACKLOG
+    backlog: int = _IN_A_ROW
     """Connections that are taken in a row."""
+    unfinished_bytes: int = 16 << 20
+    """Bytes that all connections hold of what has not come to its end: heads, above all."""
 
     def seconds_for_body(self, received: int) -> float:
         """Return how long a body may take of which so many bytes have come."""
@@ -63,9 +73,9 @@ class ConnectionLimits(NamedTuple):
 def connection_limits(per_address: int | None = None, proxies: Collection[Network] = ()) -> ConnectionLimits:
     """Allow as many connections as this process has descriptors for, less some for the database and files."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    connections, backlog = _MOST, LARGEST_BACKLOG
+    connections, backlog = _MOST, _IN_A_ROW
     if limit != resource.RLIM_INFINITY:
-        backlog = max(1, min(LARGEST_BACKLOG, limit // 16))
+        backlog = max(1, min(_IN_A_ROW, limit // 16))
         spare = limit - min(_RESERVE, limit // 4) - _ROUNDS * backlog
         connections = max(1, min(_MOST, spare))
     share = max(1, connections // _SHARE) if per_address is None else per_address
@@ -74,13 +84,36 @@ def connection_limits(per_address: int | None = None, proxies: Collection[Networ
 
 def limited(limits: ConnectionLimits) -> type[H11Protocol]:
     """Make the protocol of a server with these limits."""
-    state = {"limits": limits, "by_address": Counter[str](), "unfinished": {}, "idle": {}, "unread": {}}
+    state: dict[str, object] = {
+        "limits": limits,
+        "by_address": Counter[str](),
+        "unfinished": {},
+        "idle": {},
+        "unread": {},
+    }
+    state |= {"held": HeldBytes(limits.unfinished_bytes), "room": memoryview(bytearray(_READ_BODY_BYTES))}
     return type("Connection", (LimitedConnection,), state)
 
 
-class LimitedConnection(H11Protocol):
+class HeldBytes:
+    """What all connections of a server hold of what has not come to its end."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._sum = 0
+
+    def change(self, by: int) -> bool:
+        """Note that it is so much more, or less. Whether it is too much now."""
+        self._sum += by
+        return self._sum > self.most
+
+
+class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
     """A connection whose requests have to come in time. `unfinished`, `idle` and `unread` are those of its server that
-    may be closed when there are too many, those that are waited for longest first."""
+    may be closed when there are too many, those that are waited for longest first.
+
+    It reads little at a time, and nothing more while there is a whole request behind the one that is answered.
+    """
 
     limits: ConnectionLimits
     by_address: Counter[str]
@@ -90,6 +123,9 @@ class LimitedConnection(H11Protocol):
     """Who was answered and has asked for nothing since."""
     unread: dict[LimitedConnection, None]
     """Of whom it is awaited that more of an answer is read."""
+    held: HeldBytes
+    room: memoryview
+    """What is read goes here first: only one connection reads at a time."""
 
     _address = ""
     _due: asyncio.TimerHandle | None = None
@@ -98,6 +134,8 @@ class LimitedConnection(H11Protocol):
     _began = 0.0
     _received = 0
     _unsent = 0
+    _held = 0
+    """Bytes that have come and are no part of a request yet."""
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -116,16 +154,28 @@ class LimitedConnection(H11Protocol):
             )
             self._make_room(self._address)
 
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """See asyncio.BufferedProtocol."""
+        return self.room if self._body is not None else self.room[:_READ_BYTES]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """See asyncio.BufferedProtocol."""
+        self.data_received(bytes(self.room[:nbytes]))
+
     def data_received(self, data: bytes) -> None:
         """Hear a part; drops of a head, or of a body, buy no time."""
         if self._body is not None:
             self._received += len(data)
         super().data_received(data)
         self._look(heard=True)
+        if self._hold(len(self.conn.trailing_data[0])) and self._held > _SHORT_HEAD and self in self.unfinished:
+            log.warning("Over %d bytes of heads without their end: further ones are closed.", self.held.most)
+            self._close()
 
     def on_response_complete(self) -> None:
         """Note that an answer is out."""
         super().on_response_complete()
+        self._hold(len(self.conn.trailing_data[0]))
         self._look(heard=False)
         if self.transport.is_closing() and self.transport.get_write_buffer_size():
             self._watch_reader()
@@ -245,12 +295,18 @@ class LimitedConnection(H11Protocol):
                     return
         self._close()
 
+    def _hold(self, size: int) -> bool:
+        """Note how many bytes it holds; whether all hold too many."""
+        by, self._held = size - self._held, size
+        return self.held.change(by)
+
     def _close(self) -> None:
         self._await_nothing()
         self.transport.abort()
 
     def _forget(self) -> None:
         self._await_nothing()
+        self._hold(0)
         self.unread.pop(self, None)
         if self._unread is not None:
             self._unread.cancel()

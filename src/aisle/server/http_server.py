@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 from aisle.errors import UsageError
 from aisle.server.certificates import CertificateWatch, good_until, renewed, stamp_of, take
 from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, LimitedConnection, limited
+from aisle.server.fair_starts import FairStarts
 from aisle.server.handshakes import Handshakes
 
 _KEEP_ALIVE_SECONDS = 75
@@ -38,7 +39,7 @@ def server_config(
 ) -> uvicorn.Config:
     """Configure uvicorn: it logs no requests, and those that run have `finish_seconds` when it ends."""
     return uvicorn.Config(
-        app,
+        FairStarts(app),
         **{"lifespan": "off", "ws": "none", "proxy_headers": False, **more},
         http=limited(limits),
         backlog=limits.backlog,

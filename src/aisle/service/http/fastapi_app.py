@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -148,15 +149,28 @@ def add_docs(app: FastAPI) -> None:
     async def asset(name: str) -> Response:
         if name not in _ASSETS:
             return Response(status_code=404, headers=_DOCS_HEADERS)
-        content = files("fastapi_offline").joinpath("static", name).read_bytes()
-        return Response(content, media_type=_ASSETS[name], headers=_DOCS_HEADERS | {"Cache-Control": "max-age=3600"})
+        return Response(
+            _asset(name), media_type=_ASSETS[name], headers=_DOCS_HEADERS | {"Cache-Control": "max-age=3600"}
+        )
 
     async def schema() -> Response:
-        return Response(to_json_bytes(build_document()), media_type=JSON_TYPE)
+        return Response(_document(), media_type=JSON_TYPE)
 
     app.add_api_route(SCHEMA_PATH, schema, include_in_schema=False)
     app.add_api_route(DOCS_PATH, docs, include_in_schema=False)
     app.add_api_route(f"{DOCS_PATH}/{{name}}", asset, include_in_schema=False)
+
+
+@cache
+def _asset(name: str) -> bytes:
+    """A file of the page, in memory once however many ask for it."""
+    return files("fastapi_offline").joinpath("static", name).read_bytes()
+
+
+@cache
+def _document() -> bytes:
+    """The document, made once: it takes as long as hundreds of other requests."""
+    return to_json_bytes(build_document())
 
 
 METRICS_PATH = "/metrics"
