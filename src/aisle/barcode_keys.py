@@ -1,7 +1,7 @@
 """Keys of barcodes, so that all spellings of a code find the same object. Pure; used by session and service.
 
-A stored code has the keys `index_keys`. A scanned or typed code is looked up by `lookup_keys`, which are certain, and
-then by `guessed_keys`, which count only if exactly one object has them.
+A stored code has the keys `index_keys`. A scanned or typed code is looked up by `lookup_keys`, which are certain. Then
+follow `guessed_keys`, which count only if exactly one object has them.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _ASCII_FORMS = str.maketrans(
 def normalise_code(code: str) -> str:
     """Return a code as a scanner with default settings sends it.
 
-    Digits of every script and full-width characters become ASCII. Removed are the asterisks of Code 39, the `(01)` of a
-    printed GTIN, and blanks, hyphens and points in a number with a valid check digit.
+    Digits of every script and full-width characters become ASCII. The asterisks of Code 39 and the `(01)` of a printed
+    GTIN are removed; so are blanks, hyphens and points in a number with a valid check digit.
     """
     text = to_ascii_forms(code).strip()
     if text.isalnum() and len(text) != _ELEMENT_LENGTH:
@@ -90,8 +90,8 @@ def _has_check_digit(digits: str) -> bool:
 def canonical_key(code: str) -> str:
     """Return the one key under which a stored code is found, however it is written.
 
-    White space at both ends is removed. If the rest is 6 to 14 ASCII digits (the lengths of UPC-E, EAN-8, UPC-A, EAN-13
-    and GTIN-14), leading zeros are removed, but never the last digit (`000000` is `0`). Everything else is casefolded
+    White space at both ends is removed. A rest of 6 to 14 ASCII digits (the lengths of UPC-E, EAN-8, UPC-A, EAN-13 and
+    GTIN-14) loses its leading zeros, but never its last digit (`000000` is `0`). Everything else is casefolded
     (`str.casefold`), inner characters untouched. Nothing is padded, checked or expanded, so
     `canonical_key(canonical_key(x)) == canonical_key(x)`. Empty text gives the empty string: store nothing under that.
     """
@@ -122,14 +122,14 @@ def lookup_keys(text: str) -> tuple[str, ...]:
     decides. `text` has no AIM prefix.
     """
     text = text.strip()
-    neat = normalise_code(text)
+    normalised = normalise_code(text)
     keys = [text, text.casefold(), canonical_key(text)]
-    if neat != text:
-        keys += [neat, neat.casefold(), canonical_key(neat)]
-    if _are_digits(neat):
-        expanded = expand_upc_e(neat) if len(neat) == 8 else ""
-        keys += [canonical_key(other) for other in (expanded, *_upc_e_forms(neat)) if other]
-        keys += sscc_forms(neat)
+    if normalised != text:
+        keys += [normalised, normalised.casefold(), canonical_key(normalised)]
+    if _are_digits(normalised):
+        expanded = expand_upc_e(normalised) if len(normalised) == 8 else ""
+        keys += [canonical_key(other) for other in (expanded, *_upc_e_forms(normalised)) if other]
+        keys += sscc_forms(normalised)
     return _deduplicate(keys)
 
 
@@ -140,13 +140,13 @@ def guessed_keys(text: str) -> tuple[str, ...]:
     digits; ISBN-10 and ISBN-13, ISMN, ISSN; inner blanks; a code after symbology letters. Use them only if exactly one
     object has one of them.
     """
-    neat = normalise_code(text)
-    bare = neat.replace(" ", "") if any(map(str.isdigit, neat)) else neat
+    normalised = normalise_code(text)
+    bare = normalised.replace(" ", "") if any(map(str.isdigit, normalised)) else normalised
     bare = normalise_code(re.sub(r"^(?i:issn|isbn|ismn):?(?=M?[\dX-]+$)", "", bare))
-    named = _SYMBOLOGY_LETTER.fullmatch(neat)
-    coded = [canonical_key(named[1])] if named and has_valid_check_digit(named[1]) else []
+    lettered = _SYMBOLOGY_LETTER.fullmatch(normalised)
+    coded = [canonical_key(lettered[1])] if lettered and has_valid_check_digit(lettered[1]) else []
     keys = _deduplicate(
-        [canonical_key(bare), *coded, *_guess_keys(bare), *(_add_on_keys(neat) if bare == neat else ())]
+        [canonical_key(bare), *coded, *_guess_keys(bare), *(_add_on_keys(normalised) if bare == normalised else ())]
     )
     certain = lookup_keys(text)
     return tuple(key for key in keys if key not in certain)
@@ -164,8 +164,8 @@ def may_identify(key: str, number: str, text: str) -> bool:
         or _has_check_digit(number)
     ):
         return True
-    neat = normalise_code(text)
-    return key in (canonical_key(text), canonical_key(neat), canonical_key(neat.replace(" ", "")))
+    normalised = normalise_code(text)
+    return key in (canonical_key(text), canonical_key(normalised), canonical_key(normalised.replace(" ", "")))
 
 
 def _guess_keys(code: str) -> Iterator[str]:
@@ -311,8 +311,10 @@ def ismn_13_of(code: str) -> str:
 
 
 def issn_13_of(code: str) -> Iterator[str]:
-    """Yield every EAN-13 of an ISSN (`1234-5679`, hyphen optional), variant 00 first; none if its check digit is
-    wrong."""
+    """Yield every EAN-13 of an ISSN (`1234-5679`, hyphen optional), variant 00 first.
+
+    Yield none if its check digit is wrong.
+    """
     found = _ISSN.fullmatch(code)
     if found is None:
         return

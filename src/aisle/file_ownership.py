@@ -11,8 +11,10 @@ _ROOT = 0
 
 
 def ownership_error(file_stat: os.stat_result, *, folder: bool = False, or_root: bool = False) -> str:
-    """Return the reason for which others than this account (and root, with `or_root`) may change the file; empty if
-    none."""
+    """Return the reason for which others than this account (and root, with `or_root`) may change the file.
+
+    It is empty if they may not.
+    """
     if stat.S_ISLNK(file_stat.st_mode):
         return "it is a link"
     if not (stat.S_ISDIR if folder else stat.S_ISREG)(file_stat.st_mode):

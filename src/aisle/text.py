@@ -73,15 +73,17 @@ def clean(text: str, limit: int = MAX_LENGTH) -> str:
 
 
 def _clean_once(text: str) -> str:
-    """Run one pass of `clean`. A removal may change the neighbours of a character; text that a pass leaves unchanged is
-    clean."""
-    kept: list[str] = []
+    """Run one pass of `clean`; text that a pass leaves unchanged is clean.
+
+    A removal may change the neighbours of a character.
+    """
+    cleaned: list[str] = []
     marks = 0
     for char in re.sub(_INVISIBLE, "", text):
         kind = category(char)
         marks = marks + 1 if kind in ("Mn", "Me") else 0
-        kept.append(_limit_combining(char, kept, marks) if marks else _clean_character(char, kind))
-    return re.sub(_JOINER_RUN, _keep_joiner, "".join(kept))
+        cleaned.append(_limit_combining(char, cleaned, marks) if marks else _clean_character(char, kind))
+    return re.sub(_JOINER_RUN, _keep_joiner, "".join(cleaned))
 
 
 def _clean_character(char: str, kind: str) -> str:
@@ -171,11 +173,11 @@ def fit_end(text: str, cells: int, *, mark: str = ELLIPSIS) -> str:
 
 def fit_middle(text: str, cells: int, *, mark: str = ELLIPSIS) -> str:
     """Return clean text in at most `cells` cells with head and tail, because similar names differ at their end."""
-    room = cells - width(mark)
-    if width(text) <= cells or room < _MIN_CELLS_FOR_MIDDLE:
+    free = cells - width(mark)
+    if width(text) <= cells or free < _MIN_CELLS_FOR_MIDDLE:
         return fit(text, cells, mark=mark)
-    tail = text[_tail_start(text, room) :]
-    return fit_start(text, room - width(tail)).rstrip() + mark + tail if tail else fit(text, cells, mark=mark)
+    tail = text[_tail_start(text, free) :]
+    return fit_start(text, free - width(tail)).rstrip() + mark + tail if tail else fit(text, cells, mark=mark)
 
 
 def _tail_start(text: str, room: int) -> int:
@@ -212,8 +214,7 @@ def shorten_distinctly(texts: Sequence[str], cells: int, *, mark: str = ELLIPSIS
 
 
 def _shorten_common_prefix(group: Collection[str], cells: int, mark: str) -> dict[str, str]:
-    """Return texts that would look equal, cut in their common beginning and then in the middle, at the end, or at the
-    start.
+    """Return texts that would look equal, cut in their common beginning and then in the middle, at the end or start.
 
     The cut that leaves the most of them different is used.
     """
@@ -236,12 +237,12 @@ def _common_prefix_length(texts: Collection[str]) -> int:
 
 def _cut_prefix(text: str, at: int, cells: int, mark: str, cut: Callable[..., str]) -> str:
     """Return a text from a position on, with as much of its beginning as fits."""
-    rest, room = text[at:], cells - width(mark)
+    rest, free = text[at:], cells - width(mark)
     if not at:
         return cut(rest, cells, mark=mark)
-    if width(rest) >= room:
-        return fit(mark + cut(rest, room, mark=mark), cells, mark=mark)
-    return fit_start(text, room - width(rest)).rstrip() + mark + rest
+    if width(rest) >= free:
+        return fit(mark + cut(rest, free, mark=mark), cells, mark=mark)
+    return fit_start(text, free - width(rest)).rstrip() + mark + rest
 
 
 def wrap(text: str, cells: int, rows: int, *, first: int = 0, mark: str = ELLIPSIS, middle: bool = False) -> list[str]:
@@ -253,14 +254,14 @@ def wrap(text: str, cells: int, rows: int, *, first: int = 0, mark: str = ELLIPS
     lines: list[str] = []
     rest = text.strip()
     while rest and cells > 0 and len(lines) < rows:
-        room = cells if lines or not first else first
-        if width(rest) <= room or len(lines) == rows - 1:
-            return [*lines, fit_middle(rest, room, mark=mark) if middle else fit(rest, room, mark=mark)]
-        head = fit_start(rest, room)
+        free = cells if lines or not first else first
+        if width(rest) <= free or len(lines) == rows - 1:
+            return [*lines, fit_middle(rest, free, mark=mark) if middle else fit(rest, free, mark=mark)]
+        head = fit_start(rest, free)
         space = _last_break(rest, len(head))
         if space > 0:
             head = head[:space]
-        elif room < cells * 3 // 4 and width(rest.split(" ", 1)[0]) <= cells:
+        elif free < cells * 3 // 4 and width(rest.split(" ", 1)[0]) <= cells:
             lines.append("")
             continue
         head = head or rest[0]
@@ -270,8 +271,10 @@ def wrap(text: str, cells: int, rows: int, *, first: int = 0, mark: str = ELLIPS
 
 
 def _last_break(text: str, end: int) -> int:
-    """Return the last space before `end` at which a line may break; not before the signs that French separates by a
-    space."""
+    """Return the last space before `end` at which a line may break.
+
+    It is not before the signs that French separates by a space.
+    """
     last = space = end if text[end] == " " else text.rfind(" ", 0, end)
     while space > 0 and (text[space + 1] in "?!:;»" or text[space - 1] == "«"):
         space = text.rfind(" ", 0, space)
@@ -280,8 +283,10 @@ def _last_break(text: str, end: int) -> int:
 
 @lru_cache(maxsize=2048)
 def to_ascii(text: str) -> str:
-    """Return clean text for a terminal without UTF-8: accents are removed, lines and bars replaced, the rest becomes
-    `?`."""
+    """Return clean text for a terminal without UTF-8.
+
+    Accents are removed, lines and bars replaced; the rest becomes `?`.
+    """
     if text.isascii():
         return text
     folded = normalize("NFKD", text.translate(_ASCII_FORMS)).translate(_ASCII_FORMS)

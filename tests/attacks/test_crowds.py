@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from aisle.addresses import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection
-from aisle.server.fair_starts import FairStarts, address_key
+from aisle.server.fair_starts import FairStarts
+from aisle.service.db.database import Busy, TooManyWaiting
+from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
 from aisle.service.http import fastapi_app
 from tests.service.test_connections import SECONDS, app, connected, serving
-from tests.service.world import World
+from tests.service.world import API, World
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -52,6 +55,29 @@ def test_what_is_asked_behind_a_request_that_is_answered_is_not_read() -> None:
             heard += part
 
 
+def test_a_body_is_not_read_before_it_is_taken() -> None:
+    may = threading.Event()
+
+    async def later(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.to_thread(may.wait, SECONDS)
+        size, more = 0, True
+        while more:
+            message = await receive()
+            size, more = size + len(message["body"]), message["more_body"]
+        assert size == 300_000
+        await app(scope, receive, send)
+
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n"
+    with serving(ConnectionLimits(), later) as (port, server), closing(connected(port, head)) as caller:
+        caller.sendall(bytes(300_000))
+        sleep(0.1)
+        [one] = server.server_state.connections
+        assert isinstance(one, LimitedConnection)
+        assert 0 < len(one.cycle.body) <= 64 << 10
+        may.set()
+        assert caller.recv(100).startswith(b"HTTP/1.1 200")
+
+
 def test_heads_without_their_end_have_a_limit_of_all() -> None:
     limits = ConnectionLimits(unfinished_bytes=100_000)
     with serving(limits) as (port, server), ExitStack() as opened:
@@ -78,6 +104,54 @@ async def test_a_request_of_somebody_else_begins_in_the_next_rounds() -> None:
             tasks.create_task(starts({"type": "http", "client": (host, 1)}, None, None))  # type: ignore[arg-type]
     assert begun.index("10.0.0.2") < 20
     assert len(begun) == 201
+
+
+async def test_long_reads_of_one_caller_hold_up_none_of_another() -> None:
+    turns, had = FairTurns(1), []
+
+    async def read(caller: str) -> None:
+        CALLER.set(caller)
+        async with turns.turn(SECONDS):
+            had.append(caller)
+            await asyncio.sleep(0)
+
+    tasks = [asyncio.create_task(read("a")) for _ in range(MOST_WAITING + 1)]
+    await asyncio.sleep(0)
+    with pytest.raises(TooManyWaiting):
+        await read("a")
+    tasks += [asyncio.create_task(read("b")), asyncio.create_task(read("b"))]
+    for one in (tasks[3], tasks[-1]):
+        await asyncio.sleep(0)
+        one.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert had.index("b") < 6
+    assert (had.count("a"), had.count("b")) == (MOST_WAITING, 1)
+    assert (turns._free, turns._waiting) == (1, {})
+
+
+async def test_a_long_read_waits_only_so_long() -> None:
+    turns = FairTurns(1)
+    async with turns.turn(SECONDS):
+        with pytest.raises(Busy):
+            async with turns.turn(0.01):
+                pass
+    assert turns._free == 0
+    await asyncio.sleep(0)
+    async with turns.turn(SECONDS) as waited:
+        assert not waited
+
+
+async def test_who_has_too_many_long_reads_waiting_hears_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
+    monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
+    monkeypatch.setattr("aisle.service.db.sqlite_reader._MAX_ROWS", 0)
+    async with world.open_client(world.token("staff", ["S1"])) as other:
+        many = [world.client.get(API + "/stores") for _ in range(20)]
+        first, *answers = await asyncio.gather(other.get(API + "/stores"), *many)
+    assert first.status_code == 200
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert {answer.status_code for answer in answers} == {200, 429}
+    assert {answer.headers["Retry-After"] for answer in refused} == {"1"}
 
 
 def test_an_address_of_the_newer_kind_stands_for_its_network() -> None:

@@ -1,7 +1,7 @@
 """The host's copy of the service's data: cache.db. It can be deleted at any time; the courier pulls it again.
 
-The courier writes (`writer.CacheWriter`); sessions read by named queries (`query_registry`, `reader.Reader`). The
-operations that still have to reach the service lie in outbox.db; `overlay_index` lays them over the cached rows. This
+The courier writes (`writer.CacheWriter`); sessions read by named queries (`query_registry`, `reader.CacheReader`). The
+operations that still have to reach the service are in outbox.db; `overlay_index` applies them to the cached rows. This
 package must not know the network, the terminal, or how a session shows a row. Start with `schema` (tables), then
 `reader`.
 """

@@ -73,15 +73,17 @@ def _window(
     skip, count = (max(0, behind), min(size, total - first)) if from_end else (first, size)
     if count <= 0:
         return []
-    way = "DESC" if from_end else "ASC"
-    sql = f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{condition} ORDER BY p.product_number {way} LIMIT ? OFFSET ?"
+    direction = "DESC" if from_end else "ASC"
+    sql = f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{condition} ORDER BY p.product_number {direction} LIMIT ? OFFSET ?"
     rows = fetch(cache, sql, *values, count, skip)
     return rows[::-1] if from_end else rows
 
 
 def _sql_conditions(args: Mapping[str, Json]) -> tuple[str, list[Any]]:
-    """Return the conditions as SQL and their values. Each has an index that begins with its column, or matches few
-    products."""
+    """Return the conditions as SQL and their values.
+
+    Each has an index that begins with its column, or matches few products.
+    """
     where, values = [], []
     for name in FACET_COLUMNS:
         if args.get(name):

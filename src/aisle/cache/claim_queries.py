@@ -1,4 +1,4 @@
-"""What this host knows about who works on an order, added to the rows of the service.
+"""Claims: local knowledge of the people who work on an order, added to the service's rows.
 
 `is_claimed` of the interface has no owner. If the service names none, the owner is the last person of this host who
 worked on the order. If it names one, the host can tell if that work is still open, provided it is done here.
@@ -121,7 +121,7 @@ SELECT o.order_number FROM orders o WHERE o.order_number IN (SELECT value FROM j
 
 
 def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
-    """Add what supervisors noted about each order, in place.
+    """Add the supervisors' notes to each order, in place.
 
     `urgent`, `urgent_by`; `given_to`, `given_name`, `given_by`, `given_on`; `released_on`: time at which its claim was
     released here; `redirected`: the stored other locations of its stops.
@@ -143,17 +143,16 @@ def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence
 
 
 def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
-    """Add `walker`, `walker_name` and `walker_terminal` to each order, in place; empty if nobody has it in an open
-    batch.
+    """Add `walker`, `walker_name` and `walker_terminal` to each order, in place: the person with it in an open batch.
 
-    If it is in several batches of this host, the last opened one counts. If the order is assigned to a person, only the
-    batches of that person count until it is opened; opening ends the assignment (see `opened` in
-    aisle.jobs.pick.orders).
+    They are empty if there is none. If it is in several batches of this host, the last opened one counts. If the order
+    is assigned to a person, only the batches of that person count until it is opened; opening ends the assignment (see
+    `opened` in aisle.jobs.pick.orders).
     """
     numbers = [str(row["order_number"]) for row in rows]
     found = fetch(outbox, _BATCH_PICKERS, to_text(numbers)) if rows else []
     assignees = (
-        {number: kept.text for (_, number), kept in notes_of_keys(outbox, numbers, ASSIGNED).items()} if found else {}
+        {number: note.text for (_, number), note in notes_of_keys(outbox, numbers, ASSIGNED).items()} if found else {}
     )
     pickers = {
         str(number): (str(user), str(terminal))
@@ -168,26 +167,28 @@ def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Seq
 def orders_ahead(outbox: apsw.Connection, user: str) -> list[str]:
     """Return the orders to pick first by this person: those assigned to them, then those with priority."""
     assigned = sorted(
-        (kept for kept in notes_of_topic(outbox, ASSIGNED).values() if kept.text == user), key=lambda kept: kept.at
+        (note for note in notes_of_topic(outbox, ASSIGNED).values() if note.text == user), key=lambda note: note.at
     )
-    priority = sorted(notes_of_topic(outbox, PRIORITY).values(), key=lambda kept: kept.at)
-    return list(dict.fromkeys(kept.key for kept in (*assigned, *priority)))
+    priority = sorted(notes_of_topic(outbox, PRIORITY).values(), key=lambda note: note.at)
+    return list(dict.fromkeys(note.key for note in (*assigned, *priority)))
 
 
 def orders_not_put_down(outbox: apsw.Connection, user: str, *, of_everybody: bool) -> list[str]:
     """Return the orders left with picked goods at no location, last one first: of this person, or of everybody here."""
-    kept = sorted(notes_of_topic(outbox, NOT_PUT_DOWN).values(), key=lambda each: each.at, reverse=True)
-    return [each.key for each in kept if of_everybody or each.text == user]
+    notes = sorted(notes_of_topic(outbox, NOT_PUT_DOWN).values(), key=lambda each: each.at, reverse=True)
+    return [each.key for each in notes if of_everybody or each.text == user]
 
 
 def assigned_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
     """Return the open orders assigned to `user` that they have not opened yet: `order_number`, `by`, `at`."""
     user = str(args["user"])
-    kept = [each for each in notes_of_topic(outbox, ASSIGNED).values() if each.text == user] if user else []
-    open_ = {str(row[0]) for row in fetch(cache, _OPEN_ORDERS, to_text([each.key for each in kept]))} if kept else set()
+    notes = [each for each in notes_of_topic(outbox, ASSIGNED).values() if each.text == user] if user else []
+    open_ = (
+        {str(row[0]) for row in fetch(cache, _OPEN_ORDERS, to_text([each.key for each in notes]))} if notes else set()
+    )
     rows: list[Row] = [
         {"order_number": each.key, "by": person_name(cache, each.user), "at": _iso_time_of_note(each)}
-        for each in sorted(kept, key=lambda each: each.at)
+        for each in sorted(notes, key=lambda each: each.at)
         if each.key in open_
     ]
     return rows, len(rows)

@@ -42,12 +42,12 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number >= ? AND h.or
 
 def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
     """Return the row of `clearing` (see the module)."""
-    who = load_person_rights(cache, str(args["user"]))
+    rights = load_person_rights(cache, str(args["user"]))
     row: Row = {
-        "heard": who.service_known,
-        "people": who.knows_people,
-        "listed": "assignments" in who.features,
-        "role": who.role,
+        "heard": rights.service_known,
+        "people": rights.knows_people,
+        "listed": "assignments" in rights.features,
+        "role": rights.role,
     }
     return [row], 1
 
@@ -61,12 +61,14 @@ def tag_rows(cache: apsw.Connection) -> QueryResult:
 def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
     """Return the rows of `tagged` (see the module). Only lines with goods at a location count."""
     held_lines = [(held_locations(parse_row(raw)), category) for raw, category in fetch(cache, _HELD_LINES)]
-    places = locations_with_tag(
-        cache, str(args["tag"]), {str(kept["location_code"]) for each, _ in held_lines for kept in each}
+    tagged_codes = locations_with_tag(
+        cache, str(args["tag"]), {str(goods["location_code"]) for each, _ in held_lines for goods in each}
     )
     found: dict[str, Row] = {}
     for each, category in held_lines:
-        held = sum((to_decimal(kept["quantity"]) for kept in each if kept["location_code"] in places), Decimal(0))
+        held = sum(
+            (to_decimal(goods["quantity"]) for goods in each if goods["location_code"] in tagged_codes), Decimal(0)
+        )
         if held > 0:
             empty: Row = {"category_code": str(category), "lines": 0, "quantity": Decimal(0)}
             row = found.setdefault(str(category), empty)

@@ -23,8 +23,7 @@ PAGE_ROWS = 1000
 _FORMULA_SIGNS = "=+\\-@＝＋－＠﹦﹢﹣﹫⁺⁻⁼₊₋₌−"
 """Signs that start a formula in a spreadsheet, with the wide, small and raised forms that a spreadsheet converts."""
 _CELL_START = re.compile(f"""((?:^|[;|])[\\s"'‘’“”]*)(?=[{_FORMULA_SIGNS}])""")
-"""Positions at which a spreadsheet may start a cell, after blanks and quotes; one that expects semicolons splits at
-each."""
+"""Positions at which a spreadsheet may start a cell, after blanks and quotes. Some split at semicolons or bars."""
 
 MESSAGE_BY_ERRNO: Mapping[int, str] = {
     errno.EEXIST: "logs.why_there",

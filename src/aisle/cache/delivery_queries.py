@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -26,7 +26,6 @@ from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.search_text import natural_key, normalise_text
-from aisle.tuples import NamedTuple
 
 DEFAULT_DELIVERIES_SIZE = 20
 """Rows of a window if the query names no size."""
@@ -128,8 +127,8 @@ def list_deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str,
     The earliest expected delivery comes first; of the received ones the youngest. `search` matches numbers, containers
     and suppliers.
     """
-    pending, wanted = overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt), str(args.get("state") or "")
-    listed = _LISTS_BY_STATE.get(wanted, _LISTS_BY_STATE["open" if wanted else ""])
+    pending, state = overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt), str(args.get("state") or "")
+    listed = _LISTS_BY_STATE.get(state, _LISTS_BY_STATE["open" if state else ""])
     words = normalise_text(str(args.get("search") or "")).split()
     touched = {head.number: of for head, of in _headers_with_sums(cache, list(pending), pending)}
     extra = sorted(_pending_keys(cache, listed, words, touched))
@@ -139,8 +138,8 @@ def list_deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str,
     values = [*([to_text(list(touched))] if touched else []), *words]
 
     def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-        way = "DESC" if from_end else "ASC"
-        by = ", ".join(f"{column} {way}" for column in listed.columns)
+        direction = "DESC" if from_end else "ASC"
+        by = ", ".join(f"{column} {direction}" for column in listed.columns)
         sql = f"SELECT {', '.join(listed.columns)} {source} WHERE {where} ORDER BY {by} LIMIT ? OFFSET ?"
         return fetch(cache, sql, *values, count, skip)
 
@@ -167,14 +166,16 @@ def _pending_keys(
     sql += " JOIN delivery d ON d.order_number = e.value"
     for expected, due, sort, number, text in fetch(cache, sql, to_text(list(pending_sums))) if pending_sums else ():
         came = int(pending_sums[number].state == STATUS_RECEIVED)
-        known = {"came": came, "expected": expected, "due": due, "sort": sort, "order_number": number}
+        columns = {"came": came, "expected": expected, "due": due, "sort": sort, "order_number": number}
         if listed.is_received in (None, came) and all(word in text for word in words):
-            yield tuple(known[column] for column in listed.columns)
+            yield tuple(columns[column] for column in listed.columns)
 
 
 def load_delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> QueryResult:
-    """Return one delivery with its `lines`; unannounced ones at the end (`line_number` 0 until the service numbers
-    them)."""
+    """Return one delivery with its `lines`, unannounced ones at the end.
+
+    An unannounced line has `line_number` 0 until the service numbers it.
+    """
     rows = fetch(cache, _DELIVERIES_BY_NUMBER, to_text([number]))
     if not rows:
         return [], 0
@@ -192,8 +193,8 @@ def deliveries_expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping
     lines = _load_lines(cache, heads, pending)
     rows: list[Row] = []
     for head in sorted(heads, key=lambda each: (each.expected or NO_DATE, natural_key(each.number))):
-        mine = [line for line in lines[head.number] if line["product_number"] == product]
-        missing = missing_quantity(mine)
+        own_lines = [line for line in lines[head.number] if line["product_number"] == product]
+        missing = missing_quantity(own_lines)
         if missing is None or missing > 0:
             rows.append({**_delivery_row(head, _sum_lines(lines[head.number], head)), "missing": missing})
     first, size = window_bounds(args, DEFAULT_DELIVERIES_SIZE)
@@ -245,9 +246,9 @@ def _headers_with_sums(
     cache: apsw.Connection, numbers: Sequence[str], pending: Mapping[str, Sequence[Operation]]
 ) -> list[tuple[DeliveryHeader, DeliverySums]]:
     """Return these deliveries in the given order with their sums; unknown numbers are left out."""
-    asked = to_text(list(numbers))
-    heads = [DeliveryHeader(*row) for row in (fetch(cache, _DELIVERIES_BY_NUMBER, asked) if numbers else ())]
-    sums = _load_sums(cache, asked) if heads else {}
+    number_list = to_text(list(numbers))
+    heads = [DeliveryHeader(*row) for row in (fetch(cache, _DELIVERIES_BY_NUMBER, number_list) if numbers else ())]
+    sums = _load_sums(cache, number_list) if heads else {}
     rest = [head for head in heads if head.number in pending or head.number not in sums]
     lines = _load_lines(cache, rest, pending) if rest else {}
     sums |= {head.number: _sum_lines(lines[head.number], head) for head in rest}
@@ -394,17 +395,17 @@ def _apply_entry(lines: list[Row], product: str, quantity: Decimal, entry: Mappi
 
     A negative quantity is taken back from the last line first.
     """
-    mine = [line for line in lines if line["product_number"] == product]
-    named = [line for line in mine if line["line_number"] == entry.get("line_number")]
-    mine = named or mine
-    if not mine:
-        mine = [unannounced_line(product)]
-        lines.append(mine[0])
-    for line in mine if quantity > 0 else reversed(mine):
+    own_lines = [line for line in lines if line["product_number"] == product]
+    named = [line for line in own_lines if line["line_number"] == entry.get("line_number")]
+    own_lines = named or own_lines
+    if not own_lines:
+        own_lines = [unannounced_line(product)]
+        lines.append(own_lines[0])
+    for line in own_lines if quantity > 0 else reversed(own_lines):
         part = min(quantity, _open_quantity(line, quantity)) if quantity > 0 else max(quantity, -line["received"])
         line["received"] += part
         quantity -= part
-    mine[-1]["received"] += quantity
+    own_lines[-1]["received"] += quantity
 
 
 def _open_quantity(line: Row, quantity: Decimal) -> Decimal:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 import apsw
 
@@ -27,7 +28,6 @@ from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.scan.meaning import DELIVERY, PRODUCT
 from aisle.search_text import natural_key
-from aisle.tuples import NamedTuple
 
 STATUS_RECEIVED = "received"
 """`status` of a fully received delivery of our own service; the only sign if the delivery has no lines."""
@@ -66,18 +66,18 @@ def update_received(connection: apsw.Connection, numbers: Iterable[str]) -> None
     names = list(numbers)
     for name, status, number_, *line in fetch(connection, _DELIVERY_LINES, encode_keys(names)) if names else ():
         statuses[name] = status == STATUS_RECEIVED
-        mine = lines.setdefault(name, [])
+        own_lines = lines.setdefault(name, [])
         if number_ is not None:
-            mine.append(DeliveryLine(number_, *line))
-    unstated = [name for name, mine in lines.items() if any(line.received is None for line in mine)]
+            own_lines.append(DeliveryLine(number_, *line))
+    unstated = [name for name, own_lines in lines.items() if any(line.received is None for line in own_lines)]
     receipts = {
         str(name): json.loads(text)
         for name, text in (fetch(connection, _RECEIPT_LINES, encode_keys(unstated)) if unstated else ())
         if text
     }
     came = [
-        (_is_fully_received(mine, receipts.get(name)) if mine else is_received, name)
-        for (name, mine), is_received in zip(lines.items(), statuses.values(), strict=True)
+        (_is_fully_received(own_lines, receipts.get(name)) if own_lines else is_received, name)
+        for (name, own_lines), is_received in zip(lines.items(), statuses.values(), strict=True)
     ]
     connection.executemany("UPDATE delivery SET came = ?1 WHERE order_number = ?2 AND came <> ?1", came)
 
@@ -147,12 +147,12 @@ def _split_over_lines(
     Lines that state their received quantity are deducted first and not changed.
     """
     unstated = [at for at in candidates if lines[at].received is None]
-    left = quantity - sum((received[at] or ZERO for at in candidates if at not in unstated), ZERO)
+    remaining = quantity - sum((received[at] or ZERO for at in candidates if at not in unstated), ZERO)
     for at in unstated:
-        before, of = received[at] or ZERO, lines[at].quantity
-        fitting = left if at == unstated[-1] or of is None else _to_decimal(of) - before
-        part = max(ZERO, min(left, fitting))
-        received[at], left = before + part, left - part
+        before, announced = received[at] or ZERO, lines[at].quantity
+        fitting = remaining if at == unstated[-1] or announced is None else _to_decimal(announced) - before
+        part = max(ZERO, min(remaining, fitting))
+        received[at], remaining = before + part, remaining - part
 
 
 def is_line_received(received: Amount | Decimal, announced: Amount | Decimal | None) -> bool:
@@ -289,14 +289,14 @@ def write_deliveries(connection: apsw.Connection, rows: Sequence[DeliveryRow], r
     `read_began`: time at which the read began (seconds since 1970). Rows of a later read are never overwritten by an
     earlier one.
     """
-    wanted = encode_keys(row.order_number for row in rows)
-    known = {
+    keys = encode_keys(row.order_number for row in rows)
+    stored = {
         str(name): rest
         for name, *rest in fetch(
             connection,
             "SELECT d.order_number, d.began, d.raw, d.codes FROM json_each(?) e"
             " JOIN delivery d ON d.order_number = e.value",
-            wanted,
+            keys,
         )
     }
     before: dict[str, list[str]] = {}
@@ -304,12 +304,12 @@ def write_deliveries(connection: apsw.Connection, rows: Sequence[DeliveryRow], r
         connection,
         "SELECT l.order_number, l.raw FROM json_each(?) e JOIN delivery_line l ON l.order_number = e.value"
         " ORDER BY l.order_number, l.line_number",
-        wanted,
+        keys,
     ):
         before.setdefault(str(name), []).append(str(text))
     changed = []
     for row in {row.order_number: row for row in rows}.values():
-        old = known.get(row.order_number)
+        old = stored.get(row.order_number)
         if old is not None and read_began < old[0]:
             continue
         lines = sorted(row.lines, key=lambda line: line.line_number)
@@ -376,14 +376,14 @@ def recompute_due_times(connection: apsw.Connection) -> int:
 
 def write_receipts(connection: apsw.Connection, rows: Sequence[ReceiptRow]) -> tuple[str, ...]:
     """Write receipts inside a transaction. Return the numbers of the deliveries whose receipt changed."""
-    known = dict(
+    stored = dict(
         fetch(
             connection,
             "SELECT r.order_number, r.raw FROM json_each(?) e JOIN receipt r ON r.order_number = e.value",
             encode_keys(row.order_number for row in rows),
         )
     )
-    fresh = [row for row in rows if known.get(row.order_number) != row.raw]
+    fresh = [row for row in rows if stored.get(row.order_number) != row.raw]
     connection.executemany(
         "INSERT INTO receipt (order_number, kind, import_id, raw, text) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (order_number) DO UPDATE SET kind = excluded.kind, import_id = excluded.import_id,"
@@ -422,15 +422,15 @@ def find_unseen_deliveries(connection: apsw.Connection, generation: int) -> tupl
 
 def delete_unseen_receipts(connection: apsw.Connection, seen: Iterable[str]) -> tuple[str, ...]:
     """Delete and return the receipts that a complete pass has not seen and whose delivery is not cached either."""
-    gone = fetch(
+    deleted = fetch(
         connection,
         "SELECT r.order_number FROM receipt r"
         " WHERE NOT EXISTS (SELECT 1 FROM delivery d WHERE d.order_number = r.order_number)"
         " AND r.order_number NOT IN (SELECT value FROM json_each(?))",
         encode_keys(seen),
     )
-    connection.executemany("DELETE FROM receipt WHERE order_number = ?", gone)
-    return tuple(str(name) for (name,) in gone)
+    connection.executemany("DELETE FROM receipt WHERE order_number = ?", deleted)
+    return tuple(str(name) for (name,) in deleted)
 
 
 def delete_orphan_codes(connection: apsw.Connection) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import NamedTuple
 
 import apsw
 
@@ -27,7 +28,6 @@ from aisle.jobs.job import Json
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
-from aisle.tuples import NamedTuple
 
 REREAD_S = 120
 """Seconds within which changed stock and changed orders are both read again."""
@@ -174,11 +174,11 @@ def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[Row]:
 
 
 def _recounts_of_service(cache: apsw.Connection) -> Iterator[Row]:
-    for id_, product, place, raw in fetch(cache, "SELECT id, product_number, location_code, raw FROM recount"):
+    for id_, product, location, raw in fetch(cache, "SELECT id, product_number, location_code, raw FROM recount"):
         entry = parse_row(raw)
-        who, at = str(entry.get("ordered_by") or ""), str(entry.get("ordered_on") or "")
+        user, at = str(entry.get("ordered_by") or ""), str(entry.get("ordered_on") or "")
         label = str(entry.get("product_description") or "")
-        yield _recount_row(cache, AT_SERVICE, str(id_), str(product), str(place), at, who, label)
+        yield _recount_row(cache, AT_SERVICE, str(id_), str(product), str(location), at, user, label)
 
 
 def _pending_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[list[Row], set[str]]:
@@ -192,19 +192,19 @@ def _pending_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[
                 continue
             logged = fetch_one(cache, "SELECT raw FROM log WHERE key = ?", str(recount.get("log_id") or ""))
             entry = parse_row(logged[0]) if logged else recount
-            product, place = str(entry.get("product_number") or ""), str(entry.get("location_code") or "")
+            product, location = str(entry.get("product_number") or ""), str(entry.get("location_code") or "")
             if product:
                 pending.append(
-                    _recount_row(cache, ON_ITS_WAY, f"{product}/{place}", product, place, str(at), str(user))
+                    _recount_row(cache, ON_ITS_WAY, f"{product}/{location}", product, location, str(at), str(user))
                 )
     return pending, withdrawn
 
 
 def _local_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> Iterator[Row]:
     for note in notes_of_topic(outbox, "recount").values():
-        product, _, place = note.key.partition("/")
+        product, _, location = note.key.partition("/")
         at = datetime.fromtimestamp(note.at, UTC).isoformat()
-        yield _recount_row(cache, LOCAL_ONLY, note.key, product, place, at, note.user)
+        yield _recount_row(cache, LOCAL_ONLY, note.key, product, location, at, note.user)
 
 
 def _recount_row(
@@ -443,8 +443,8 @@ def _below_zero_rows(cache: apsw.Connection, first: int, size: int, total: int) 
         return fetch(cache, _NEGATIVE_STOCK.format(way="DESC" if from_end else "ASC"), count, skip)
 
     return [
-        _negative_stock_row("below", str(product), str(name or product), str(place), to_decimal(quantity))
-        for product, name, place, quantity in read_window(read, total, first, size)
+        _negative_stock_row("below", str(product), str(name or product), str(location), to_decimal(quantity))
+        for product, name, location, quantity in read_window(read, total, first, size)
     ]
 
 
@@ -456,14 +456,14 @@ def _inconsistent_rows(cache: apsw.Connection, first: int, size: int) -> list[Ro
 
 def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str | None) -> Row:
     entry = parse_row(raw)
-    kind, quantity, of = find_inconsistency(entry) or ("more", Decimal(0), Decimal(0))
+    kind, quantity, limit = find_inconsistency(entry) or ("more", Decimal(0), Decimal(0))
     label = str(entry.get("description") or name or product)
     order_fields = {
         "order_number": str(order),
         "line_number": int(line),
         "picked": to_decimal(entry.get("picked_quantity")),
     }
-    return {**_negative_stock_row(kind, str(product), label, "", quantity), **order_fields, "of": of}
+    return {**_negative_stock_row(kind, str(product), label, "", quantity), **order_fields, "of": limit}
 
 
 def _over_picked_row(found: OverPickedProduct) -> Row:

@@ -8,19 +8,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from json import JSONEncoder
 from json import encoder as library
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import index_keys, split_codes
 from aisle.jobs.quantities import to_decimal as amount
 from aisle.search_text import index_text
 from aisle.text import ELLIPSIS
-from aisle.tuples import NamedTuple
 
 
 def json_encoder(default: Callable[[object], object]) -> Callable[[object], str]:
     """Return a function that writes a value as compact JSON text; `default` converts values that JSON does not know.
 
-    The standard library builds the inner encoder anew for each value, which takes a third of a row's time. Here it is
+    The standard library builds a new inner encoder for each value, which takes a third of a row's time. Here it is
     built once, and without a check for cycles: rows come from JSON and have none.
     """
     make = getattr(library, "c_make_encoder", None)
@@ -161,8 +160,10 @@ def _is_key(value: object) -> bool:
 
 
 def number_field(raw: RawRow, name: str) -> int | float | None:
-    """Return a number field as SQLite stores it; None if missing. Numbers in text are accepted. Raise InvalidRow
-    otherwise."""
+    """Return a number field as SQLite stores it; None if missing. Numbers in text are accepted.
+
+    Raise InvalidRow for any other value.
+    """
     value = raw.get(name)
     if value is None or value == "":
         return None
@@ -178,8 +179,10 @@ def number_field(raw: RawRow, name: str) -> int | float | None:
 
 
 def required_number(raw: RawRow, name: str) -> int | float:
-    """Return a number that the interface guarantees. Raise InvalidRow if it is missing: a missing number is not
-    zero."""
+    """Return a number that the interface guarantees.
+
+    Raise InvalidRow if it is missing: a missing number is not zero.
+    """
     found = number_field(raw, name)
     if found is None:
         raise InvalidRow(f"{name} is missing", name)
@@ -338,11 +341,11 @@ def _parse_factor(raw: RawRow, name: str) -> str:
 
 def all_codes(codes: Mapping[str, str], *further: str) -> dict[str, str]:
     """Return the codes of a product: those of the catalogue, then its number and the codes of the stock list."""
-    known = dict(codes)
+    merged = dict(codes)
     for code in further:
-        for form in index_keys_of(code) if code and code not in known else ():
-            known.setdefault(form, "1")
-    return known
+        for form in index_keys_of(code) if code and code not in merged else ():
+            merged.setdefault(form, "1")
+    return merged
 
 
 def encode_codes(codes: Mapping[str, str]) -> str:
@@ -361,8 +364,8 @@ def parse_stock(service_row: object, store: str) -> StockRow:
     product_number = key_field(raw, "product_number")
     if text_field(raw, "store_number") not in ("", store):
         raise InvalidRow(f"it belongs to store {text_field(raw, 'store_number')}", "store_number")
-    places = raw.get("store_locations")
-    if places is not None and not isinstance(places, list):
+    locations = raw.get("store_locations")
+    if locations is not None and not isinstance(locations, list):
         raise InvalidRow("store_locations is no list", "store_locations")
     return StockRow(
         product_number,
@@ -370,7 +373,7 @@ def parse_stock(service_row: object, store: str) -> StockRow:
         required_number(raw, "most_likely_quantity"),
         text_field(raw, "barcode"),
         dump_row(raw),
-        None if places is None else parse_location_stock(places),
+        None if locations is None else parse_location_stock(locations),
     )
 
 
@@ -382,7 +385,7 @@ def parse_location_stock(locations: Iterable[object]) -> tuple[LocationStock, ..
 
     Entries of the same location (several carriers) are added up. interface: Stock location entry.
     """
-    entries = [require_object(place) for place in locations]
+    entries = [require_object(location) for location in locations]
     codes = [text_field(entry, "store_location_code") for entry in entries]
     if len(set(codes)) == len(codes):
         return tuple(_sum_location(code, (entry,)) for code, entry in zip(codes, entries, strict=True))
@@ -436,9 +439,9 @@ def _to_float(value: Any) -> float:
 
 def keep_known_locations(row: StockRow, known_row: str) -> StockRow:
     """Return a stock entry that has no locations with those of the earlier row."""
-    places = json.loads(known_row).get("store_locations") or []
-    raw = {**json.loads(row.raw), "store_locations": places}
-    return row._replace(raw=dump_row(raw), locations=parse_location_stock(places))
+    locations = json.loads(known_row).get("store_locations") or []
+    raw = {**json.loads(row.raw), "store_locations": locations}
+    return row._replace(raw=dump_row(raw), locations=parse_location_stock(locations))
 
 
 def parse_location(service_row: object) -> LocationRow:

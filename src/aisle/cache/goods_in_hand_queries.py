@@ -65,12 +65,12 @@ def _line_in_hand(line: Row, number: str) -> Decimal:
     """Return the quantity of a line that is picked and neither moved nor at a location."""
     locations = line.get("store_locations")
     entries = [each for each in locations if isinstance(each, dict)] if isinstance(locations, list) else []
-    mine = [each for each in entries if each.get("customer_order_number") == number and each.get("location_code")]
+    held_here = [each for each in entries if each.get("customer_order_number") == number and each.get("location_code")]
     if any(
-        each.get("quantity") is None for each in mine
+        each.get("quantity") is None for each in held_here
     ):  # a location without a quantity holds all that is not in hand
         return Decimal(0)
-    put_down = sum((to_decimal(each.get("quantity")) for each in mine), Decimal(0))
+    put_down = sum((to_decimal(each.get("quantity")) for each in held_here), Decimal(0))
     return max(
         Decimal(0), to_decimal(line.get("picked_quantity")) - max(to_decimal(line.get("moved_quantity")), put_down)
     )
@@ -147,7 +147,7 @@ SELECT body, merge_key = '' FROM operation
 WHERE operation = 'update-customer-order' AND body ->> '$.orders.order_number' = ? AND app_user = ?
 AND superseded_by = '' AND (merge_key = '' OR state <> 'rejected')
 """
-"""Updates with an empty merge key are excess that found no room on a line (aisle.outbox.rebase_excess)."""
+"""Updates with an empty merge key are excess that no line could take (aisle.outbox.rebase_excess)."""
 
 
 _MOVEMENTS_OF_USER = """
@@ -215,17 +215,17 @@ def _picked_by_user(outbox: apsw.Connection, order: str, user: str, since: float
 
     All operations count that the service accepted or may still accept.
     """
-    own: dict[int, Decimal] = {}
+    picked: dict[int, Decimal] = {}
     for body, remains in fetch(outbox, _UPDATES_OF_USER, order, user):
         for line in filter(has_base, from_text(Any, body)["orders"].get("order_lines") or ()):
-            _add_to_line(own, line["line_number"], -picked_change(line) if remains else picked_change(line))
+            _add_to_line(picked, line["line_number"], -picked_change(line) if remains else picked_change(line))
     for (body,) in fetch(outbox, _MOVEMENTS_OF_USER, since, user):
         for item in from_text(Any, body) if order in body else ():
             for side, sign in (("from_location", -1), ("to_location", 1)):
                 end = item.get(side) or {}
                 if end.get("customer_order_number") == order and not end.get("location_code"):
-                    _add_to_line(own, end.get("customer_order_line_number"), sign * to_decimal(item.get("quantity")))
-    return own
+                    _add_to_line(picked, end.get("customer_order_line_number"), sign * to_decimal(item.get("quantity")))
+    return picked
 
 
 def _add_to_line(own: dict[int, Decimal], line: Any, quantity: Decimal) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -41,7 +41,6 @@ from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.outbox.rebase_excess import is_excess
 from aisle.scan.meaning import Candidate
 from aisle.search_text import normalise_text
-from aisle.tuples import NamedTuple
 
 DEFAULT_LOCATIONS_SIZE = 20
 """Rows of a window if the query names no size."""
@@ -128,12 +127,11 @@ def _matches(step: LocationStep, words: Sequence[str], aisle: str | None) -> boo
 def load_location(
     cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Mapping[str, Json]
 ) -> QueryResult:
-    """Return one location with everything at it and its neighbours in walking order (`before`, `after`; empty at an
-    end).
+    """Return one location with everything at it.
 
-    `unsaid`: no stock is cached at all. `unnamed`: no stock entry names a location. `total` and `quantity` cover
-    everything at the location. `products` are sorted by name, at most `size` of them, or only `product_number` if
-    given.
+    `before`, `after`: its neighbours in walking order, empty at an end. `unsaid`: no stock is cached at all. `unnamed`:
+    no stock entry names a location. `total` and `quantity` cover everything at the location. `products` are sorted by
+    name, at most `size` of them, or only `product_number` if given.
     """
     code = str(args["location_code"])
     at = walk_order.position_by_code.get(code)
@@ -220,8 +218,7 @@ class _StockHere:
                     self._overlaid[code].append((str(product[1]), number, row))
 
     def sums(self, code: str) -> Row:
-        """Return the number of products (`products`) and the total `quantity` at a location; None if a quantity is
-        unknown."""
+        """Return the number of `products` and the total `quantity` at a location; None if a quantity is unknown."""
         sql = "SELECT products, quantity, unsaid FROM place_tally WHERE location_code = ?"
         products, quantity, unsaid = fetch_one(self._cache, sql, code) or (0, 0.0, 0)
         replaced = [quantity for lies, quantity in self._cached[code].values() if lies]
@@ -234,9 +231,9 @@ class _StockHere:
 
     def rows(self, code: str, size: int) -> list[Row]:
         """Return the products at a location by name, at most `size` of them unless it is negative."""
-        known = fetch(self._cache, _STOCK_AT_LOCATION, code, to_text(list(self._cached[code])), size) if size else []
+        cached = fetch(self._cache, _STOCK_AT_LOCATION, code, to_text(list(self._cached[code])), size) if size else []
         found: list[NamedRow] = []
-        for *product, price, entries in known:
+        for *product, price, entries in cached:
             stock = stock_at(parse_row(f'{{"store_locations":{entries}}}'), code)
             found.append((str(product[1]), str(product[0]), _stock_row(product, _parse_value(price), stock)))
         if self._overlaid[code]:
@@ -306,8 +303,8 @@ def held_goods(cache: apsw.Connection, code: str, numbers: Sequence[str], limit:
     Without `limit` all of them are returned, by order and line; else the first `limit` in any order.
     """
     held: dict[str, list[Row]] = {}
-    asked = (to_text(list(numbers)), code)
-    found = fetch(cache, _SOME_HELD, *asked, limit) if limit else fetch(cache, _ALL_HELD, *asked)
+    query_args = (to_text(list(numbers)), code)
+    found = fetch(cache, _SOME_HELD, *query_args, limit) if limit else fetch(cache, _ALL_HELD, *query_args)
     for product, order, line, quantity in found:
         row: Row = {"order_number": order, "line_number": line, "quantity": to_decimal(quantity)}
         held.setdefault(product, []).append(row)
@@ -375,10 +372,12 @@ class _LocationUse:
             closed_orders,
             code,
         )
-        known = [str(number) for (number,) in fetch(cache, _PRODUCTS_AT_LOCATION, code)]
-        self.numbers = list(dict.fromkeys([*stock_overlay.products_touched_at(code), *known]))
-        """Products at the location. Products of pending operations come first: a location in use for orders gets these
-        mostly."""
+        cached_numbers = [str(number) for (number,) in fetch(cache, _PRODUCTS_AT_LOCATION, code)]
+        self.numbers = list(dict.fromkeys([*stock_overlay.products_touched_at(code), *cached_numbers]))
+        """Products at the location, those of pending operations first.
+
+        A location in use for orders mostly gets goods by pending operations.
+        """
 
     def is_used(self) -> bool:
         """Return True if goods of an order are here."""
@@ -386,10 +385,10 @@ class _LocationUse:
         return any(self._is_held(self.numbers[first : first + PRODUCT_BATCH]) for first in firsts)
 
     def _is_held(self, numbers: Sequence[str]) -> bool:
-        few = held_goods(self._cache, self._code, numbers, FIRST_LINES)
-        if self._holds(numbers, few):
+        first_lines = held_goods(self._cache, self._code, numbers, FIRST_LINES)
+        if self._holds(numbers, first_lines):
             return True
-        is_all = sum(map(len, few.values())) < FIRST_LINES
+        is_all = sum(map(len, first_lines.values())) < FIRST_LINES
         return not is_all and self._holds(numbers, held_goods(self._cache, self._code, numbers))
 
     def _holds(self, numbers: Sequence[str], held: Mapping[str, list[Row]]) -> bool:
@@ -453,11 +452,11 @@ def locations_of_products(cache: apsw.Connection, pending: PendingByProduct, arg
     numbers = to_text([str(each) for each in args["product_numbers"]])
     for number, raw, began in fetch(cache, _STOCK_OF_PRODUCTS, numbers):
         stock = apply_to_stock(parse_row(raw), number, pending.get(number, ()), began)
-        found += [{"product_number": number, **place} for place in stock_locations(stock)]
-    orders = load_walk_orders(cache, {str(place["location_code"]) for place in found})
+        found += [{"product_number": number, **location} for location in stock_locations(stock)]
+    orders = load_walk_orders(cache, {str(location["location_code"]) for location in found})
     rows = [
-        {name: place[name] for name in ("product_number", "location_code", "location_order", "quantity")}
-        for place in sort_by_walk_order(found, orders)
+        {name: location[name] for name in ("product_number", "location_code", "location_order", "quantity")}
+        for location in sort_by_walk_order(found, orders)
     ]
     rows.sort(key=lambda row: row["quantity"] is not None and to_decimal(row["quantity"]) <= 0)
     rows += _preferred_locations(cache, numbers, {(row["product_number"], row["location_code"]) for row in rows})
@@ -482,8 +481,8 @@ def refused_operations(outbox: apsw.Connection, args: Mapping[str, Json]) -> Que
     Columns: `op_id`, `user`, `why`, `label`, `body`; for excess that no order line could take also `left` (see
     aisle.outbox.rebase_excess).
     """
-    asked = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
-    found = [operation_from_row(row) for row in fetch(outbox, _REFUSED_OPERATIONS, *asked)]
+    query_args = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
+    found = [operation_from_row(row) for row in fetch(outbox, _REFUSED_OPERATIONS, *query_args)]
     rows: list[Row] = [
         {
             "op_id": each.op_id,

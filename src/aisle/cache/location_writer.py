@@ -1,5 +1,7 @@
-"""Writing of locations and their tags. Tags have a table of their own, because they are queried live and few locations
-have any."""
+"""Writing of locations and their tags.
+
+Tags have a table of their own, because they are queried live and few locations have any.
+"""
 
 from __future__ import annotations
 
@@ -48,14 +50,14 @@ def tagged_locations(connection: apsw.Connection, tags: Iterable[str]) -> set[st
 
 def write_locations(connection: apsw.Connection, rows: Sequence[LocationRow]) -> tuple[str, ...]:
     """Write locations inside a transaction. Return the codes of those that are new or changed."""
-    known = dict(
+    stored = dict(
         fetch(
             connection,
             "SELECT l.location_code, l.raw FROM json_each(?) e JOIN location l ON l.location_code = e.value",
             encode_keys(row.location_code for row in rows),
         )
     )
-    fresh = [row for row in rows if known.get(row.location_code) != row.raw]
+    fresh = [row for row in rows if stored.get(row.location_code) != row.raw]
     connection.executemany(
         "INSERT OR REPLACE INTO location (location_code, location_order, raw) VALUES (?, ?, ?)", fresh
     )
@@ -67,13 +69,20 @@ def write_locations(connection: apsw.Connection, rows: Sequence[LocationRow]) ->
 
 def delete_unseen_locations(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
     """Delete and return the locations that a pass of the list has not seen."""
-    gone = fetch(
+    deleted = fetch(
         connection,
         "SELECT l.location_code FROM location l WHERE NOT EXISTS (SELECT 1 FROM seen s"
         " WHERE s.topic = 'location' AND s.generation = ? AND s.key = l.location_code)",
         generation,
     )
-    delete_codes(connection, [(code, LOCATION, place) for (place,) in gone for code in index_keys(place)])
-    connection.executemany("DELETE FROM location WHERE location_code = ?", gone)
-    update_tags(connection, (place for (place,) in gone))
-    return tuple(str(place) for (place,) in gone)
+    delete_codes(
+        connection,
+        [
+            (code, LOCATION, code_of_location)
+            for (code_of_location,) in deleted
+            for code in index_keys(code_of_location)
+        ],
+    )
+    connection.executemany("DELETE FROM location WHERE location_code = ?", deleted)
+    update_tags(connection, (code_of_location for (code_of_location,) in deleted))
+    return tuple(str(code_of_location) for (code_of_location,) in deleted)

@@ -39,8 +39,10 @@ SELECT * FROM operation INDEXED BY operation_logs
 WHERE operation = 'create-store-product-logs' AND created_at >= ?1 AND store = ?2
   AND (?3 = '' OR app_user = ?3 OR instr(body, ?4)) ORDER BY n
 """
-"""Entries of one person or of all. The body is searched too, because an entry may name another user than its
-operation."""
+"""Entries of one person or of all.
+
+The body is searched too, because an entry may name another user than its operation.
+"""
 
 _LOG_ENTRIES = f"""
 SELECT key, at, raw FROM log INDEXED BY log_told
@@ -154,8 +156,7 @@ def is_undo(row: Row) -> bool:
 
 
 def _is_listed(row: Row) -> bool:
-    """Return True if an entry of the service's log is a count, a loss or a correction; no movement, receipt or
-    shortage."""
+    """Return True if a log entry is a count, a loss or a correction; no movement, receipt or shortage."""
     if row["source"] in ("short", "rejected"):
         return False
     reason, counted = row["reason_code"] is not None, row["counted_quantity"] is not None
@@ -346,8 +347,8 @@ BEFORE_ALL, AFTER_ALL = "\0", "\U0010ffff"
 def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult | WindowRows:
     """Return a window on the log, youngest first, or the one entry with this `key`.
 
-    Filters: `since` and `until` (days, ISO 8601; `until` is excluded), `product_number`, `app_user_name`,
-    `reason_code`, `review_status`, `reference` (a part of it), `source` (column `work`), `from_id`, `to_id`,
+    Filters: `since` and `until` (days, ISO 8601; `until` is excluded), `from_id`, `to_id`, `product_number`,
+    `app_user_name`, `reason_code`, `review_status`, `reference` (a part of it). Also `source` (column `work`),
     `location_code` (a code or its beginning), and words to `search`; a word that can only be a location code filters by
     these locations.
 
@@ -384,8 +385,8 @@ def _condition_values(
     code = str(args.get("location_code") or "")
     meant_locations = [] if code else _locations_meant(cache, search)
     words = [] if meant_locations else normalise_text(search).split()[:MAX_WORDS]
-    places = meant_locations or (_locations_by_code(cache, code) or [code] if code else [])
-    asked: dict[str, Any] = {
+    locations = meant_locations or (_locations_by_code(cache, code) or [code] if code else [])
+    values: dict[str, Any] = {
         "since": to_utc_text(str(args.get("since") or "")),
         "until": "" if past else to_utc_text(str(args.get("until") or "")),
         "past": past["key"] if past else "",
@@ -394,13 +395,13 @@ def _condition_values(
         "reason": str(args.get("reason_code") or ""),
         "review": str(args.get("review_status") or ""),
         "reference": str(args.get("reference") or "").lower(),
-        "places": to_text(_code_spellings(places)) if places else "",
+        "places": to_text(_code_spellings(locations)) if locations else "",
         "source": str(args.get("source") or ""),
         "low": _parse_bound(args.get("from_id")),
         "high": _parse_bound(args.get("to_id")),
         **{f"w{at}": word for at, word in enumerate(words)},
     }
-    return {name: value for name, value in asked.items() if value not in ("", None)}
+    return {name: value for name, value in values.items() if value not in ("", None)}
 
 
 def _count_between(cache: apsw.Connection, since: str, until: str) -> int:
@@ -424,14 +425,16 @@ def _reaches_before_log(cache: apsw.Connection, since: str) -> bool:
 def _locations_by_code(cache: apsw.Connection, text: str) -> list[str]:
     """Return the location with exactly this code, in any case, else all whose codes begin with it."""
     code = text.strip().casefold()
-    whole = fetch(cache, _LOCATIONS_BY_CODE, code, code + BEFORE_ALL, LOCATION)
-    found = whole or (fetch(cache, _LOCATIONS_BY_CODE, code, code + AFTER_ALL, LOCATION) if code else [])
+    exact = fetch(cache, _LOCATIONS_BY_CODE, code, code + BEFORE_ALL, LOCATION)
+    found = exact or (fetch(cache, _LOCATIONS_BY_CODE, code, code + AFTER_ALL, LOCATION) if code else [])
     return [str(key) for (key,) in found]
 
 
 def _locations_meant(cache: apsw.Connection, text: str) -> list[str]:
-    """Return the locations that a search text means. The beginning of a code counts only if it is no plain word or
-    number."""
+    """Return the locations that a search text means.
+
+    The beginning of a code counts only if it is no plain word or number.
+    """
     code = text.strip().casefold()
     found = _locations_by_code(cache, code)
     return found if [code] == [each.casefold() for each in found] or not (code.isalpha() or code.isdigit()) else []
@@ -439,7 +442,7 @@ def _locations_meant(cache: apsw.Connection, text: str) -> list[str]:
 
 def _code_spellings(locations: list[str]) -> list[str]:
     """Return the codes in the spellings an entry may have; SQL's `lower` knows only ASCII letters."""
-    return sorted({spelt for place in locations for spelt in (place, place.casefold(), place.upper())})
+    return sorted({spelt for location in locations for spelt in (location, location.casefold(), location.upper())})
 
 
 def _add_user_names(cache: apsw.Connection, rows: list[Row]) -> list[Row]:
@@ -480,13 +483,13 @@ def losses_by_week(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryRes
     Columns: `reason_code`, `description`, `weeks` (oldest first), `total`. Undone losses do not count; weeks begin on
     Monday. Whole days come from stored sums; days on which a local week begins from sums of quarter hours.
     """
-    begins = [to_utc_text(each.isoformat()) for each in week_starts(str(args["now"]))]
-    split_days = {begin[:_DAY_LENGTH] for begin in begins if begin[_DAY_LENGTH:_MINUTE_LENGTH] != "T00:00"}
-    sums = [row for row in fetch(cache, _LOSSES_BY_DAY, begins[0][:_DAY_LENGTH]) if row[0] not in split_days]
+    starts = [to_utc_text(each.isoformat()) for each in week_starts(str(args["now"]))]
+    split_days = {begin[:_DAY_LENGTH] for begin in starts if begin[_DAY_LENGTH:_MINUTE_LENGTH] != "T00:00"}
+    sums = [row for row in fetch(cache, _LOSSES_BY_DAY, starts[0][:_DAY_LENGTH]) if row[0] not in split_days]
     sums += fetch(cache, _LOSSES_BY_QUARTER, to_text(sorted(split_days)))
     found: dict[str, Row] = {}
     for at, code, words, quantity in sums:
-        week = sum(at >= begin[: len(at)] for begin in begins) - 1
+        week = sum(at >= begin[: len(at)] for begin in starts) - 1
         if week >= 0:
             empty = {"reason_code": str(code), "description": str(words or ""), "weeks": [Decimal(0)] * LOSS_WEEKS}
             reason = found.setdefault(code, {**empty, "total": Decimal(0)})

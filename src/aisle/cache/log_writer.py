@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -23,7 +23,6 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.search_text import index_text
-from aisle.tuples import NamedTuple
 from aisle.undo_reference import UNDO_PREFIX
 
 STATUS_REVIEWED = "2"
@@ -82,8 +81,7 @@ def entry_price(entry: Mapping[str, Any]) -> Any:
 
 
 def entry_identity(product: str, location: str, user: str, number_or_moment: str) -> str:
-    """Return the identity of an entry, by its number or its time, as an undo of it refers to it; empty without
-    either."""
+    """Return the identity of an entry by its number or its time, as an undo refers to it; empty without either."""
     moment = to_utc_text(number_or_moment) if "T" in number_or_moment else ""
     return (
         "\n".join((moment, product, location.casefold(), user) if moment else (number_or_moment, product))
@@ -97,8 +95,8 @@ def undone_identity(entry: Mapping[str, Any], user: str) -> str:
     reference = str(entry.get("reference") or "")
     if not reference.startswith(UNDO_PREFIX):
         return ""
-    product, place = (str(entry.get(name) or "") for name in ("product_number", "location_code"))
-    return entry_identity(product, place, user, reference[len(UNDO_PREFIX) :])
+    product, location = (str(entry.get(name) or "") for name in ("product_number", "location_code"))
+    return entry_identity(product, location, user, reference[len(UNDO_PREFIX) :])
 
 
 def write_differences(connection: apsw.Connection, rows: Iterable[LogEntry]) -> None:
@@ -108,12 +106,16 @@ def write_differences(connection: apsw.Connection, rows: Iterable[LogEntry]) -> 
         for row in rows
         if any(word in row.raw for word in (COUNT_MARK, UNDO_MARK, REASON_MARK))
     ]
-    undos = [(row.key, back) for row, entry in relevant if (back := undone_identity(entry, row.app_user_name))]
+    undos = [
+        (row.key, undone_entry)
+        for row, entry in relevant
+        if (undone_entry := undone_identity(entry, row.app_user_name))
+    ]
     found, losses = list(_parse_differences(relevant)), list(_parse_losses(relevant))
     reason_texts = {
-        code: said
+        code: reason_text
         for _, entry in relevant
-        if (said := _reason_text(entry)) and (code := _reason_code(entry)) is not None
+        if (reason_text := _reason_text(entry)) and (code := _reason_code(entry)) is not None
     }
     many = connection.executemany
     many("INSERT OR REPLACE INTO back (key, name) VALUES (?, ?)", undos)
@@ -126,7 +128,9 @@ def write_differences(connection: apsw.Connection, rows: Iterable[LogEntry]) -> 
     many("INSERT OR REPLACE INTO loss_reason (reason, words) VALUES (?, ?)", reason_texts.items())
     for table, fresh in zip(_UNDOABLE_TABLES, (found, losses), strict=True):
         if undos:
-            connection.execute(_MARK_UNDONE.format(table=table), (encode_keys(back for _, back in undos),))
+            connection.execute(
+                _MARK_UNDONE.format(table=table), (encode_keys(undone_entry for _, undone_entry in undos),)
+            )
         if fresh:
             connection.execute(_MARK_UNDONE_BEFORE.format(table=table), (encode_keys(row[0] for row in fresh),))
     update_values(connection, {row[4] for row in found})
@@ -134,9 +138,11 @@ def write_differences(connection: apsw.Connection, rows: Iterable[LogEntry]) -> 
 
 def _identities(row: LogEntry, entry: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return the key of an entry and its identities by number and by time."""
-    place, user = str(entry.get("location_code") or ""), row.app_user_name
+    location, user = str(entry.get("location_code") or ""), row.app_user_name
     id_ = "" if row.key.startswith("#") else row.key
-    by_number, by_moment = (entry_identity(row.product_number, place, user, reference) for reference in (id_, row.at))
+    by_number, by_moment = (
+        entry_identity(row.product_number, location, user, reference) for reference in (id_, row.at)
+    )
     return row.key, by_number, by_moment
 
 
@@ -206,8 +212,10 @@ NUMBER_FIELDS = ("id", "product_number", "customer_order_number", "reference")
 
 
 DELETE_BATCH = 2000
-"""Greatest number of old entries deleted in one write, because other writers wait meanwhile; later writes delete the
-rest."""
+"""Greatest number of old entries deleted in one write, because other writers wait meanwhile.
+
+Later writes delete the rest.
+"""
 
 _DELETE_OLD = f"""
 DELETE FROM log WHERE key IN (
@@ -236,14 +244,14 @@ def parse_log_entry(service_row: object) -> LogRow:
     raw = require_object(service_row)
     text = dump_row(raw)
     moment = _entry_time(raw)
-    known = text_field(raw, "id") or f"#{short_hash(text.encode())}"
+    key = text_field(raw, "id") or f"#{short_hash(text.encode())}"
     return LogRow(
-        known, moment, key_field(raw, "product_number"), text_field(raw, "app_user_name"), entry_index_text(raw), text
+        key, moment, key_field(raw, "product_number"), text_field(raw, "app_user_name"), entry_index_text(raw), text
     )
 
 
 def _entry_time(raw: RawRow) -> str:
-    return to_utc_text(next((said for name in TIME_FIELDS if (said := text_field(raw, name))), ""))
+    return to_utc_text(next((time_text for name in TIME_FIELDS if (time_text := text_field(raw, name))), ""))
 
 
 def entry_index_text(raw: RawRow) -> str:
@@ -257,22 +265,24 @@ def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, 
 
     Return the keys of new and changed entries.
     """
-    known = dict(
+    stored = dict(
         fetch(
             connection,
             "SELECT l.key, l.raw FROM json_each(?) e JOIN log l ON l.key = e.value",
             to_text([row.key for row in rows]),
         )
     )
-    fresh = list({row.key: row for row in rows if known.get(row.key) != row.raw}.values())
-    _replace_entries(connection, fresh, [row.key for row in fresh if row.key in known])
+    fresh = list({row.key: row for row in rows if stored.get(row.key) != row.raw}.values())
+    _replace_entries(connection, fresh, [row.key for row in fresh if row.key in stored])
     connection.execute(_DELETE_OLD, (since, min(since, losses_since), DELETE_BATCH))
     return tuple(row.key for row in fresh)
 
 
 def _replace_entries(connection: apsw.Connection, new_rows: Sequence[LogRow], deleted_keys: Sequence[str]) -> None:
-    """Delete and insert entries, because the sums are kept by triggers and a plain replacement would not subtract old
-    rows."""
+    """Delete and insert entries.
+
+    Triggers keep the sums, and a plain replacement would not subtract old rows.
+    """
     connection.executemany("DELETE FROM log WHERE key = ?", [(name,) for name in deleted_keys])
     connection.executemany(
         "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)",

@@ -7,7 +7,7 @@ processes write all the time, and mostly an operation only changes its own state
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -21,12 +21,11 @@ from aisle.jobs.job import Json
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.rebase import PICKED
-from aisle.tuples import NamedTuple
 
 MAX_KEPT_STATES = 500
-"""Number of kept states up to which nobody checks if the orders still have pending operations."""
+"""Number of kept states beyond which orders without pending operations are dropped."""
 MAX_COUNTED_OPERATIONS = 500
-"""Number of operations whose relevant part is kept; for others it is computed anew."""
+"""Number of operations whose relevant part is kept; for others it is computed again."""
 ORDER_BATCH = 25
 """Orders whose operations are read at once."""
 
@@ -89,10 +88,10 @@ class PendingOrderStates:
         self, cache: apsw.Connection, pending: OverlayIndex, numbers: Iterable[str]
     ) -> dict[str, PendingOrderState]:
         """Return by number the states of those of these orders that are cached and have pending operations."""
-        wanted = [number for number in numbers if pending.may_contain(number)]
+        pending_numbers = [number for number in numbers if pending.may_contain(number)]
         found: dict[str, PendingOrderState] = {}
-        for first in range(0, len(wanted), ORDER_BATCH):
-            found |= self._states_of_batch(cache, pending, wanted[first : first + ORDER_BATCH])
+        for first in range(0, len(pending_numbers), ORDER_BATCH):
+            found |= self._states_of_batch(cache, pending, pending_numbers[first : first + ORDER_BATCH])
         if len(self._states) > max(MAX_KEPT_STATES, 2 * self._pending_count):
             self._states = {number: each for number, each in self._states.items() if pending.may_contain(number)}
             self._pending_count = len(self._states)
@@ -164,8 +163,10 @@ class PendingOrderStates:
 
 
 def _is_surely_open(base: OrderBase, operations: Iterable[Operation]) -> bool:
-    """Return True if the order is certainly open: no operation changes the order itself, and one unpicked line is
-    untouched."""
+    """Return True if the order is certainly open.
+
+    That is, no operation changes the order itself, and one unpicked line is untouched.
+    """
     untouched = set(base.open_lines)
     for operation in operations if untouched else ():
         if operation.operation == UPDATE_ORDER:
@@ -187,8 +188,10 @@ def _operation_key(operation: Operation) -> tuple[Any, ...]:
 
 
 def _are_same(earlier: OperationKeys | None, current: OperationKeys) -> bool:
-    """Return True if the keys are equal. Bodies are compared by identity; comparing content costs as much as applying
-    it."""
+    """Return True if the keys are equal.
+
+    Bodies are compared by identity, because comparing content costs as much as applying it.
+    """
     return (
         earlier is not None
         and len(earlier) == len(current)

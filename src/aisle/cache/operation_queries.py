@@ -86,16 +86,16 @@ def compare_figures(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
 def _compare_stock(op: Operation, stock: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Row]:
     changes, counts = expected_changes(op), _counted_quantities(op)
     for product in dict.fromkeys((*stock, *now)):
-        for place in dict.fromkeys((*stock.get(product, {}), *now.get(product, {}))):
-            change, count = changes.get((product, place)), counts.get((product, place))
+        for location in dict.fromkeys((*stock.get(product, {}), *now.get(product, {}))):
+            change, count = changes.get((product, location)), counts.get((product, location))
             ours = f"{change:+f}" if change is not None else None if count is None else f"={count.normalize():f}"
-            if place or len({*stock.get(product, {}), *now.get(product, {})}) == 1:
+            if location or len({*stock.get(product, {}), *now.get(product, {})}) == 1:
                 yield {
                     "subject": product,
-                    "location": place,
-                    "before": _format_number(stock.get(product, {}).get(place)),
+                    "location": location,
+                    "before": _format_number(stock.get(product, {}).get(location)),
                     "ours": ours,
-                    "after": _format_number(now.get(product, {}).get(place)),
+                    "after": _format_number(now.get(product, {}).get(location)),
                 }
 
 
@@ -134,14 +134,26 @@ def _compare_settings(
         row = fetch_one(
             cache, "SELECT s.raw FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
         )
-        here = parse_entry_values(json.loads(row[0], parse_float=Decimal)) if row else {}
-        was, now = before.get(number) or item.get(EXPECTED) or {}, here if after is None else after.get(number, {})
+        cached = parse_entry_values(json.loads(row[0], parse_float=Decimal)) if row else {}
+        before_values, now = (
+            before.get(number) or item.get(EXPECTED) or {},
+            cached if after is None else after.get(number, {}),
+        )
         for name, ours in parse_update_values(item).items():
-            yield {"subject": name, "location": "", "before": was.get(name), "ours": ours, "after": now.get(name)}
+            yield {
+                "subject": name,
+                "location": "",
+                "before": before_values.get(name),
+                "ours": ours,
+                "after": now.get(name),
+            }
 
 
 def _excess_as_order(line: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a line as it was when no room was left on it (see aisle.outbox.rebase_excess), in the form of an order."""
+    """Return a line as it was when it could not take the excess, in the form of an order.
+
+    See aisle.outbox.rebase_excess.
+    """
     return {"lines": {str(line.get("line_number")): line}}
 
 
@@ -160,15 +172,15 @@ def _cached_order(op: Operation, cache: apsw.Connection) -> Mapping[str, Any]:
 def _cached_stock(op: Operation, cache: apsw.Connection) -> Mapping[str, Any]:
     """Return the cached stock of the operation's products at the locations that it names."""
     found: dict[str, dict[str, Any]] = {}
-    for product, place in dict.fromkeys((*expected_changes(op), *_counted_quantities(op))):
+    for product, location in dict.fromkeys((*expected_changes(op), *_counted_quantities(op))):
         sql = "SELECT s.raw FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?"
         row = fetch_one(cache, sql, product)
         entries = json.loads(row[0], parse_float=Decimal).get("store_locations") if row else None
-        if place and isinstance(entries, list):
+        if location and isinstance(entries, list):
             quantities = (
-                _entry_quantity(entry) for entry in entries if str(entry.get("store_location_code") or "") == place
+                _entry_quantity(entry) for entry in entries if str(entry.get("store_location_code") or "") == location
             )
-            found.setdefault(product, {})[place] = sum(quantities, Decimal(0))
+            found.setdefault(product, {})[location] = sum(quantities, Decimal(0))
     return found
 
 
@@ -192,9 +204,9 @@ def expected_changes(op: Operation) -> dict[tuple[str, str], Decimal]:
     """Return the change of stock by product and location; counts state none."""
     found: dict[tuple[str, str], Decimal] = {}
 
-    def add(product: str, place: str, change: Decimal) -> None:
-        if place:
-            found[product, place] = found.get((product, place), Decimal(0)) + change
+    def add(product: str, location: str, change: Decimal) -> None:
+        if location:
+            found[product, location] = found.get((product, location), Decimal(0)) + change
 
     for each in items_of_operation(op):
         product, quantity = str(each.get("product_number") or ""), to_decimal(each.get("quantity"))
@@ -211,8 +223,8 @@ def stock_outcome(op: Operation) -> str:
     before = (op.evidence.get("before") or {}).get("stock") or {}
     after = (op.evidence.get("after") or {}).get("stock") or {}
     outcomes = []
-    for (product, place), change in expected_changes(op).items():
-        stock_before, stock_after = before.get(product, {}).get(place), after.get(product, {}).get(place)
+    for (product, location), change in expected_changes(op).items():
+        stock_before, stock_after = before.get(product, {}).get(location), after.get(product, {}).get(location)
         if stock_before is None or stock_after is None:
             return ""
         moved = to_decimal(stock_after) - to_decimal(stock_before)
@@ -235,8 +247,8 @@ def lacks_stock(op: Operation, cache: apsw.Connection) -> bool:
         return True
     stock = (op.evidence.get("after") or {}).get("stock") or _cached_stock(op, cache)
     leaving = [(at, -change) for at, change in expected_changes(op).items() if change < 0]
-    found = [(stock.get(product, {}).get(place), wanted) for (product, place), wanted in leaving]
-    return not found or any(available is None or to_decimal(available) < wanted for available, wanted in found)
+    found = [(stock.get(product, {}).get(location), quantity) for (product, location), quantity in leaving]
+    return not found or any(available is None or to_decimal(available) < quantity for available, quantity in found)
 
 
 def _format_flag(value: Any) -> str | None:
@@ -403,9 +415,9 @@ def _end_name(end: Mapping[str, Any]) -> str:
 
 
 def _product_names(cache: apsw.Connection, op: Operation) -> dict[str, str]:
-    wanted = to_text(list({str(each.get("product_number") or "") for each in items_of_operation(op)}))
+    numbers = to_text(list({str(each.get("product_number") or "") for each in items_of_operation(op)}))
     sql = "SELECT product_number, name FROM product WHERE product_number IN (SELECT value FROM json_each(?))"
-    return {str(number): str(name) for number, name in fetch(cache, sql, wanted)}
+    return {str(number): str(name) for number, name in fetch(cache, sql, numbers)}
 
 
 def _order_number(op: Operation) -> str:

@@ -9,7 +9,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -27,7 +27,6 @@ from aisle.jobs.job import Json
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.search_text import normalise_text
-from aisle.tuples import NamedTuple
 
 ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
 """States of an order, in the words of our own service. interface: fulfillment_status."""
@@ -110,26 +109,26 @@ def matches(row: Row, cached: Mapping[str, Any], board_filter: BoardFilter) -> b
 
 def sql_conditions(board_filter: BoardFilter) -> tuple[list[str], list[Any]]:
     """Return the filter as SQL conditions on an order `o`, and their values."""
-    wanted, values = ["o.status IN (SELECT value FROM json_each(?))"], [to_text(list(board_filter.status))]
+    conditions, values = ["o.status IN (SELECT value FROM json_each(?))"], [to_text(list(board_filter.status))]
     if set(board_filter.status) == set(ORDER_STATUSES):
-        wanted, values = ["1"], []
+        conditions, values = ["1"], []
     for word in board_filter.words:
-        wanted.append("instr(o.text, ?)")
+        conditions.append("instr(o.text, ?)")
         values.append(word)
     if board_filter.reference:
-        wanted.append("o.reference = ?")
+        conditions.append("o.reference = ?")
         values.append(board_filter.reference)
     if board_filter.claimed is not None:
-        wanted.append(f"o.claimed = {int(board_filter.claimed)}")
+        conditions.append(f"o.claimed = {int(board_filter.claimed)}")
     if board_filter.short:
-        wanted.append(_HAS_SHORT_SQL)
+        conditions.append(_HAS_SHORT_SQL)
     if board_filter.due_before:
-        wanted.append("o.pickup < ? AND (length(o.pickup) > 10 OR o.pickup < ?)")
+        conditions.append("o.pickup < ? AND (length(o.pickup) > 10 OR o.pickup < ?)")
         values += [board_filter.due_before, board_filter.due_before[:10]]
     if board_filter.due_until:
-        wanted.append("(o.pickup <= ? OR o.pickup = '~')")
+        conditions.append("(o.pickup <= ? OR o.pickup = '~')")
         values.append(board_filter.due_until)
-    return wanted, values
+    return conditions, values
 
 
 DEFAULT_SIZE = 50
@@ -191,8 +190,8 @@ class OrderBoard:
 
         The anchor yields if the whole list fits the window, or with `fills`, rather than leave rows blank. `near`:
         order_number and `position` of a row read before, to search from. Rows are those of the query `order` without
-        lines, with `position`, `status`, `short` (number of lines closed short), `seen_at` (time of its first read
-        here) and `silent_since` (time of its last event if somebody works on it).
+        lines. They have `position`, `status` and `short` (number of lines closed short), and `seen_at`, the time of the
+        first read here. `silent_since` is the time of the last event if somebody works on the order.
         """
         pending = self._overlay.by_order()
         self._refresh(cache, pending)
@@ -215,12 +214,12 @@ class OrderBoard:
     def count_late(self, cache: apsw.Connection, now: str) -> int:
         """Return the number of unpicked orders that are overdue at `now`; whole days come from stored counts."""
         self._refresh(cache, self._overlay.by_order())
-        asked = parse_filter({"status": STATUSES_TO_PICK, "late": True, "now": now})
-        day, waiting = asked.due_before[:10], to_text(list(STATUSES_TO_PICK))
+        late_filter = parse_filter({"status": STATUSES_TO_PICK, "late": True, "now": now})
+        day, waiting = late_filter.due_before[:10], to_text(list(STATUSES_TO_PICK))
         ((before,),) = fetch(cache, _COUNT_DUE_DAYS, waiting, day)
-        ((today,),) = fetch(cache, _COUNT_DUE_TODAY, day, asked.due_before, waiting)
+        ((today,),) = fetch(cache, _COUNT_DUE_TODAY, day, late_filter.due_before, waiting)
         change = sum(
-            matches(row, cached, asked) - matches({"status": cached["status"]}, cached, asked)
+            matches(row, cached, late_filter) - matches({"status": cached["status"]}, cached, late_filter)
             for row, cached, _ in self._pending_orders.values()
         )
         return int(before) + int(today) + change
@@ -259,9 +258,9 @@ class OrderBoard:
         cached_orders = {str(columns[0]): dict(zip(names, columns, strict=True)) for columns in found}
         before, self._pending_orders = self._pending_orders, {}
         for number in cached_orders.keys() & before.keys():
-            known = before[number]
-            if (known.cached, known.revision) == (cached_orders[number], pending.revision(number)):
-                self._pending_orders[number] = known
+            earlier = before[number]
+            if (earlier.cached, earlier.revision) == (cached_orders[number], pending.revision(number)):
+                self._pending_orders[number] = earlier
         outdated = [number for number in cached_orders if number not in self._pending_orders]
         for at, number in enumerate(outdated):
             if at % ORDER_BATCH == 0:
@@ -340,11 +339,11 @@ class BoardList:
         self._pending_keys = pending_keys
         self._pending_orders = pending_orders
         self._columns = SORT_COLUMNS[board_filter.sort]
-        wanted, self._values = sql_conditions(board_filter)
+        conditions, self._values = sql_conditions(board_filter)
         if pending_orders:
-            wanted.append("o.order_number NOT IN (SELECT value FROM json_each(?))")
+            conditions.append("o.order_number NOT IN (SELECT value FROM json_each(?))")
             self._values.append(to_text(list(pending_orders)))
-        self._where = " AND ".join(wanted)
+        self._where = " AND ".join(conditions)
 
     @property
     def total(self) -> int:

@@ -39,14 +39,14 @@ ON o.operation = 'update-customer-order' AND o.body ->> '$.orders.order_number' 
 
 def last_events(cache: apsw.Connection, outbox: apsw.Connection, numbers: Sequence[str]) -> dict[str, str]:
     """Return the time of the last event of each order, ISO 8601 UTC; orders without a known event are left out."""
-    asked = to_text(list(numbers))
-    last_event_by_order = {number: str(at) for number, at in fetch(cache, _LAST_LOG_ENTRY, asked)}
-    for number, at in fetch(outbox, _LAST_LOCAL_EVENT, asked):
+    number_list = to_text(list(numbers))
+    last_event_by_order = {number: str(at) for number, at in fetch(cache, _LAST_LOG_ENTRY, number_list)}
+    for number, at in fetch(outbox, _LAST_LOCAL_EVENT, number_list):
         if at:
             last_event_by_order[number] = max(
                 last_event_by_order.get(number, ""), to_utc_text(datetime.fromtimestamp(at, UTC).isoformat())
             )
-    for number, occurred_at in fetch(outbox, _LAST_UPDATE, asked):
+    for number, occurred_at in fetch(outbox, _LAST_UPDATE, number_list):
         last_event_by_order[number] = max(last_event_by_order.get(number, ""), to_utc_text(str(occurred_at)))
     return {number: at for number, at in last_event_by_order.items() if at}
 
@@ -134,8 +134,8 @@ def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
         reason = store_text(str(line.get("rejection_reason_code_description") or ""))
         more = to_decimal(line.get("picked_quantity")) - to_decimal(line.get("base_picked_quantity"))
         what = "pick" if more > 0 else "unpick" if more < 0 else "short" if line.get("is_picked") else "opened"
-        place = "" if what == "opened" else str(line.get("preferred_location_code") or "")
-        yield {"what": what, "label": name, "quantity": abs(more), "place": place, "why": reason}
+        location = "" if what == "opened" else str(line.get("preferred_location_code") or "")
+        yield {"what": what, "label": name, "quantity": abs(more), "place": location, "why": reason}
 
 
 def _product_name(cache: apsw.Connection, product: str) -> str:

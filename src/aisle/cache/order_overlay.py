@@ -103,9 +103,9 @@ class Overlay:
     def operations(self, kind: str) -> Iterator[Operation]:
         """Yield all pending operations of one kind of the interface, oldest first."""
         self.refresh()
-        wanted = [self._pending[n] for n in sorted(self._pending) if self._pending[n].kind == kind]
-        for first in range(0, len(wanted), LOAD_BATCH):
-            part = wanted[first : first + LOAD_BATCH]
+        matching = [self._pending[n] for n in sorted(self._pending) if self._pending[n].kind == kind]
+        for first in range(0, len(matching), LOAD_BATCH):
+            part = matching[first : first + LOAD_BATCH]
             self.load(part)
             yield from [entry.operation for entry in part if entry.operation is not None]
 
@@ -152,19 +152,19 @@ class Overlay:
 
     def _apply_changes(self, statuses: Mapping[int, OperationStatus], finished: Iterable[int]) -> None:
         """Apply changed statuses and remove operations that are no longer pending."""
-        known = self._pending
-        changed = [n for n, status in statuses.items() if n not in known or known[n].status != status]
-        reread = [n for n in changed if n not in known or _may_have_other_body(statuses[n], known[n].status)]
-        for n in [*finished, *(n for n in reread if n in known)]:
-            entry = known.pop(n)
+        pending = self._pending
+        changed = [n for n, status in statuses.items() if n not in pending or pending[n].status != status]
+        reread = [n for n in changed if n not in pending or _may_have_other_body(statuses[n], pending[n].status)]
+        for n in [*finished, *(n for n in reread if n in pending)]:
+            entry = pending.pop(n)
             self._loaded.pop(n, None)
             for index in self._indexes.values():
                 index.remove(entry)
         for n in changed:
-            if n in known:
-                known[n].update_status(statuses[n])
+            if n in pending:
+                pending[n].update_status(statuses[n])
                 for index in self._indexes.values():
-                    index.mark_changed(known[n])
+                    index.mark_changed(pending[n])
         self._add_pending(statuses, reread)
 
     def _add_pending(self, statuses: Mapping[int, OperationStatus], numbers: Sequence[int]) -> None:
@@ -176,24 +176,24 @@ class Overlay:
                 index.add(entries, [(n, str(body)) for n, _, body in rows])
 
     def bodies(self, entries: Sequence[PendingOperation]) -> Iterator[tuple[int, str]]:
-        """Yield the bodies of these operations (see `Source`)."""
+        """Yield the bodies of these operations (see `OperationSource`)."""
         for rows in self._rows("n, body", [entry.status.number for entry in entries]):
             yield from ((n, str(body)) for n, body in rows)
 
     def load(self, entries: Iterable[PendingOperation]) -> None:
-        """Read these operations with their bodies (see `Source`). Later changes of them are seen by the next refresh.
+        """Read these operations with their bodies (see `OperationSource`). The next refresh sees later changes of them.
 
         Of the operations read before, those used longest ago are dropped beyond `MAX_LOADED`; never those asked for.
         """
-        asked = {entry.status.number: entry for entry in entries}
-        unread = [n for n, entry in asked.items() if entry.operation is None]
+        requested = {entry.status.number: entry for entry in entries}
+        unread = [n for n, entry in requested.items() if entry.operation is None]
         for rows in self._rows("*", unread):
             for row in rows:
-                asked[row[0]].load(row)
-        for n in asked:
+                requested[row[0]].load(row)
+        for n in requested:
             self._loaded.pop(n, None)
-        self._loaded |= asked
-        while len(self._loaded) > max(MAX_LOADED, len(asked)):
+        self._loaded |= requested
+        while len(self._loaded) > max(MAX_LOADED, len(requested)):
             self._loaded.pop(next(iter(self._loaded))).unload()
 
     def _rows(self, fields: str, numbers: Sequence[int]) -> Iterator[list[tuple[Any, ...]]]:
@@ -248,8 +248,7 @@ def is_included(operation: Operation, read_began: float | None) -> bool:
 
 
 def _was_lost_by_restore(operation: Operation) -> bool:
-    """Return True if the service lost what it had confirmed: it was restored from an earlier copy and has not confirmed
-    again.
+    """Return True if the service was restored from an earlier copy, lost the operation, and has not confirmed it again.
 
     An operation that it may still have keeps the time at which it was first sent.
     """
@@ -316,8 +315,8 @@ def _apply_line_rejection(lines: list[Row], rejections: Iterable[Mapping[str, Js
 
 def _add_picked(line: Row, change: Mapping[str, Json], *, may_be_included: bool) -> None:
     """Add a picker's share to a line, in place; a share that may be included already is not added again."""
-    picked, of = to_decimal(line.get(PICKED)), to_decimal(line.get("quantity"))
-    now = rebase_line(change, picked, of, to_decimal(line.get("moved_quantity")))
+    picked, ordered = to_decimal(line.get(PICKED)), to_decimal(line.get("quantity"))
+    now = rebase_line(change, picked, ordered, to_decimal(line.get("moved_quantity")))
     if may_be_included:
         stated = to_decimal(change[PICKED])
         reached = (
@@ -325,7 +324,7 @@ def _add_picked(line: Row, change: Mapping[str, Json], *, may_be_included: bool)
         )
         now = now._replace(picked=reached)
     line.update({name: value for name, value in change.items() if name != BASE})
-    line[PICKED], line["is_picked"] = now.picked, is_picked(change, now, of)
+    line[PICKED], line["is_picked"] = now.picked, is_picked(change, now, ordered)
 
 
 def _apply_claim(header: Row, operation: Operation, is_claimed: bool) -> None:

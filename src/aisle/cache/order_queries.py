@@ -102,9 +102,9 @@ def _keys_ahead(cache: apsw.Connection, list_change: ListChange, numbers: list[s
         " WHERE o.state = 0",
         to_text(numbers),
     )
-    known = {number: (pickup, sort, number) for pickup, sort, number in rows if number not in list_change[0]}
-    known |= {key[2]: key for key in list_change[1]}
-    return [known[number] for number in numbers if number in known]
+    key_by_number = {number: (pickup, sort, number) for pickup, sort, number in rows if number not in list_change[0]}
+    key_by_number |= {key[2]: key for key in list_change[1]}
+    return [key_by_number[number] for number in numbers if number in key_by_number]
 
 
 def _window_keys(cache: apsw.Connection, list_change: ListChange, first: int, size: int) -> list[SortKey]:
@@ -206,14 +206,14 @@ def orders_with_product(
     Each has the quantity it still needs (`needed`) and holds (`held`).
     """
     product = str(args["product_number"])
-    known = fetch(
+    keys = fetch(
         cache,
         "SELECT DISTINCT o.pickup, o.sort, o.order_number FROM line l"
         " JOIN orders o ON o.order_number = l.order_number WHERE l.product_number = ? AND o.state < 2",
         product,
     )
     rows = [
-        row for *_, number in sorted(known) if (row := _order_with_product(cache, pending, overlaid, number, product))
+        row for *_, number in sorted(keys) if (row := _order_with_product(cache, pending, overlaid, number, product))
     ]
     rows.sort(key=lambda row: row["needed"] <= 0)
     first, size = window_bounds(args, DEFAULT_SIZE)
@@ -230,8 +230,8 @@ def _order_with_product(
     if number in pending:
         numbers = {line["line_number"] for line in lines}
         lines = [line for line in overlaid_lines(cache, pending, number, overlaid) if line["line_number"] in numbers]
-    wanted = (to_decimal(line.get("quantity")) - to_decimal(line.get("picked_quantity")) for line in lines)
-    needed = (rest for line, rest in zip(lines, wanted, strict=True) if not is_line_complete(line))
+    open_quantities = (to_decimal(line.get("quantity")) - to_decimal(line.get("picked_quantity")) for line in lines)
+    needed = (rest for line, rest in zip(lines, open_quantities, strict=True) if not is_line_complete(line))
     return {
         "order_number": number,
         "customer_name": str(row.get("customer_name") or row.get("reference") or ""),
@@ -273,8 +273,8 @@ def add_pieces(cache: apsw.Connection, pending: PendingByOrder, rows: list[Row],
     for number, product in fetch(cache, _MEASURED_LINES, to_text(list(by_number))):
         measured.setdefault(number, set()).add(product)
     without_pending = [number for number in measured if number not in pending]
-    for number, of, picked in fetch(cache, _COUNT_PIECES, to_text(without_pending)) if without_pending else ():
-        by_number[number].update(picked_pieces=to_decimal(picked), pieces=to_decimal(of))
+    for number, ordered, picked in fetch(cache, _COUNT_PIECES, to_text(without_pending)) if without_pending else ():
+        by_number[number].update(picked_pieces=to_decimal(picked), pieces=to_decimal(ordered))
     for number in measured.keys() - set(without_pending):
         lines = overlaid_lines(cache, pending, number, overlaid)
         counted = (
@@ -286,8 +286,8 @@ def add_pieces(cache: apsw.Connection, pending: PendingByOrder, rows: list[Row],
 
 def _sum_pieces(lines: Iterable[tuple[Decimal, Decimal]]) -> Row:
     counted = list(lines)
-    picked, of = (sum((line[at] for line in counted), Decimal(0)) for at in (0, 1))
-    return {"picked_pieces": picked, "pieces": of}
+    picked, ordered = (sum((line[at] for line in counted), Decimal(0)) for at in (0, 1))
+    return {"picked_pieces": picked, "pieces": ordered}
 
 
 def _count_line_pieces(line: Row, *, is_measured: bool) -> tuple[Decimal, Decimal]:
@@ -326,8 +326,8 @@ def load_order(cache: apsw.Connection, pending: PendingByOrder, number: str) -> 
 
 def _last_move_by_user(pending: Iterable[Operation], read_began: float | None) -> dict[str, Json]:
     """Return the last operation on an order by user, without picks."""
-    others = (each for each in pending if each.operation != UPDATE_ORDER and not is_included(each, read_began))
-    return {each.app_user: each.n for each in sorted(others, key=lambda each: each.n)}
+    moves = (each for each in pending if each.operation != UPDATE_ORDER and not is_included(each, read_began))
+    return {each.app_user: each.n for each in sorted(moves, key=lambda each: each.n)}
 
 
 def _load_full_lines(cache: apsw.Connection, number: str) -> list[Row]:
@@ -340,7 +340,7 @@ def _load_full_lines(cache: apsw.Connection, number: str) -> list[Row]:
         number,
     )
     lines = [_full_line(*row) for row in rows]
-    walk = load_walk_orders(cache, {place["location_code"] for line in lines for place in line["places"]})
+    walk = load_walk_orders(cache, {location["location_code"] for line in lines for location in line["places"]})
     for line in lines:
         line["places"] = sort_by_walk_order(line["places"], walk)
     return lines
@@ -357,7 +357,7 @@ def _full_line(
     is_stock: int | str | None,
 ) -> Row:
     line = parse_row(raw)
-    places = line_locations(line) or (stock_locations(parse_row(stock)) if stock else [])
+    locations = line_locations(line) or (stock_locations(parse_row(stock)) if stock else [])
     held = held_locations(line)
     line.pop("store_locations", None)
     line.update(
@@ -368,7 +368,7 @@ def _full_line(
         picked_quantity=to_decimal(line.get("picked_quantity")),
         moved_quantity=to_decimal(line.get("moved_quantity")),
         is_picked=bool(line.get("is_picked")),
-        places=places,
+        places=locations,
         kept=held,
         allow_decimal=bool(decimals),
         unit=unit or "",
@@ -399,13 +399,13 @@ def add_stock_at_locations(cache: apsw.Connection, pending: PendingByProduct, or
     It is empty if unknown, and for lines picked from the warehouse, whose stock is not here.
     """
     lines = [line for order in orders for line in order["lines"]]
-    own = [line for line in lines if not _is_from_warehouse(line)]
-    numbers = sorted({str(line["product_number"]) for line in own})
+    from_store = [line for line in lines if not _is_from_warehouse(line)]
+    numbers = sorted({str(line["product_number"]) for line in from_store})
     read = ((str(number), raw, began) for number, raw, began in _read_stock(cache, numbers) if _LOCATIONS_MARK in raw)
     found = {number: _stock_by_location(number, raw, began, pending) for number, raw, began in read}
     for line in lines:
         line["stock"] = {}
-    for line in own:
+    for line in from_store:
         line["stock"] = _with_own_location(line, found.get(str(line["product_number"])))
 
 
@@ -417,8 +417,8 @@ def _with_own_location(line: Row, stock: dict[str, Decimal | None] | None) -> di
     own = str(line.get("preferred_location_code") or line.get("stock_location") or "")
     if stock is None:
         return {}
-    known: dict[str, Decimal | None] = {**({own: Decimal(0)} if own else {}), **stock}
-    return {code: quantity for code, quantity in known.items() if quantity is not None}
+    quantities: dict[str, Decimal | None] = {**({own: Decimal(0)} if own else {}), **stock}
+    return {code: quantity for code, quantity in quantities.items() if quantity is not None}
 
 
 def _is_from_warehouse(line: Row) -> bool:
@@ -436,10 +436,10 @@ def _stock_by_location(
 ) -> dict[str, Decimal | None] | None:
     """Return the quantity by location; None if an entry has no code, because it may be any location."""
     entry = parse_row(raw)
-    if not all(place.get("store_location_code") for place in entry.get("store_locations") or ()):
+    if not all(location.get("store_location_code") for location in entry.get("store_locations") or ()):
         return None
     stock = apply_to_stock(entry, number, pending.get(number, ()), read_began)
-    return {str(place["location_code"]): _location_quantity(place) for place in stock_locations(stock)}
+    return {str(location["location_code"]): _location_quantity(location) for location in stock_locations(stock)}
 
 
 def _location_quantity(place: Row) -> Decimal | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -33,7 +33,6 @@ from aisle.jobs import store_time
 from aisle.jobs.quantities import to_decimal as amount
 from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
 from aisle.search_text import natural_key
-from aisle.tuples import NamedTuple
 
 NO_PICKUP_DATE = "~"
 """Sort value after every pickup date."""
@@ -102,8 +101,10 @@ def pickup_time(order_date: str, line_dates: Iterable[str]) -> str:
 
 
 def parse_order_lines(service_row: object) -> list[OrderLineRow]:
-    """Parse all lines of an order, sorted by number. Raise InvalidRow if two have the same number. interface: Order
-    line."""
+    """Parse all lines of an order, sorted by number. interface: Order line.
+
+    Raise InvalidRow if two have the same number.
+    """
     raw = require_object(service_row)
     order_number = key_field(raw, "order_number")
     lines = raw.get("lines") or ()
@@ -149,9 +150,9 @@ def find_inconsistency(raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
         quantities = [each.get("quantity") for each in at_locations if each.get("customer_order_number")]
         if None in quantities:
             return None
-        kept = sum((amount(quantity) for quantity in quantities), Decimal(0))
-        if moved > kept:
-            return "missing", moved - kept, kept
+        at_location = sum((amount(quantity) for quantity in quantities), Decimal(0))
+        if moved > at_location:
+            return "missing", moved - at_location, at_location
     return None
 
 
@@ -237,10 +238,10 @@ def write_orders(connection: apsw.Connection, reads: Sequence[OrderRead], read_b
     """
     changed: list[str] = []
     for chunk in split_chunks(reads):
-        known = _known_orders(connection, [read.header.order_number for read in chunk])
+        stored = _known_orders(connection, [read.header.order_number for read in chunk])
         bulk = _OrderBatch(connection, read_began)
         for read in {read.header.order_number: read for read in chunk}.values():
-            if bulk.add(read, known.get(read.header.order_number)):
+            if bulk.add(read, stored.get(read.header.order_number)):
                 changed.append(read.header.order_number)
         bulk.write()
     return tuple(changed)
@@ -304,19 +305,21 @@ class _OrderBatch:
         return True
 
     def _replace_lines(self, number: str, lines: list[OrderLineRow], old: _KnownOrder | None) -> bool:
-        """Collect the lines of an order that differ; each line is in indexes, and mostly only one was changed by a
-        pick."""
-        known = old is not None and old.lines_began is not None
+        """Collect the lines of an order that differ.
+
+        Each line is in indexes, and mostly a pick has changed only one.
+        """
+        has_lines = old is not None and old.lines_began is not None
         before: dict[int, str] = {}
-        if known:
+        if has_lines:
             before = dict(fetch(self._db, "SELECT line_number, raw FROM line WHERE order_number = ?", number))
         else:
             self._replaced_lines.append((number,))
         fresh = [line for line in lines if before.get(line.line_number) != line.raw]
-        gone = before.keys() - {line.line_number for line in lines}
-        if known and not (fresh or gone):
+        deleted = before.keys() - {line.line_number for line in lines}
+        if has_lines and not (fresh or deleted):
             return False
-        self._deleted_lines += [(number, line_number) for line_number in gone]
+        self._deleted_lines += [(number, line_number) for line_number in deleted]
         self._moved_lines += [
             (number, line.line_number) for line in fresh if _HELD_MARK in before.get(line.line_number, "")
         ]
@@ -421,10 +424,10 @@ def delete_orders(connection: apsw.Connection, numbers: Sequence[str]) -> tuple[
     )
     codes = [(code, ORDER, number) for number, _ in rows for code in index_keys(number)]
     codes += [(code, REFERENCE, number) for number, reference in rows for code in index_keys(reference)]
-    gone = [(number,) for number, _ in rows]
+    deleted = [(number,) for number, _ in rows]
     delete_codes(connection, codes)
-    connection.executemany("DELETE FROM line WHERE order_number = ?", gone)
-    connection.executemany("DELETE FROM orders WHERE order_number = ?", gone)
+    connection.executemany("DELETE FROM line WHERE order_number = ?", deleted)
+    connection.executemany("DELETE FROM orders WHERE order_number = ?", deleted)
     return tuple(str(number) for number, _ in rows)
 
 

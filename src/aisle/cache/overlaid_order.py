@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -15,12 +15,11 @@ from aisle.cache.order_overlay import Row, apply_to_order, to_decimal
 from aisle.cache.row_values import parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.outbox.operation_record import Operation
-from aisle.tuples import NamedTuple
 
 PendingByOrder = Mapping[str, Sequence[Operation]]
 
 MAX_KEPT_ORDERS = 100
-"""Greatest number of kept orders, more than any screen shows. Beyond it all are dropped and computed anew."""
+"""Greatest number of kept orders, more than any screen shows. Beyond it all are dropped and computed again."""
 
 _ORDER_HEADER = "SELECT raw, picked_quantity, lines_began, pickup FROM orders WHERE order_number = ?"
 _ORDER_LINES = "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number"
@@ -47,8 +46,10 @@ OverlaidOrders = dict[str, OverlaidOrder]
 def load_order_header(
     cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders
 ) -> Row | None:
-    """Return the header of an order with its progress; lines are read only if operations are pending. None if
-    unknown."""
+    """Return the header of an order with its progress; None if unknown.
+
+    Lines are read only if operations are pending.
+    """
     if number in pending:
         order = _overlay_order(cache, pending[number], number, overlaid)
         return None if order is None else {**order.row}

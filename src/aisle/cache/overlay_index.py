@@ -7,19 +7,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from sys import intern
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.json_codec import from_text
 from aisle.outbox.operation_record import Operation, operation_from_row
-from aisle.tuples import NamedTuple
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class RecentCache(Generic[K, V]):
-    """Values by key with a weight each. Beyond `max_weight` the first inserted are removed; the last one always
-    stays."""
+    """Values by key with a weight each.
+
+    Beyond `max_weight` the first inserted are removed; the last one always stays.
+    """
 
     def __init__(self, max_weight: int) -> None:
         self._max_weight = max_weight
@@ -222,8 +223,7 @@ class OverlayIndex(Mapping[str, tuple[Operation, ...]]):
     def _find_keys(
         self, entries: Sequence[PendingOperation], bodies: Iterable[tuple[int, str]] | None
     ) -> dict[int, tuple[str, ...]]:
-        """Return the keys that these operations may touch, from their text if possible, else from the parsed
-        operation."""
+        """Return the keys that these operations may touch, from their text if possible, else by parsing them."""
         found: dict[int, tuple[str, ...]] = {}
         to_parse = {entry.status.number: entry for entry in entries}
         for n, text in self._source.bodies(entries) if bodies is None else bodies:
@@ -237,16 +237,16 @@ class OverlayIndex(Mapping[str, tuple[Operation, ...]]):
         return found
 
     def __getitem__(self, key: str) -> tuple[Operation, ...]:
-        made = self._operations.get(key)
-        if made is None:
+        value = self._operations.get(key)
+        if value is None:
             entries = self._entries[key]
             self._source.load(entries.values())
             loaded = (entries[n].operation for n in sorted(entries))
-            made = tuple(each for each in loaded if each and key in _keys_touched(each, self._keys_of))
-            self._operations.put(key, made, 1 + len(made))
-        if not made:
+            value = tuple(each for each in loaded if each and key in _keys_touched(each, self._keys_of))
+            self._operations.put(key, value, 1 + len(value))
+        if not value:
             raise KeyError(key)
-        return made
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in list(self._entries) if name in self)

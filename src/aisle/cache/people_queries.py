@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import apsw
 
 from aisle.host.database import fetch, fetch_one
 from aisle.roles import SUPERVISORS, may_supervise
-from aisle.tuples import NamedTuple
 
 
 class PersonRights(NamedTuple):

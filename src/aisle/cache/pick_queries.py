@@ -49,17 +49,17 @@ def unexpected_product(
     `orders` that need it (order_number, customer_name).
     """
     number = str(args["product_number"])
-    (rows, _), wanted = product({"product_number": number}), [str(each) for each in args.get("products") or ()]
+    (rows, _), open_numbers = product({"product_number": number}), [str(each) for each in args.get("products") or ()]
     found_product: Row = rows[0] if rows else {}
     open_products = [
         (str(each), str(name or each), parse_row(raw) if raw else {})
-        for each, name, raw in _load_products(cache, wanted)
+        for each, name, raw in _load_products(cache, open_numbers)
     ]
     components = _set_components(found_product)
     referral = str(found_product.get("referral_product_id") or found_product.get("referral_product") or "")
     label = next((str(name or each) for each, name, _ in _load_products(cache, [referral])), referral)
-    own = {str(each) for each in args.get("orders") or ()}
-    found, _ = orders_with_product({"product_number": number, "size": MAX_ORDERS + len(own)})
+    own_orders = {str(each) for each in args.get("orders") or ()}
+    found, _ = orders_with_product({"product_number": number, "size": MAX_ORDERS + len(own_orders)})
     row: Row = {
         **{name: found_product[name] for name in ("deprecation_date", "is_active") if name in found_product},
         "is_template": bool(found_product.get("is_template")),
@@ -70,15 +70,15 @@ def unexpected_product(
         "orders": [
             {name: each[name] for name in ("order_number", "customer_name")}
             for each in found
-            if each["needed"] > 0 and each["order_number"] not in own
+            if each["needed"] > 0 and each["order_number"] not in own_orders
         ][:MAX_ORDERS],
     }
     return [row], 1
 
 
 def _load_products(cache: apsw.Connection, numbers: Sequence[str]) -> list[tuple[Any, ...]]:
-    wanted = [number for number in numbers if number]
-    return fetch(cache, _PRODUCTS_BY_NUMBER, to_text(wanted)) if wanted else []
+    given_numbers = [number for number in numbers if number]
+    return fetch(cache, _PRODUCTS_BY_NUMBER, to_text(given_numbers)) if given_numbers else []
 
 
 def _set_components(raw: Mapping[str, Any]) -> set[str]:
@@ -93,18 +93,22 @@ def _product_label(number: str, label: str) -> Row:
 
 
 def stock_of_product_at(product: RunQuery, args: Mapping[str, Json]) -> QueryResult:
-    """Return the stock of a product at a location (product_number, location_code): `pools` by number and total
-    `quantity`."""
+    """Return the stock of a product at a location: `pools` by number and total `quantity`.
+
+    Arguments: product_number, location_code.
+    """
     rows, _ = product({"product_number": args["product_number"]})
     code = str(args["location_code"]).casefold()
-    found = [place for row in rows for place in row["places"] if str(place["location_code"]).casefold() == code]
+    found = [
+        location for row in rows for location in row["places"] if str(location["location_code"]).casefold() == code
+    ]
     if not found:
         return [], 0
     pools: dict[str, Decimal] = {}
-    for place in found:
-        for pool, quantity in place["pools"].items():
+    for location in found:
+        for pool, quantity in location["pools"].items():
             pools[pool] = pools.get(pool, Decimal(0)) + to_decimal(quantity)
-    quantity = sum((to_decimal(place["quantity"]) for place in found), Decimal(0))
+    quantity = sum((to_decimal(location["quantity"]) for location in found), Decimal(0))
     return [{"pools": pools, "quantity": quantity}], 1
 
 
@@ -168,14 +172,14 @@ def other_locations(
     held = _held_by_location(cache, number)
     began = lines_read_times(cache, pending.get(number, ()))
     found: list[Row] = []
-    for place in product["places"]:
-        code = str(place["location_code"])
+    for location in product["places"]:
+        code = str(location["location_code"])
         held_here = held.get(code, [])
         still_held = apply_to_held([dict(row) for row in held_here], code, number, pending.get(number, ()), began)
-        if place["quantity"] is None:
+        if location["quantity"] is None:
             continue  # the quantity there is unknown
-        free_in_all = to_decimal(place["quantity"]) - sum((row["quantity"] for row in still_held), Decimal(0))
-        pool, free = _free_quantity(place, held_here, allowed, free_in_all)
+        free_in_all = to_decimal(location["quantity"]) - sum((row["quantity"] for row in still_held), Decimal(0))
+        pool, free = _free_quantity(location, held_here, allowed, free_in_all)
         if free > 0 and code.casefold() != str(args.get("place") or "").casefold():
             found.append({"location_code": code, "quantity": free, "pool": pool})
     steps = _distances(walk_order, str(args.get("place") or ""), [str(row["location_code"]) for row in found])
@@ -186,8 +190,10 @@ def other_locations(
 def _free_quantity(
     place: Row, held: Iterable[Row], allowed: Sequence[str], free_in_all: Decimal
 ) -> tuple[int, Decimal]:
-    """Return (pool, quantity) of the free goods at a location that may be picked; `free_in_all` is free over all
-    pools."""
+    """Return (pool, quantity) of the free goods at a location in the allowed pools.
+
+    `free_in_all` is the free quantity over all pools.
+    """
     available = {str(pool): to_decimal(quantity) for pool, quantity in place["pools"].items()}
     if not available:
         return 0, free_in_all
@@ -195,8 +201,8 @@ def _free_quantity(
         for pool, quantity in goods["pools"].items():
             if pool in available:
                 available[pool] -= to_decimal(quantity)
-    own = str(int(to_decimal(place.get("default_stock_pool"))))
-    candidates = allowed or sorted(available, key=lambda pool: (pool != own, int(pool)))
+    default_pool = str(int(to_decimal(place.get("default_stock_pool"))))
+    candidates = allowed or sorted(available, key=lambda pool: (pool != default_pool, int(pool)))
     usable = [pool for pool in candidates if available.get(pool, Decimal(0)) > 0]
     if not usable:
         return 0, Decimal(0)
@@ -219,8 +225,10 @@ def _held_by_location(cache: apsw.Connection, number: str) -> dict[str, list[Row
 
 
 def _distances(walk_order: WalkOrder, here: str, codes: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return the distance of these locations from `here` in walking order, those ahead first; without `here` their
-    order."""
+    """Return the distance of these locations from `here` in walking order, those ahead first.
+
+    Without `here` return their position.
+    """
     at = walk_order.position_by_folded_code
     start = at.get(here.casefold())
     offsets = {code: at.get(code.casefold(), len(at)) - (start or 0) for code in codes}

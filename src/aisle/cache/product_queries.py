@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import apsw
 
@@ -29,7 +30,6 @@ from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
-from aisle.tuples import NamedTuple
 
 DEFAULT_DELIVERY_COUNT = 3
 """Rows of a window if the query names no size."""
@@ -91,8 +91,8 @@ def _next_delivery_rows(
     service_lines: dict[str, list[DeliveryLine]] = {head.number: [] for head in deliveries}
     for number, line, quantity, received, barcode in fetch(cache, _LINES_OF_PRODUCT, product, to_text(list(lines))):
         announced = None if quantity is None else to_decimal(quantity)
-        known = {"line_number": int(line), "product_number": product, "quantity": announced}
-        lines[number].append({**known, "received": to_decimal(received)})
+        fields = {"line_number": int(line), "product_number": product, "quantity": announced}
+        lines[number].append({**fields, "received": to_decimal(received)})
         service_lines[number].append(DeliveryLine(int(line), product, str(barcode), quantity, received))
     rows = []
     for head in deliveries:
@@ -127,8 +127,8 @@ def load_store_product(
     """Return the row of the query `product` (product_number) with the store's settings.
 
     Added: `is_ranged` (in the store's stock list), `read_at` (ISO 8601), `may` (this `user` may change it, as far as
-    known), `keeps_all` (the service returns every field it accepts; ours does), `said`: changes from this host,
-    youngest first, with `word`, `why`, `who`, `at` and `fields` (name, before, after).
+    known). `keeps_all` is True if the service returns every field it accepts; ours does. `said` has the changes from
+    this host, youngest first, with `word`, `why`, `who`, `at` and `fields` (name, before, after).
     """
     rows, total = product(args)
     if not rows:

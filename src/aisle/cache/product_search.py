@@ -93,9 +93,9 @@ WHERE ifnull(s.raw ->> 'is_stock', 1) <> 0
 def search_products(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows:
     """Return the products whose name, brand, number or barcode contain all these words; best first.
 
-    If more than `MAX_HITS` products begin with the text, they are listed in the order of their text, and only the rows
-    of the window are read. A single letter beside other words matches beginnings of words; elsewhere only among the
-    first hits for the other words or the letter. `partly` is True if that may have left hits out.
+    If more than `MAX_HITS` products begin with the text, they are listed in its order; then only the window is read. A
+    single letter beside other words matches beginnings of words; elsewhere only among the first hits for the other
+    words or the letter. `partly` is True if that may have left hits out.
     """
     search = str(args.get("search") or "")
     first, size = window_bounds(args, DEFAULT_SIZE)
@@ -216,8 +216,10 @@ def _hits_by_several_words(cache: apsw.Connection, words: list[str]) -> Iterator
 
 
 def _trigram_query(cache: apsw.Connection, word: str) -> str:
-    """Return the index query for one or two non-Latin letters: all trigrams that begin so; empty if there are too
-    many."""
+    """Return the index query for one or two non-Latin letters: all trigrams that begin so.
+
+    Return an empty text if there are too many.
+    """
     pieces: list[str] = []
     last = word + chr(0x10FFFF)
     while found := fetch(cache, _NEXT_TRIGRAM, f"{pieces[-1]}\1" if pieces else word, last):
@@ -304,7 +306,7 @@ def load_product(
     if operations:
         apply_to_stock(stock_entry, number, operations, began)
         hit[0] = stock_entry.get("most_likely_quantity")
-    places = stock_locations(stock_entry)
+    locations = stock_locations(stock_entry)
     named = {**{str(pool): name for pool, name in configured_pools.items()}, **_pool_names(cache, store)}
     row: Row = {
         **(parse_row(catalogue) if catalogue else {}),
@@ -315,7 +317,7 @@ def load_product(
             for pool, quantity in pool_quantities(stock_entry, "most_likely_pool_").items()
         ],
         "places": sort_by_walk_order(
-            places, load_walk_orders(cache, {str(place["location_code"]) for place in places})
+            locations, load_walk_orders(cache, {str(location["location_code"]) for location in locations})
         ),
         "in_catalogue": bool(catalogue),
     }

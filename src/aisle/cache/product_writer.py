@@ -1,7 +1,7 @@
-"""Writing of products, stock, codes and search index. Negative stock has a table of its own, so that no list scans all
-stock.
+"""Writing of products, stock, codes and search index.
 
-interface: Product, Store product stock entry, Stock location entry.
+Negative stock has a table of its own, so that no list scans all stock. interface: Product, Store product stock entry,
+Stock location entry.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
@@ -29,7 +29,6 @@ from aisle.cache.field_parsing import (
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.quantities import to_decimal
 from aisle.scan.meaning import PRODUCT
-from aisle.tuples import NamedTuple
 
 NEGATIVE_MARK = ":-"
 """Text in every stock entry with a negative number."""
@@ -37,17 +36,17 @@ NEGATIVE_MARK = ":-"
 
 def negative_stock(entry: Mapping[str, Any]) -> list[tuple[str, Decimal]]:
     """Return the locations with a negative quantity; an empty code is the stock outside of locations."""
-    places = entry.get("store_locations")
+    locations = entry.get("store_locations")
     quantities = [
-        (str(place.get("store_location_code") or ""), to_decimal(place.get("quantity")))
-        for place in (places if isinstance(places, list) else ())
-        if isinstance(place, dict)
+        (str(location.get("store_location_code") or ""), to_decimal(location.get("quantity")))
+        for location in (locations if isinstance(locations, list) else ())
+        if isinstance(location, dict)
     ]
     at_places = sum((quantity for _, quantity in quantities), Decimal(0))
-    whole = to_decimal(entry.get("most_likely_quantity"))
-    if whole < at_places or (whole < 0 and not quantities):
-        quantities.insert(0, ("", whole - at_places))
-    return [(place, quantity) for place, quantity in quantities if quantity < 0]
+    total = to_decimal(entry.get("most_likely_quantity"))
+    if total < at_places or (total < 0 and not quantities):
+        quantities.insert(0, ("", total - at_places))
+    return [(location, quantity) for location, quantity in quantities if quantity < 0]
 
 
 Code = tuple[str, str, str]
@@ -55,7 +54,7 @@ Code = tuple[str, str, str]
 
 
 def insert_codes(connection: apsw.Connection, codes: Iterable[Code]) -> None:
-    """Insert codes; each stands for one base unit."""
+    """Insert codes of one base unit each."""
     connection.executemany("INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", sorted(codes))
 
 
@@ -196,12 +195,12 @@ def write_products(connection: apsw.Connection, rows: Sequence[ProductRow]) -> t
     """Write products of the catalogue inside a transaction. Return the numbers of those that changed."""
     changed: list[str] = []
     for chunk in split_chunks(rows):
-        known = _known_products(connection, [row.product_number for row in chunk])
+        stored = _known_products(connection, [row.product_number for row in chunk])
         next_id = _next_id(connection)
         texts = IndexChanges(connection)
         fresh = []
         for row in {row.product_number: row for row in chunk}.values():
-            old = known.get(row.product_number)
+            old = stored.get(row.product_number)
             if old is not None and old.raw == row.raw:
                 continue
             id_, next_id = (old.id, next_id) if old is not None else (next_id, next_id + 1)
@@ -224,10 +223,10 @@ def write_stock(connection: apsw.Connection, rows: Sequence[StockRow], read_bega
     """
     changed: list[str] = []
     for chunk in split_chunks(rows):
-        known = _known_products(connection, [row.product_number for row in chunk])
+        stored = _known_products(connection, [row.product_number for row in chunk])
         bulk = _StockBatch(connection, _next_id(connection), read_began)
         for row in {row.product_number: row for row in chunk}.values():
-            if bulk.add(row, known.get(row.product_number)):
+            if bulk.add(row, stored.get(row.product_number)):
                 changed.append(row.product_number)
         bulk.write()
     return tuple(changed)
@@ -278,7 +277,7 @@ class _StockBatch:
         self._stock.append((old.id, began, row.quantity, row.barcode, row.raw))
         if NEGATIVE_MARK in row.raw:
             negative = enumerate(negative_stock(json.loads(row.raw)))
-            self._negative_stock += [(n, place, str(quantity), old.id) for n, (place, quantity) in negative]
+            self._negative_stock += [(n, code, str(quantity), old.id) for n, (code, quantity) in negative]
         if row.locations:
             self._locations += [(old.id, n, *location) for n, location in enumerate(row.locations)]
         return True
@@ -328,9 +327,11 @@ def _next_id(connection: apsw.Connection) -> int:
 
 
 def delete_unseen_products(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
-    """Delete and return the products that a pass of the catalogue has not seen. Those with stock lose the catalogue row
-    only."""
-    gone = fetch(
+    """Delete and return the products that a pass of the catalogue has not seen.
+
+    Those with stock lose the catalogue row only.
+    """
+    deleted = fetch(
         connection,
         "SELECT p.id, p.product_number, p.codes, ifnull(t.barcode, '') FROM product p LEFT JOIN stock t ON t.id = p.id"
         " WHERE p.raw <> '' AND NOT EXISTS (SELECT 1 FROM seen s"
@@ -338,21 +339,23 @@ def delete_unseen_products(connection: apsw.Connection, generation: int) -> tupl
         generation,
     )
     texts = IndexChanges(connection)
-    for _, number, codes, barcode in gone:
+    for _, number, codes, barcode in deleted:
         texts.change_codes(number, all_codes(decode_codes(codes), number, barcode), all_codes({}, number, barcode))
     texts.write()
     connection.executemany(
         "UPDATE product SET codes = '', raw = '', category = '', supplier = '', family = '', marks = 0 WHERE id = ?",
-        [(row[0],) for row in gone],
+        [(row[0],) for row in deleted],
     )
-    _delete_unknown_products(connection, [row[0] for row in gone])
-    return tuple(str(number) for _, number, _, _ in gone)
+    _delete_unknown_products(connection, [row[0] for row in deleted])
+    return tuple(str(number) for _, number, _, _ in deleted)
 
 
 def delete_unseen_stock(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
-    """Delete and return the stock entries that a pass has not seen, with the products that the catalogue does not
-    have."""
-    gone = fetch(
+    """Delete and return the stock entries that a pass has not seen.
+
+    Products that the catalogue does not have are deleted with them.
+    """
+    deleted = fetch(
         connection,
         "SELECT p.id, p.product_number, p.codes, t.barcode FROM stock t JOIN product p ON p.id = t.id"
         " WHERE NOT EXISTS (SELECT 1 FROM seen s"
@@ -360,16 +363,16 @@ def delete_unseen_stock(connection: apsw.Connection, generation: int) -> tuple[s
         generation,
     )
     texts = IndexChanges(connection)
-    for _, number, kept, barcode in gone:
-        codes = decode_codes(kept)
+    for _, number, stored_codes, barcode in deleted:
+        codes = decode_codes(stored_codes)
         texts.change_codes(number, all_codes(codes, number, barcode), all_codes(codes, number))
     texts.write()
-    ids = [(row[0],) for row in gone]
+    ids = [(row[0],) for row in deleted]
     connection.executemany("DELETE FROM place WHERE id = ?", ids)
     connection.executemany("DELETE FROM below WHERE id = ?", ids)
     connection.executemany("DELETE FROM stock WHERE id = ?", ids)
-    _delete_unknown_products(connection, [row[0] for row in gone])
-    return tuple(str(number) for _, number, _, _ in gone)
+    _delete_unknown_products(connection, [row[0] for row in deleted])
+    return tuple(str(number) for _, number, _, _ in deleted)
 
 
 def _delete_unknown_products(connection: apsw.Connection, ids: Iterable[int]) -> None:

@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import apsw
 
@@ -79,7 +79,6 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.scan.meaning import PERSON, Candidate
 from aisle.scan.resolve import unique_results
 from aisle.search_text import normalise_text
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.cache import catalogue_queries as reads_catalogue
@@ -358,8 +357,10 @@ QUERIES: Mapping[str, Callable[[QueryContext, Args], QueryResult | WindowRows]] 
 
 
 MAX_KEYED_PRODUCTS = 200
-"""Products in an answer up to which it has a topic each; beyond, any product matters, because topics go with every
-frame."""
+"""Greatest number of products in an answer with a topic each, because topics go with every frame.
+
+Beyond it any product concerns the answer.
+"""
 
 QueryArgs = Mapping[str, Json]
 TopicsOf = Callable[[QueryArgs, Sequence[Mapping[str, Any]]], Iterable[str]]

@@ -120,8 +120,8 @@ class CacheReader:
 
     def find(self, keys: Iterable[str]) -> list[Candidate]:
         """Return everything stored under these keys (`aisle.barcode_keys.lookup_keys`), in the order of the keys."""
-        wanted = list(keys)
-        found: list[Candidate] = self._read_safely(lambda: self._find_candidates(wanted))
+        key_list = list(keys)
+        found: list[Candidate] = self._read_safely(lambda: self._find_candidates(key_list))
         return found
 
     def _find_candidates(self, keys: Iterable[str]) -> list[Candidate]:
@@ -211,8 +211,8 @@ class CacheReader:
         return self._open_count, version
 
     def changes(self, since: int) -> tuple[int, list[tuple[str, str]]]:
-        """Return the current position and the distinct changes (topic, key) after position `since`; an empty key is the
-        whole topic.
+        """Return the current position and the distinct changes (topic, key) after `since`; an empty key is the whole
+        topic.
 
         Topics are `schema.CHANGE_TOPICS`. For 0, and for a position that the feed no longer has, everything counts as
         changed.
@@ -243,10 +243,10 @@ class CacheReader:
         return self._read_safely(lambda: fetch_one(self._cache, sql)) is not None
 
     def link(self, now: float) -> LinkState:
-        """Return the state of the link; `now` in seconds since 1970. The outbox counts waiting operations and those in
-        doubt.
+        """Return the state of the link; `now` in seconds since 1970.
 
-        It is read again only if the cache changed, because every frame shows it.
+        The outbox counts waiting operations and those in doubt. The state is read again only if the cache changed,
+        because every frame shows it.
         """
 
         def read() -> tuple[int, LinkState, float | None]:
@@ -272,8 +272,10 @@ class CacheReader:
 
 
 def _exact_person(text: str, badges: Mapping[str, str]) -> str:
-    """Return the person with exactly this badge or user, if forms of it lead to several people; empty if there is
-    none."""
+    """Return the person with exactly this badge or user; empty if there is none.
+
+    Used if several people have forms of it.
+    """
     searched = text.strip().casefold()
     exact = [user for user, badge in badges.items() if searched == badge.strip().casefold()]
     exact = exact or [user for user in badges if searched == user.strip().casefold()]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -16,7 +16,6 @@ from aisle.host.database import fetch
 from aisle.jobs.job import Json
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key
-from aisle.tuples import NamedTuple
 
 QueryResult = tuple[list[Row], int]
 """Rows and the total number."""
@@ -153,12 +152,12 @@ def _location_row(entry: Mapping[str, Any], code: str, pool_prefix: str) -> Row:
 
 def sort_by_walk_order(locations: Sequence[Row], orders: Mapping[str, Json]) -> list[Row]:
     """Return locations in walking order; sets `location_order` of each that has one, in place."""
-    for place in locations:
-        place["location_order"] = place["location_order"] or orders.get(place["location_code"])
+    for location in locations:
+        location["location_order"] = location["location_order"] or orders.get(location["location_code"])
     return sorted(
         locations,
-        key=lambda place: (
-            to_decimal(place["location_order"]) or NO_WALK_ORDER,
-            natural_key(str(place["location_code"])),
+        key=lambda location: (
+            to_decimal(location["location_order"]) or NO_WALK_ORDER,
+            natural_key(str(location["location_code"])),
         ),
     )

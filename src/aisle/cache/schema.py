@@ -147,7 +147,7 @@ FEED_ENTRIES = 5000
 """Greatest number of entries in the change feed."""
 
 MAX_KEYED_CHANGES = 100
-"""Changes at once beyond which one entry without a key stands for the whole topic."""
+"""Number of changes at once beyond which one entry without a key covers the whole topic."""
 
 CHANGE_TOPICS = (
     "order",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.cache.operation_queries import stock_outcome
 from aisle.cache.order_overlay import Overlay, Row, is_included, to_decimal
@@ -18,7 +18,6 @@ from aisle.late import LazyModule
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.operation_state import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase import has_base, picked_change
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.outbox import operation_record
@@ -191,9 +190,9 @@ class _PoolsKnown(NamedTuple):
 
 
 def _known_pools(stock: Row) -> _PoolsKnown:
-    places = (entry for entry in stock.get("store_locations") or () if isinstance(entry, Mapping))
+    entries = (entry for entry in stock.get("store_locations") or () if isinstance(entry, Mapping))
     return _PoolsKnown(
-        _has_pools(stock, "most_likely_pool_"), any(_has_pools(entry, "stock_pool_") for entry in places)
+        _has_pools(stock, "most_likely_pool_"), any(_has_pools(entry, "stock_pool_") for entry in entries)
     )
 
 
@@ -204,17 +203,17 @@ def _has_pools(row: Mapping[str, Any], prefix: str) -> bool:
 def _apply_movement(stock: Row, item: Mapping[str, Any]) -> None:
     source, target = item.get("from_location") or {}, item.get("to_location") or {}
     quantity, pool = to_decimal(item.get("quantity")), int(source.get("stock_pool") or 0)
-    known = _known_pools(stock)
+    pools_known = _known_pools(stock)
     entry = _find_or_add_entry(stock, str(source.get("location_code") or ""))
     pieces = _split_over_pools(entry, pool, quantity) if entry is not None else [(pool, quantity)]
     target_pool = int(target.get("stock_pool") or 0)
     target_entry = _find_or_add_entry(stock, str(target.get("location_code") or ""))
     for each, piece in pieces:
         if entry is not None:
-            _add_quantity(entry, "stock_pool_", each if known.at_locations else 0, -piece)
+            _add_quantity(entry, "stock_pool_", each if pools_known.at_locations else 0, -piece)
         if target_entry is not None:
-            _add_quantity(target_entry, "stock_pool_", (target_pool or each) if known.at_locations else 0, piece)
-        if known.in_total and target_pool and each and target_pool != each:
+            _add_quantity(target_entry, "stock_pool_", (target_pool or each) if pools_known.at_locations else 0, piece)
+        if pools_known.in_total and target_pool and each and target_pool != each:
             _add_quantity(stock, "most_likely_pool_", each, -piece)
             _add_quantity(stock, "most_likely_pool_", target_pool, piece)
 
@@ -243,12 +242,14 @@ def _split_over_pools(entry: Row, pool: int, quantity: Decimal) -> list[tuple[in
 
 
 def _apply_log_entry(stock: Row, item: Mapping[str, Any], is_count: bool) -> None:
-    """Apply a count, loss or find in place: a count replaces the stock, others are added. Entries of order lines change
-    none."""
+    """Apply a count, loss or find in place: a count replaces the stock, others are added.
+
+    Entries of order lines change nothing.
+    """
     if item.get("customer_order_number"):
         return
     code = str(item.get("location_code") or "")
-    known = _known_pools(stock)
+    pools_known = _known_pools(stock)
     entry = _find_or_add_entry(stock, code)
     plain_quantity = item.get("counted_quantity") if is_count else None
     plain_quantity = item.get("quantity") if plain_quantity is None else plain_quantity
@@ -268,13 +269,13 @@ def _apply_log_entry(stock: Row, item: Mapping[str, Any], is_count: bool) -> Non
         if row.get(total) is None:
             row[total] = sum(found.values(), Decimal(0))
             return
-        if not known.at_locations:
+        if not pools_known.at_locations:
             pool = next(iter(found)) if len(found) == 1 else 0
-            _add_everywhere(stock, entry, pool, sum(found.values(), Decimal(0)) - to_decimal(row[total]), known)
+            _add_everywhere(stock, entry, pool, sum(found.values(), Decimal(0)) - to_decimal(row[total]), pools_known)
             return
     for pool, quantity in found.items():
         change = quantity - _quantity_in_pool(row, pool, entry is None) if is_count else quantity
-        _add_everywhere(stock, entry, pool, change, known)
+        _add_everywhere(stock, entry, pool, change, pools_known)
 
 
 def _add_everywhere(stock: Row, entry: Row | None, pool: int, change: Decimal, known: _PoolsKnown) -> None:

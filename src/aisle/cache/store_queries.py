@@ -71,8 +71,7 @@ WAITING_COUNTS: Final = WaitingCounts()
 
 
 def count_waiting_in_other_stores(store_folder: StoreFolder, counts: WaitingCounts = WAITING_COUNTS) -> int:
-    """Return the number of unsent operations of the other stores that terminals of this host were switched to or
-    from."""
+    """Return the number of unsent operations of other stores that terminals of this host were switched to or from."""
     return sum(
         counts.count_waiting(home)
         for home in visited_stores(store_folder.root, store_folder.base_url)
@@ -96,7 +95,7 @@ SELECT (SELECT cursor ->> '$.completed' FROM sync WHERE topic = 'full'),
   (SELECT cursor FROM sync WHERE topic = 'full' AND cursor ->> '$.full'),
   EXISTS (SELECT 1 FROM sync WHERE topic = 'logs_span')
 """
-"""The cursor counts only once a full sync has begun; before, it holds what somebody asked for."""
+"""The cursor counts only after a full sync has begun; before, it has requested lists only."""
 _UNREAD_LISTS = """
 SELECT value FROM json_each(?1, '$.todo') UNION ALL SELECT value FROM json_each(?1, '$.missing')
 UNION ALL SELECT ?1 ->> '$.at.stage'
@@ -201,9 +200,11 @@ def list_stores(cache: apsw.Connection, store_folder: StoreFolder, args: Mapping
     found = [_store_row(str(number), parse_row(str(raw)), store_folder, area, visited) for number, raw in rows]
     if show in ("all", "visited"):
         listed = "SELECT store_number FROM store WHERE store_number IN (SELECT value FROM json_each(?))"
-        known = {str(number) for (number,) in fetch(cache, listed, values["visited"])} if visited else set()
+        listed_numbers = {str(number) for (number,) in fetch(cache, listed, values["visited"])} if visited else set()
         unlisted = [
-            number for number in visited if number not in known and all(word.strip() in number for word in words)
+            number
+            for number in visited
+            if number not in listed_numbers and all(word.strip() in number for word in words)
         ]
         skip = max(0, first - total)
         free_rows = max(0, size - len(found))
@@ -217,8 +218,8 @@ def _matching_numbers(cache: apsw.Connection, show: str, words: list[str], value
     has_words = "".join(f" AND instr(text, :w{at})" for at in range(len(words)))
     limit = MAX_HITS + 1 if words else -1
     sql = f"{_NUMBERS_BY_FILTER.get(show, _NUMBERS_BY_FILTER['all'])}{has_words} ORDER BY store_number LIMIT :most"
-    asked = {**values, "most": limit, **{f"w{at}": word for at, word in enumerate(words)}}
-    return [str(number) for (number,) in cache.execute(sql, asked).fetchall()]
+    all_values = {**values, "most": limit, **{f"w{at}": word for at, word in enumerate(words)}}
+    return [str(number) for (number,) in cache.execute(sql, all_values).fetchall()]
 
 
 def _area_of_store(cache: apsw.Connection, store: str) -> str:

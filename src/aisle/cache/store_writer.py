@@ -17,8 +17,8 @@ from aisle.scan.meaning import PERSON
 
 def write_stores(connection: apsw.Connection, rows: Sequence[StoreRow]) -> tuple[str, ...]:
     """Write stores of the list inside a transaction. Return the numbers of those that are new or changed."""
-    known = dict(fetch(connection, "SELECT store_number, raw FROM store"))
-    fresh = [row for row in rows if known.get(row.store_number) != row.raw]
+    stored = dict(fetch(connection, "SELECT store_number, raw FROM store"))
+    fresh = [row for row in rows if stored.get(row.store_number) != row.raw]
     connection.executemany("INSERT OR REPLACE INTO store (store_number, text, raw) VALUES (?, ?, ?)", fresh)
     return tuple(row.store_number for row in fresh)
 
@@ -62,10 +62,10 @@ def stores_except(connection: apsw.Connection, seen: Iterable[str]) -> list[str]
 
 def write_people(connection: apsw.Connection, rows: Sequence[PersonRow]) -> tuple[str, ...]:
     """Replace all people inside a transaction. Return the users that were added, changed or removed."""
-    known = dict(fetch(connection, "SELECT user, raw FROM person"))
+    stored = dict(fetch(connection, "SELECT user, raw FROM person"))
     people = {row.user: row for row in rows}
-    changed = [user for user, row in people.items() if known.get(user) != row.raw]
-    changed += [user for user in known if user not in people]
+    changed = [user for user, row in people.items() if stored.get(user) != row.raw]
+    changed += [user for user in stored if user not in people]
     if not changed:
         return ()
     connection.execute("DELETE FROM person")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import apsw
 
 from aisle.cache.field_parsing import dump_row, key_field, require_object, text_field
 from aisle.host.database import fetch
-from aisle.tuples import NamedTuple
 
 
 class RecountRow(NamedTuple):
@@ -30,15 +30,15 @@ def parse_recount(service_row: object) -> RecountRow:
 
 def write_recounts(connection: apsw.Connection, rows: Sequence[RecountRow]) -> tuple[str, ...]:
     """Replace all recounts inside a transaction. Return the ids that were added, changed or removed."""
-    known = {str(name): str(raw) for name, raw in fetch(connection, "SELECT id, raw FROM recount")}
+    stored = {str(name): str(raw) for name, raw in fetch(connection, "SELECT id, raw FROM recount")}
     row_by_id = {row.id: row for row in rows}
-    gone = [name for name in known if name not in row_by_id]
-    fresh = [row for row in row_by_id.values() if known.get(row.id) != row.raw]
-    connection.executemany("DELETE FROM recount WHERE id = ?", [(name,) for name in gone])
+    deleted = [name for name in stored if name not in row_by_id]
+    fresh = [row for row in row_by_id.values() if stored.get(row.id) != row.raw]
+    connection.executemany("DELETE FROM recount WHERE id = ?", [(name,) for name in deleted])
     connection.executemany(
         "INSERT OR REPLACE INTO recount (id, product_number, location_code, raw) VALUES (?, ?, ?, ?)", fresh
     )
-    return (*gone, *(row.id for row in fresh))
+    return (*deleted, *(row.id for row in fresh))
 
 
 ASSIGNMENTS_TOPIC = "assignments"
@@ -67,9 +67,9 @@ def parse_assignment(service_row: object) -> AssignmentRow:
 
 def write_assignments(connection: apsw.Connection, rows: Sequence[AssignmentRow]) -> tuple[str, ...]:
     """Replace all assignments inside a transaction. Return the ids that were added, changed or removed."""
-    known = {str(name): str(raw) for name, raw in fetch(connection, "SELECT id, raw FROM assignment")}
+    stored = {str(name): str(raw) for name, raw in fetch(connection, "SELECT id, raw FROM assignment")}
     row_by_id = {row.id: row._replace(n=n) for n, row in enumerate(rows)}
-    gone = [name for name in known if name not in row_by_id]
+    deleted = [name for name in stored if name not in row_by_id]
     connection.execute("DELETE FROM assignment")
     connection.executemany("INSERT INTO assignment (id, n, raw) VALUES (?, ?, ?)", list(row_by_id.values()))
-    return (*gone, *(row.id for row in row_by_id.values() if known.get(row.id) != row.raw))
+    return (*deleted, *(row.id for row in row_by_id.values() if stored.get(row.id) != row.raw))

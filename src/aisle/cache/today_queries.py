@@ -191,8 +191,8 @@ def _hours_since(began: datetime, moment: datetime) -> int:
 def _add_count(
     found: dict[tuple[str, bool], dict[int, dict[str, int]]], user: tuple[str, bool], hour: int, kind: str, count: int
 ) -> None:
-    of = found.setdefault(user, {}).setdefault(hour, {})
-    of[kind] = of.get(kind, 0) + count
+    counts = found.setdefault(user, {}).setdefault(hour, {})
+    counts[kind] = counts.get(kind, 0) + count
 
 
 def _total_work(row: Row) -> int:
@@ -224,8 +224,8 @@ class LocationFigures:
         else:
             counted = dict(fetch(cache, _WORK_BY_LOCATION, kind, _hour_key(began)))
         walk = self.codes_in_walk_order(cache)
-        unlisted = sorted((str(place) for place in counted.keys() - set(walk) if place), key=natural_key)
-        rows: list[Row] = [{"place": place, "n": int(counted.get(place, 0))} for place in (*walk, *unlisted)]
+        unlisted = sorted((str(location) for location in counted.keys() - set(walk) if location), key=natural_key)
+        rows: list[Row] = [{"place": location, "n": int(counted.get(location, 0))} for location in (*walk, *unlisted)]
         return rows, len(rows)
 
 

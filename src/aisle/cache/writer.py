@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -57,7 +57,6 @@ from aisle.cache.store_writer import (
 from aisle.cache.task_writer import parse_assignment, parse_recount, write_assignments, write_recounts
 from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json
-from aisle.tuples import NamedTuple
 
 __all__ = ["CacheWriter", "LinkRow", "SkippedRow", "WriteResult", "open_cache"]
 
@@ -171,10 +170,9 @@ class CacheWriter:
             self._log_changes("surrounding", (number,))
 
     def write_logs(self, rows: Iterable[Any], since: str, losses_since: str = "") -> WriteResult:
-        """Write entries of the store's log, and delete those before `since` (ISO 8601 UTC), losses and finds before
-        `losses_since`.
+        """Write entries of the store's log, and delete those before `since` (ISO 8601 UTC).
 
-        interface: Store product log entry.
+        Losses and finds are deleted before `losses_since`. interface: Store product log entry.
         """
 
         def write(connection: apsw.Connection, fresh: Sequence[LogRow]) -> tuple[str, ...]:
@@ -313,19 +311,19 @@ class CacheWriter:
         """
         with self.transaction():
             if topic == PRODUCT_TOPIC:
-                gone = updated_values(self._db, delete_unseen_products(self._db, generation))
+                deleted = updated_values(self._db, delete_unseen_products(self._db, generation))
             elif topic == STOCK_TOPIC:
-                gone = updated_values(self._db, delete_unseen_stock(self._db, generation))
+                deleted = updated_values(self._db, delete_unseen_stock(self._db, generation))
             elif topic == ORDER_TOPIC:
-                gone = delete_orders(self._db, find_unseen_orders(self._db, generation))
+                deleted = delete_orders(self._db, find_unseen_orders(self._db, generation))
             elif topic == DELIVERY_TOPIC:
-                gone = delete_deliveries(self._db, find_unseen_deliveries(self._db, generation))
+                deleted = delete_deliveries(self._db, find_unseen_deliveries(self._db, generation))
                 delete_orphan_codes(self._db)
             else:
-                gone = delete_unseen_locations(self._db, generation)
+                deleted = delete_unseen_locations(self._db, generation)
             self._db.execute("DELETE FROM seen WHERE topic = ? AND generation <= ?", (topic, generation))
-            self._log_changes(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, gone)
-        return len(gone)
+            self._log_changes(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, deleted)
+        return len(deleted)
 
     def delete_log(self) -> None:
         """Delete the store's log, because its service was restored from an earlier copy."""

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import sys
+from typing import NamedTuple
 
 from aisle.cli.options import settings_from_arguments
 from aisle.cli.service_client import service_client
@@ -14,7 +15,6 @@ from aisle.client.errors import Outcome, outcome_of, status_error
 from aisle.contract.wire import OPERATIONS, Operation, build_path, encode_headers, encode_query, get_operation
 from aisle.errors import ContractError, UsageError
 from aisle.settings import LoadedSettings
-from aisle.tuples import NamedTuple
 
 DANGEROUS_OPERATIONS = frozenset({"delete-products", "create-customer-order-clearance"})
 """Operations that need a confirmation; so does any operation with flush=true."""
@@ -112,8 +112,8 @@ def _confirm(op: Operation, call: ApiCall) -> bool:
         return True
     if not sys.stdin.isatty():
         raise UsageError(f"{op.name} can delete or change a great deal. Say --yes to run it from a script.")
-    what = "deletes what the stores in the request have before inserting" if flush else "cannot be taken back"
-    print(f"{op.name} {what}. Type the operation's name to go on: ", end="", file=sys.stderr, flush=True)
+    warning = "deletes what the stores in the request have before inserting" if flush else "cannot be taken back"
+    print(f"{op.name} {warning}. Type the operation's name to go on: ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip() == op.name
 
 

@@ -9,13 +9,12 @@ import resource
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import UsageError
 from aisle.host.store_folder import TERMINALS_FOLDER, VISITED_FOLDER, StoreFolder
 from aisle.settings import LoadedSettings, load_settings, service_url
 from aisle.text import supports_utf8
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.jobs.job import SignIn
@@ -50,15 +49,11 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
     if not (view or (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UsageError("The app needs a terminal. From a script use 'aisle api', 'aisle load' or 'aisle sync'.")
     from aisle.tui import prepare_environment
-    from aisle.tui.import_trimming import import_asyncio_without_tls, without_unused_modules
 
     colourless = bool(os.environ.get("NO_COLOR"))
     prepare_environment(loaded.settings.rich)
-    if not loaded.settings.in_process:
-        import_asyncio_without_tls()
-    with without_unused_modules():
-        from aisle.session.session import open_session
-        from aisle.tui.app import run_app
+    from aisle.session.session import open_session
+    from aisle.tui.app import run_app
 
     session = open_session(
         store_folder, loaded.settings, _courier_starter(loaded), loaded, view.person if view else None

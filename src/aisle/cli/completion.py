@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from aisle.cli.options import add_app_options
 from aisle.contract.wire import OPERATIONS
-from aisle.tuples import NamedTuple
 
 PATH_METAVARS = ("FILE", "DIR")
 """Metavars, or their endings, of paths."""
@@ -110,15 +110,15 @@ complete -o bashdefault -o default -F _aisle aisle
 
 
 def _bash_script(found: list[CommandNode]) -> str:
-    steps = "|".join(f'"{place.path if " " in place.path else f" {place.path}"}"' for place in found if place.path)
+    steps = "|".join(f'"{node.path if " " in node.path else f" {node.path}"}"' for node in found if node.path)
     takes = [
-        f'        "{place.path}:{option}") COMPREPLY=($({_bash_values(values)} -- "$cur")); return ;;'
-        for place in found
-        for option, values in place.option_values
+        f'        "{node.path}:{option}") COMPREPLY=($({_bash_values(values)} -- "$cur")); return ;;'
+        for node in found
+        for option, values in node.option_values
     ]
     words = [
-        f'        "{place.path}") COMPREPLY=($(compgen -W "{" ".join(_all_words(place))}" -- "$cur")) ;;'
-        for place in found
+        f'        "{node.path}") COMPREPLY=($(compgen -W "{" ".join(_all_words(node))}" -- "$cur")) ;;'
+        for node in found
     ]
     return _BASH.format(steps=steps, takes="\n".join(takes), words="\n".join(words))
 
@@ -150,16 +150,14 @@ complete -c aisle -f
 
 
 def _fish_script(found: list[CommandNode]) -> str:
-    steps = " ".join(
-        _quote_for_fish(place.path if " " in place.path else f" {place.path}") for place in found if place.path
-    )
+    steps = " ".join(_quote_for_fish(node.path if " " in node.path else f" {node.path}") for node in found if node.path)
     lines = []
-    for place in found:
-        start = f"complete -c aisle -n {_quote_for_fish(f'__aisle_at {_quote_for_fish(place.path)}')}"
-        takes = dict(place.option_values)
-        lines += [f"{start} -a {_quote_for_fish(word.text)} -d {_quote_for_fish(word.help)}" for word in place.commands]
-        lines += [f"{start} -a {_quote_for_fish(value)}" for value in place.values]
-        for option in place.options:
+    for node in found:
+        start = f"complete -c aisle -n {_quote_for_fish(f'__aisle_at {_quote_for_fish(node.path)}')}"
+        takes = dict(node.option_values)
+        lines += [f"{start} -a {_quote_for_fish(word.text)} -d {_quote_for_fish(word.help)}" for word in node.commands]
+        lines += [f"{start} -a {_quote_for_fish(value)}" for value in node.values]
+        for option in node.options:
             values = takes.get(option.text, ())
             kind = "-l" if option.text.startswith("--") else "-s"
             need = (

@@ -93,8 +93,10 @@ def _check(asked: Mapping[str, float], now: float, settings: Settings, *, is_sai
     for part, before in asked.items():
         least = promised.get(part) or OF_HOST.get(part) or least_days(part)
         if before > now - least * _DAY:
-            what = "--before" if is_said else _setting(part)
-            raise UsageError(f"{what} is too near: nothing of the {part} that is younger than {least} days is purged.")
+            source = "--before" if is_said else _setting(part)
+            raise UsageError(
+                f"{source} is too near: nothing of the {part} that is younger than {least} days is purged."
+            )
 
 
 def _service(database: Path | str, asked: Mapping[str, float], now: float) -> dict[str, int]:

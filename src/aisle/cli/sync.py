@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, closing
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import apsw
 
@@ -39,7 +39,6 @@ from aisle.outbox.outcome_reasons import NO_TOKEN, stored_detail
 from aisle.outbox.session_requests import FULL_SYNC, ORDER_LISTS, request_read
 from aisle.settings import EMBEDDED, LoadedSettings
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 T = TypeVar("T")
 
@@ -147,7 +146,7 @@ _courier_tasks: set[asyncio.Task[None]] = set()
 
 
 def this_leader(loaded: LoadedSettings) -> Leader:
-    """Return this process as a courier's leader."""
+    """Return the leader record of this process."""
     return Leader(os.getpid(), PROGRAM_VERSION, time.time(), absolute_path(loaded.settings.token_file))
 
 
@@ -266,7 +265,7 @@ def _wait_for_leader(
     clock: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Return when the courier is done. Raise AisleError if it makes no progress or the service does not respond."""
+    """Wait until the courier is done. Raise AisleError if it makes no progress or the service does not respond."""
     progressed_at, seen = status.began_at, (-1, "", -1)
     messages = WaitMessages(store_folder.base_url, _print_line)
     monitor = CourierMonitor(store_folder, time.time)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import SettingsError
 from aisle.settings import LoadedSettings, file_stamps, load_settings
 from aisle.settings.time_zone import host_zone, parse_zone, set_process_zone
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.service.domain.timestamps import TimeZones

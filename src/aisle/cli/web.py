@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequenc
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from aisle.cli import web_session
@@ -30,7 +30,6 @@ from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd, watch_parent
 from aisle.roles import SUPERVISORS
 from aisle.settings import ENGLISH, effective_language
 from aisle.tui.message_text import MessageWriter
-from aisle.tuples import NamedTuple
 from aisle.web.client_address import Network, is_loopback, network
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What the processes of one host share: store folders, databases, locks, notification sockets, the courier's heartbeat.
+"""Shared resources of one host: store folders, databases, locks, notification sockets, the courier's heartbeat.
 
 This package must not know rows, operations, jobs or the network. Start with `store_folder` (the files of a store), then
 `database` (how they are opened).

@@ -24,8 +24,10 @@ HUNG_AFTER_S = 30.0
 KILL_AFTER_S = 120.0
 """Seconds without a heartbeat after which the courier is killed; its successor continues the work."""
 SLEEP_GAP_S = 15.0
-"""Seconds between two checks after which the session itself slept or the clock was set; then the courier is not
-late."""
+"""Seconds between two checks after which the session itself slept or the clock was set.
+
+The courier is not late then.
+"""
 
 
 def write_heartbeat(lock: Path) -> None:
@@ -43,8 +45,7 @@ def heartbeat_age(lock: Path, now: float) -> float:
 
 
 def is_stopped(leader: Leader, lock: Path) -> bool:
-    """Return True if the courier was stopped (SIGSTOP, a debugger); False for a process that this host does not
-    know."""
+    """Return True if the courier was stopped (SIGSTOP, a debugger); False for a process unknown to this host."""
     if process_state(leader.pid) not in STOPPED_STATES:
         return False
     with suppress(OSError):
@@ -92,7 +93,7 @@ class CourierMonitor:
             self._kill()
 
     def reset(self) -> None:
-        """Forget what was seen, because there is no courier."""
+        """Reset the state, because there is no courier."""
         self._heartbeat, self._heartbeat_at, self._checked_at = (0, 0), 0.0, 0.0
         self._is_stopped = self.is_older_version = False
         self.token_file = ""
@@ -105,8 +106,10 @@ class CourierMonitor:
         return found.st_ino, found.st_mtime_ns
 
     def _kill(self) -> None:
-        """Kill the courier with SIGKILL, which also ends a stopped one; never a process that does not have the lock
-        file open."""
+        """Kill the courier with SIGKILL, which also ends a stopped one.
+
+        Never kill a process that does not have the lock file open.
+        """
         leader = LeaderLock(self._store_folder.lock).read_leader()
         if leader is None or leader.pid == os.getpid():
             return
@@ -130,9 +133,9 @@ class CourierMonitor:
 
 
 def _has_open(pid: int, path: Path) -> bool:
-    wanted = path.stat()
+    file_stat = path.stat()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(OSError):
-            if os.path.samestat(descriptor.stat(), wanted):
+            if os.path.samestat(descriptor.stat(), file_stat):
                 return True
     return False

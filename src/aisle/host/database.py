@@ -32,8 +32,7 @@ _FIRST_POLL_NS = 1_500_000
 _QUEUE_WAIT_S = 0.25
 """Seconds for which a waiter in the queue waits before it tries the lock itself."""
 RECOVERY_TIMEOUT_S = 10.0
-"""Seconds for which a newcomer waits until those who have a deleted file open restore it; a courier checks every few
-seconds."""
+"""Seconds for which a newcomer waits until others restore a deleted file; a courier checks every few seconds."""
 WAL_SUFFIXES = ("-wal", "-shm")
 MAX_WAL_BYTES = 64 << 20
 LONG_WAL_PAGES = 4096
@@ -90,11 +89,10 @@ def is_replaced(connection: apsw.Connection) -> bool:
 
 
 def connect(path: Path, *, guarded: bool = False, read_only: bool = False) -> apsw.Connection:
-    """Open the WAL database at `path`; create file (0600) and folder (0700) if missing. Raise StorageError if that
-    fails.
+    """Open the WAL database at `path`; create file (0600) and folder (0700) if missing.
 
     Guarded: every commit is on the disk before it returns (synchronous=FULL). Neither a commit nor a close checkpoints;
-    only the courier does, with `checkpoint`.
+    only the courier does, with `checkpoint`. Raise StorageError if the file cannot be opened.
     """
     check_sqlite_version(apsw.sqlite_lib_version())
     with storage_errors(path):
@@ -228,8 +226,8 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
     """Run the block in one write transaction: BEGIN IMMEDIATE, then COMMIT, or ROLLBACK if it raises.
 
     IMMEDIATE waits for other writers; a deferred transaction would fail at its first write without waiting. Raise
-    StorageError if the database cannot be written (disk full, busy beyond 5 s, damaged), and FileReplaced, with nothing
-    written, if a guarded file was deleted or replaced.
+    StorageError if the database cannot be written (disk full, busy beyond 5 s, damaged). Raise FileReplaced, with
+    nothing written, if a guarded file was deleted or replaced.
     """
     with storage_errors(connection.filename), _queue_for_lock(connection):
         connection.execute("BEGIN IMMEDIATE")
@@ -372,8 +370,8 @@ def checkpoint(connection: apsw.Connection, *, truncate: bool = False) -> tuple[
     """Move the write-ahead log into the database. Return (pages in the log, pages moved).
 
     Truncating waits for readers, so do it only when alone. A lock of another process is no error and returns (-1, -1);
-    the next call gets further. A log that others write and read all the time is never moved whole and would grow
-    without limit, so a long one is finished while writers wait a moment, and the next writer restarts it.
+    the next call gets further. A log that others write and read all the time is never moved whole, and would grow
+    without limit. So a long one is finished while writers wait a moment, and the next writer restarts it.
     """
     mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if truncate else apsw.SQLITE_CHECKPOINT_PASSIVE
     moved = _run_checkpoint(connection, mode)

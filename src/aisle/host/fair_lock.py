@@ -1,8 +1,8 @@
 """Queue for processes that wait to write the same file: first come, first served, and mostly only the first tries.
 
-SQLite has no queue: whoever tries when its lock is free gets it. Fifty processes that try all the time keep the CPU
-from the one that holds it, and the longer it takes, the more of them try. The kernel keeps this queue by a lock that
-only waiters take; it passes to the next if one dies. Writing itself is still protected by SQLite's own lock.
+SQLite has no queue: the process that tries when its lock is free gets it. Fifty processes that try all the time keep
+the CPU from the lock's holder, and the longer it takes, the more of them try. The kernel keeps this queue by a lock
+that only waiters take; it passes to the next if one dies. Writing itself is still protected by SQLite's own lock.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ class FairLock:
 
     def release(self) -> None:
         """Let the next waiter become first, or leave the queue; may be called twice."""
-        place, self._waiter = self._waiter, None
-        if place is not None and not place.finish_once():
-            self._fd = place.fd
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.finish_once():
+            self._fd = waiter.fd
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

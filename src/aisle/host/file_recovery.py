@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
@@ -17,7 +18,6 @@ from aisle.errors import StorageError
 from aisle.host.database import WAL_SUFFIXES, GuardedConnection, fetch_one, is_replaced, schema_version
 from aisle.host.file_system import file_id, lock_folder, make_private_folder
 from aisle.outbox.outcome_reasons import StoredMessage, store_message
-from aisle.tuples import NamedTuple
 
 COPY_PREFIX = "outbox-kept-"
 """Prefix of the name of a copy that could not be restored at the path."""

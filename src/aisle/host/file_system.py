@@ -64,10 +64,10 @@ def is_locked(path: Path) -> bool:
 
 
 def _is_lock_of(lock_id: str, device: int, inode: int) -> bool:
-    """Return True if a lock listed by the kernel (`major:minor:inode`, the first two in hexadecimal) belongs to the
-    file.
+    """Return True if a lock listed by the kernel belongs to the file.
 
-    On file systems without a device of their own (btrfs, overlay) the list may name another device than the file has.
+    A lock is `major:minor:inode`, the first two in hexadecimal. On file systems without a device of their own (btrfs,
+    overlay) the list may name another device than the file has.
     """
     major, minor, lock_inode = lock_id.split(":")
     lock_device = int(major, 16), int(minor, 16)
@@ -108,8 +108,8 @@ def is_read_only(path: Path) -> bool:
 def make_private_folder(folder: Path) -> None:
     """Create a folder and its missing parents for this account alone (0700).
 
-    Raise StorageError if that fails, if the file system is read-only, or if others may change the folder or the
-    courier's lock or log in it.
+    Raise StorageError if that fails or the file system is read-only. Raise it too if others may change the folder, or
+    the courier's lock or log in it.
     """
     if is_read_only(folder):
         raise StorageError(f"{folder} cannot be used. {READ_ONLY_ERROR} {REMOUNT_ADVICE}", kind="read_only")

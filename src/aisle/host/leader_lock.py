@@ -7,10 +7,10 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from aisle.errors import StorageError
 from aisle.host.file_system import make_private_folder
-from aisle.tuples import NamedTuple
 
 
 class Leader(NamedTuple):
@@ -58,8 +58,10 @@ class LeaderLock:
         return self._fd >= 0 and _is_file_at(self._fd, self._path)
 
     def try_acquire(self, leader: Leader) -> bool:
-        """Take the lock if it is free, and write the leader into the file. Raise StorageError if the file cannot be
-        created."""
+        """Take the lock if it is free, and write the leader into the file.
+
+        Raise StorageError if the file cannot be created.
+        """
         if not self._try_lock():
             return False
         self._write_leader(leader)
@@ -95,7 +97,7 @@ class LeaderLock:
     def acquire_when_free(self, second_fd: int, make_leader: Callable[[], Leader]) -> bool:
         """Wait without limit until the lock is free, and take it. Return False if its file was deleted.
 
-        The process sleeps meanwhile; the kernel hands the lock over.
+        The process sleeps meanwhile; the kernel passes the lock on.
         """
         fcntl.flock(second_fd, fcntl.LOCK_EX)
         if not self._keep_if_current(second_fd):

@@ -103,8 +103,10 @@ class SessionSocket:
         return self._socket.fileno()
 
     def drain(self) -> set[str]:
-        """Return the topics notified since the last call; with `link`, for which everything is checked, if some may be
-        lost."""
+        """Return the topics notified since the last call.
+
+        If some may be lost, `link` is among them, for which everything is checked.
+        """
         datagrams = list(_receive_all(self._socket))
         missed = (LINK,) if len(datagrams) >= _FULL_QUEUE else ()
         return {*missed, *(topic for text, _ in datagrams for topic in text.split("\n"))}
@@ -119,14 +121,15 @@ class SessionSocket:
         return True
 
     def wake_courier(self) -> None:
-        """Tell the courier that there is something to send or to read. A socket without a listener is left to the next
-        courier."""
+        """Tell the courier that there is something to send or to read.
+
+        A socket without a listener is left to the next courier.
+        """
         with suppress(ConnectionRefusedError):
             _send(self._socket, self._folder / _COURIER_SOCKET, _WAKE)
 
     def subscribe(self, topics: Collection[str]) -> bool:
-        """Tell the courier the topics shown from now on (`waiting` for one notification). Return True if it was
-        delivered."""
+        """Tell the courier the topics shown from now on (`waiting` for one notification). Return True if delivered."""
         with suppress(ConnectionRefusedError):
             return _send(self._socket, self._folder / _COURIER_SOCKET, _join_lines((SUBSCRIBE, *_fit_topics(topics))))
         return False
@@ -196,8 +199,10 @@ class CourierSocket:
         return received
 
     def count_sessions(self) -> int:
-        """Return the number of session sockets. Those of dead sessions are deleted by `notify` and
-        `remove_dead_sockets`."""
+        """Return the number of session sockets.
+
+        Those of dead sessions are deleted by `notify` and `remove_dead_sockets`.
+        """
         return len(self._list_sockets())
 
     def subscriptions(self) -> dict[str, frozenset[str] | None]:
@@ -276,18 +281,18 @@ def matching_topics(topics: Iterable[str], subscription: Collection[str] | None)
 
     None means an unknown subscription, which everything concerns. Topics of every screen concern all.
     """
-    found, named = [], False
+    found, is_named = [], False
     for topic in topics:
-        whole, _, key = topic.partition("/")
+        topic_name, _, key = topic.partition("/")
         if topic == LINK or (subscription and key and topic in subscription):
             found.append(topic)
-            named = True
-        elif topic == SYNC or subscription is None or ANYTHING in subscription or whole in subscription:
+            is_named = True
+        elif topic == SYNC or subscription is None or ANYTHING in subscription or topic_name in subscription:
             found.append(topic)
-        elif not key and any(each.startswith(f"{whole}/") for each in subscription):
+        elif not key and any(each.startswith(f"{topic_name}/") for each in subscription):
             found.append(topic)
-            named = True
-    return found, named
+            is_named = True
+    return found, is_named
 
 
 def format_topic(name: str, key: str) -> str:
@@ -300,8 +305,10 @@ STEP_DOWN_PREFIX = "leave "
 
 
 OFFER_TOKEN_PREFIX = "offer "
-"""Prefix of a message to a courier whose token is refused: try another token. Version and path of the token file
-follow."""
+"""Prefix of a message to a courier whose token is refused: try another token.
+
+Version and path of the token file follow.
+"""
 
 
 def offer_token(store_folder: StoreFolder, version: str, path: str) -> None:

@@ -13,8 +13,10 @@ PROGRAM_VERSION = f"{__version__}+{len(OUTBOX_MIGRATIONS)}.{SCHEMA_VERSION}"
 
 
 def is_newer(version: str, other: str) -> bool:
-    """Return True if a version is newer: by its numbers (`0.10.0` after `0.9.1`), then by schemas (`+5.4` after
-    `+5.3`)."""
+    """Return True if a version is newer.
+
+    Numbers are compared first (`0.10.0` after `0.9.1`), then schemas (`+5.4` after `+5.3`).
+    """
     return _version_numbers(version) > _version_numbers(other)
 
 

@@ -1,13 +1,11 @@
-"""The folder of one store at one service: paths of all files of this host, and the store that each terminal works
-in."""
+"""The folder of one store at one service: paths of all files of this host, and the store of each terminal."""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
-
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 TERMINALS_FOLDER, VISITED_FOLDER = "terminals", "visited"
 """Folders beside the store folders: terminals switched to another store, and stores visited so."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.count.count_state import CountLine, Pool
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS
-from aisle.tuples import NamedTuple
 
 MAX_CHOICES = 99
 """Most rows of a question that can be chosen; each row needs one key."""

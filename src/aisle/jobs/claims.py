@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import store_time
 from aisle.jobs.job import Context, Query, Rows
 from aisle.jobs.view import WRONG, Verdict, msg
-from aisle.tuples import NamedTuple
 
 
 class Claim(NamedTuple):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
-from typing import NewType
+from typing import NamedTuple, NewType
 
 from aisle.jobs.view import MissingList, Msg, UnusableRows, msg, raw, signed_message
 from aisle.json_codec import from_text, to_text
-from aisle.tuples import NamedTuple
 
 
 class GoodsAmount(NamedTuple):

@@ -7,13 +7,12 @@ accepts that. A line of which nothing is picked is rejected explicitly if the se
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import LocalNote, Write
 from aisle.jobs.pick.operations import claim_write, order_write, reason_fields, reject_write
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
-from aisle.tuples import NamedTuple
 
 CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER = "claim", "release", "reject", "take_back", "finish"
 LINE_REJECTION_FEATURE = "line-rejection"

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import split_codes
 from aisle.jobs import quantities, store_time
 from aisle.jobs.job import Json, format_number
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
-from aisle.tuples import NamedTuple
 
 UNKNOWN_AGE = Decimal(-1)
 """Age for unknown times."""

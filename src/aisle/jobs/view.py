@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 STATE_WORDS = {
     "noted": "word.noted",

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
 from aisle.host.database import checkpoint, connect, fetch, fetch_one, migrate, transaction
 from aisle.json_codec import to_text
-from aisle.tuples import NamedTuple
 
 OPERATION_DAYS = 30
 """Least number of days a finished operation is kept: a service that lost its last days may need it again."""
@@ -209,8 +209,7 @@ def delete_copied_events(
 
 
 def delete_old_sessions(outbox: apsw.Connection, now: float, *, retention: Retention = DEFAULT_RETENTION) -> None:
-    """Delete sessions that were last seen long ago and have neither jobs nor events. Call it once all events are
-    moved."""
+    """Delete sessions last seen long ago that have neither jobs nor events. Call it once all events are moved."""
     old = fetch(outbox, _OLD_SESSIONS, retention.journal_before(now), DAY_S, now + _FUTURE_LIMIT_S)
     if old:
         with transaction(outbox):
@@ -253,8 +252,10 @@ def tidy(folder: Path, outbox: apsw.Connection, now: float, kept: Retention = DE
 
 
 def daily_totals(archive: apsw.Connection) -> list[tuple[str, str, str, int]]:
-    """Return (day, user, job, events) of everything archived, oldest first; the job is empty for a session's own
-    events."""
+    """Return (day, user, job, events) of everything archived, oldest first.
+
+    The job is empty for a session's own events.
+    """
     return [
         (str(day), str(user), str(job), int(count))
         for day, user, job, count in fetch(archive, "SELECT day, user, job, events FROM total ORDER BY day, user, job")

@@ -1,5 +1,7 @@
-"""The journal of outbox.db: sessions, sign-ins, jobs and events, and the one transaction that commits a batch of
-inputs."""
+"""The journal of outbox.db: sessions, sign-ins, jobs and events.
+
+`Journal.commit` is the one transaction that commits a batch of inputs.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -34,7 +36,6 @@ from aisle.outbox.operation_record import Author, Intent, RandomBytes
 from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
 from aisle.outbox.service_restore import Restore, list_restores
 from aisle.outbox.session_requests import insert_read_request
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.host.file_recovery import Recovery
@@ -367,14 +368,14 @@ class Journal:
             insert_read_request(self._db, refresh.topic, refresh.key, now)
 
     def _set_orders_in_work(self, job_id: str, orders: Sequence[str], now: float) -> None:
-        kept = to_text(list(orders))
+        order_list = to_text(list(orders))
         self._db.execute(
             "DELETE FROM hold WHERE since < ? OR (job_id = ? AND order_number NOT IN (SELECT value FROM json_each(?)))",
-            (now - _ORDER_KEPT_S, job_id, kept),
+            (now - _ORDER_KEPT_S, job_id, order_list),
         )
         self._db.execute(
             "INSERT OR IGNORE INTO hold (order_number, job_id, since) SELECT value, ?, ? FROM json_each(?)",
-            (job_id, now, kept),
+            (job_id, now, order_list),
         )
 
     def expire_requests(self) -> bool:
@@ -481,12 +482,12 @@ def _intent_of_write(batch: JournalBatch, seqs: Sequence[int], index: int, write
 
 def _in_stack_order(jobs: Sequence[JobRow]) -> list[JobRow]:
     """Return the jobs in order of opening, each after its parent; a batch may open several at the same time."""
-    known = {job.job_id for job in jobs}
+    ids = {job.job_id for job in jobs}
     stacked: list[JobRow] = []
     waiting = list(jobs)
     placed: set[str] = set()
     while waiting:
-        ready = next((job for job in waiting if job.parent not in known or job.parent in placed), waiting[0])
+        ready = next((job for job in waiting if job.parent not in ids or job.parent in placed), waiting[0])
         waiting.remove(ready)
         stacked.append(ready)
         placed.add(ready.job_id)

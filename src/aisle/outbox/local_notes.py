@@ -6,13 +6,13 @@ Topics: claims, reviews, recounts, saved views, priority and assignment of order
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import apsw
 
 from aisle.host.database import fetch
 from aisle.jobs.job import LocalNote
 from aisle.json_codec import to_text
-from aisle.tuples import NamedTuple
 
 NOTE_KEPT_S = 35 * 86400.0
 """Seconds for which a note is kept; views and languages stay."""
@@ -29,8 +29,10 @@ NOT_PUT_DOWN = "lying"
 """Topic of an order that was left with goods at no location; the text is the app user who left it."""
 
 REDIRECTED = "redirected"
-"""Topic of an order that was left with redirected stops; the text has stops and locations by the person who set
-them."""
+"""Topic of an order that was left with redirected stops.
+
+The text has stops and locations by the person who set them.
+"""
 
 
 class LocalNoteRow(NamedTuple):
@@ -43,8 +45,10 @@ class LocalNoteRow(NamedTuple):
 
 
 def save_note(connection: apsw.Connection, note: LocalNote, user: str, now: float) -> None:
-    """Store a note inside the caller's transaction, replacing the one with its topic and key; an empty text deletes
-    it."""
+    """Store a note inside the caller's transaction, replacing the one with its topic and key.
+
+    An empty text deletes it.
+    """
     connection.execute(
         "DELETE FROM remark WHERE topic NOT IN (?, ?) AND at < ?", (SAVED_VIEW, LANGUAGE, now - NOTE_KEPT_S)
     )

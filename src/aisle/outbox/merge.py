@@ -84,19 +84,19 @@ def merge_batch(writes: Sequence[Write]) -> tuple[list[Write], list[int]]:
     A write is merged into an earlier one only if no write between them shares its lanes or those of its products. The
     merged write takes the position of the later one.
     """
-    kept: list[Write] = []
+    merged: list[Write] = []
     carriers: list[int] = []
     for write in writes:
-        index = _merge_candidate_index(kept, write)
+        index = _merge_candidate_index(merged, write)
         if index < 0:
-            kept.append(write)
-            carriers.append(len(kept) - 1)
+            merged.append(write)
+            carriers.append(len(merged) - 1)
             continue
-        kept.append(merge_writes(kept.pop(index), write))
-        last = len(kept) - 1
+        merged.append(merge_writes(merged.pop(index), write))
+        last = len(merged) - 1
         carriers = [last if at == index else at - (at > index) for at in carriers]
         carriers.append(last)
-    return kept, carriers
+    return merged, carriers
 
 
 def _merge_candidate_index(writes: Sequence[Write], write: Write) -> int:

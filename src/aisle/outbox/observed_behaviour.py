@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import apsw
 
 from aisle.host.database import fetch, fetch_one, transaction
-from aisle.tuples import NamedTuple
 
 YES, NO = "yes", "no"
 EXACT, CONTAINS, IGNORED = "exact", "contains", "ignored"

@@ -187,11 +187,11 @@ class OperationQueue(RestoreReplay):
         return True
 
     def enqueue(self, intents: Sequence[Intent], author: Author) -> tuple[str, ...]:
-        """Add operations inside the caller's transaction. Return the op_id that carries each intent, in the given
-        order.
+        """Add operations inside the caller's transaction. Return the op_id of each intent, in the given order.
 
-        Intents with a merge key are merged with each other, and with a queued operation that was never sent, unless
-        another operation lies between them in their lanes: a new row carries both, and the old one is closed.
+        Intents with a merge key are merged with each other, and with a queued operation that was never sent. They are
+        not merged if another operation lies between them in their lanes. A new row carries both, and the old one is
+        closed.
         """
         if not self._db.in_transaction:
             raise RuntimeError("enqueue belongs into the transaction of the event that it follows from")
@@ -241,8 +241,10 @@ class OperationQueue(RestoreReplay):
         self._db.executemany("INSERT INTO op_lane (lane, n) VALUES (?, ?)", [(lane, n) for lane in set(write.lanes)])
 
     def _merge_candidate(self, write: Write, author: Author) -> Operation | None:
-        """Return the operation to merge the write with: queued, never sent, same author, youngest in its lanes; else
-        None."""
+        """Return the operation to merge the write with, or None.
+
+        It is queued, never sent, by the same author, and the youngest in its lanes.
+        """
         row = fetch_one(self._db, _MERGE_CANDIDATE, write.merge_key)
         if row is None:
             return None
@@ -268,11 +270,10 @@ class OperationQueue(RestoreReplay):
         return self._select(f"SELECT * FROM operation WHERE n IN ({sql}) ORDER BY n", state)  # noqa: S608
 
     def records_changed_since(self, since: float) -> frozenset[str]:
-        """Return the records that may have changed at the service since then by operations that were not confirmed
-        before.
+        """Return the records that operations may have changed at the service since then.
 
-        Products come from the lanes of movements and logs and from picked lines. Deliveries of receipts are returned as
-        lanes: `delivery/<number>`.
+        Operations confirmed before do not count. Products come from the lanes of movements and logs and from picked
+        lines. Deliveries of receipts are returned as lanes: `delivery/<number>`.
         """
         found: set[str] = set()
         for operation in self._select(_SENT_SINCE, since):
@@ -298,16 +299,15 @@ class OperationQueue(RestoreReplay):
     def sendable(
         self, limit: int = 20, principals: Sequence[str] = (STORE_PRINCIPAL,), exclude: Container[str] = ()
     ) -> list[Operation]:
-        """Return the operations that may be sent now with the tokens of these principals, oldest first, without
-        `exclude`.
+        """Return the operations that may be sent now, oldest first: those of `principals`, without `exclude`.
 
         A pick waits for earlier operations on its products: goods put away must be at the location before they are
         picked. It does not wait for operations that cannot be sent themselves. Only the first candidates are checked,
         because with many queued operations the same rows would be scanned each time.
         """
         found: list[Operation] = []
-        asked = self._clock(), to_text(list(principals)), max(limit, _MAX_CHECKED)
-        with closing(self._db.execute(_READY, asked)) as ready:
+        query_args = self._clock(), to_text(list(principals)), max(limit, _MAX_CHECKED)
+        with closing(self._db.execute(_READY, query_args)) as ready:
             for n, op_id in ready:
                 ops = [] if op_id in exclude else self._select("SELECT * FROM operation WHERE n = ?", n)
                 found += [op for op in ops if not self._must_wait_for_products(op, principals)]
@@ -318,12 +318,11 @@ class OperationQueue(RestoreReplay):
     def _must_wait_for_products(self, op: Operation, principals: Sequence[str]) -> bool:
         """Return True if an earlier operation on its products is being sent or may be sent now."""
         lanes = product_lanes(write_of_operation(op)).difference(op.lanes)
-        asked = to_text(sorted(lanes)), op.n, to_text(list(principals))
-        return bool(lanes) and fetch_one(self._db, _EARLIER_FOR_PRODUCTS, *asked) is not None
+        query_args = to_text(sorted(lanes)), op.n, to_text(list(principals))
+        return bool(lanes) and fetch_one(self._db, _EARLIER_FOR_PRODUCTS, *query_args) is not None
 
     def next_due_at(self, checked_at: float | None = None) -> float | None:
-        """Return the earliest time at which a queued operation becomes due after `checked_at`, or after now; None if
-        none does.
+        """Return the earliest time after `checked_at` (default now) at which a queued operation becomes due, or None.
 
         A sleeping caller passes the time of its last check, so that nothing that became due since is missed.
         """
@@ -383,7 +382,7 @@ class OperationQueue(RestoreReplay):
     ) -> None:
         """Record that the service has it. The operation stays overlaid until it is read back.
 
-        Excess that found no room on a line (`excess`, or found before sending) is stored for a person.
+        Quantities that no line could take (`excess`, or found before sending) are stored for a person.
         """
         with transaction(self._db):
             before = fetch_one(self._db, "SELECT confirmed_at, evidence, answer FROM operation WHERE op_id = ?", op_id)
@@ -446,8 +445,7 @@ class OperationQueue(RestoreReplay):
             )
 
     def mark_read_back(self, *op_ids: str) -> None:
-        """Remove confirmed operations from the overlay, in one commit: their effects are cached, or appear nowhere in
-        it."""
+        """Remove confirmed operations from the overlay in one commit: they are cached now, or appear nowhere in it."""
         with transaction(self._db):
             for op_id in op_ids:
                 self._db.execute(
@@ -458,8 +456,10 @@ class OperationQueue(RestoreReplay):
                     self._remove_from_lanes(op_id)
 
     def interrupted(self) -> list[Operation]:
-        """Return the operations that a crashed courier left in `sending`; to be retried under their key or marked in
-        doubt."""
+        """Return the operations that a crashed courier left in `sending`.
+
+        They are to be retried under their key or marked in doubt.
+        """
         return self._select("SELECT * FROM operation WHERE live = 1 AND state = 'sending' ORDER BY n")
 
     def unfinished(self) -> list[Operation]:

@@ -9,12 +9,11 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import Json, Write
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, FIELDS, parse_entry_values, parse_update_values
 from aisle.json_codec import from_text
-from aisle.tuples import NamedTuple
 
 RandomBytes = Callable[[int], bytes]
 """Function that returns this many random bytes, like os.urandom."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs.message import (
     DETAIL_ARGUMENT,
@@ -17,7 +18,6 @@ from aisle.jobs.message import (
 from aisle.jobs.view import Msg
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import CLOSED, CONFIRMED
-from aisle.tuples import NamedTuple
 
 __all__ = [
     "DETAIL_ARGUMENT",
@@ -80,8 +80,10 @@ def reason_of_operation(op: Operation) -> str:
 
 
 def setting_changed_reason(field: str, product: str, current: str, expected: str) -> StoredMessage:
-    """Return the message that another person has changed a product's setting; values as `parse_entry_values` has
-    them."""
+    """Return the message that another person has changed a product's setting.
+
+    Values are those of `parse_entry_values`.
+    """
     from aisle.jobs.supervisor.store_product_view import field_label, format_value
 
     args: dict[str, str | Msg] = {

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
-
-from aisle.tuples import NamedTuple
+from typing import Any, NamedTuple
 
 BASE, PICKED = "base_picked_quantity", "picked_quantity"
 
@@ -18,7 +16,7 @@ LineUpdate = Mapping[str, Any]
 
 
 class RebasedLine(NamedTuple):
-    """Result for a line. `excess` found no room on it: it is in a person's hand and recorded nowhere."""
+    """Result for a line. `excess` exceeds the line: it is in a person's hand and recorded nowhere."""
 
     picked: Decimal
     excess: Decimal
@@ -36,9 +34,9 @@ def picked_change(line: LineUpdate) -> Decimal:
 
 def rebase_line(line: LineUpdate, current: Decimal, ordered: Decimal, moved: Decimal = Decimal(0)) -> RebasedLine:
     """Apply the change to a line at `current` of the `ordered` quantity, `moved` of it at a location."""
-    wanted = current + picked_change(line)
-    picked = max(min(wanted, max(current, ordered)), min(current, moved))
-    return RebasedLine(picked, wanted - picked)
+    unlimited = current + picked_change(line)
+    picked = max(min(unlimited, max(current, ordered)), min(current, moved))
+    return RebasedLine(picked, unlimited - picked)
 
 
 def is_picked(line: LineUpdate, rebased: RebasedLine, ordered: Decimal) -> bool:

@@ -1,4 +1,4 @@
-"""Excess of confirmed updates: picked goods that found no room on their line.
+"""Excess of confirmed updates: picked goods beyond what their line can take.
 
 They are in a person's hand and recorded nowhere until that person reports them put back. Each is stored as a refused
 operation of its own, so that every list of refusals has it.
@@ -26,8 +26,7 @@ EXCESS = "left"
 """Name of the excess in the evidence read before an operation was sent."""
 
 CARRIED_OVER, CARRIED_OVER_S = "carried", 600.0
-"""Lane of queries for the rest of lines, and seconds after a restore for which other hosts may come back before one is
-sent."""
+"""Lane of queries for the excess of lines; seconds after a restore before such a query, for other hosts to return."""
 
 _REQUIRED_FIELDS = ("line_number", "product_number", PICKED)
 """Fields of a line with excess that a report to a person needs."""
@@ -114,9 +113,9 @@ def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:
 
 def added_excess(earlier_answer: str, lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the excess beyond that of an earlier answer to the same operation."""
-    known = {int(row["line_number"]): to_decimal(row[EXCESS]) for row in parse_excess(earlier_answer)}
-    now = [{**row, EXCESS: to_decimal(row[EXCESS]) - known.get(int(row["line_number"]), 0)} for row in lines]
-    return [row for row in now if row[EXCESS]]
+    reported = {int(row["line_number"]): to_decimal(row[EXCESS]) for row in parse_excess(earlier_answer)}
+    added = [{**row, EXCESS: to_decimal(row[EXCESS]) - reported.get(int(row["line_number"]), 0)} for row in lines]
+    return [row for row in added if row[EXCESS]]
 
 
 def merge_answers(earlier: str, current: str) -> str:

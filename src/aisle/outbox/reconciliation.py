@@ -274,7 +274,9 @@ def _missing_lines(op: Operation) -> Json:
     lines = []
     for line in order.get("order_lines") or ():
         number = str(line["line_number"])
-        current, sent_quantity, before_quantity = (of.get(number, {}).get(PICKED) for of in (found_lines, sent, before))
+        current, sent_quantity, before_quantity = (
+            lines_by_number.get(number, {}).get(PICKED) for lines_by_number in (found_lines, sent, before)
+        )
         has_arrived = (
             current is not None
             and to_decimal(current) == to_decimal(sent_quantity)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -13,7 +13,6 @@ from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
 from aisle.outbox.outcome_reasons import NO_MESSAGE, store_message
 from aisle.outbox.reconciliation import Reconciliation
-from aisle.tuples import NamedTuple
 
 DETECTED, REPORTED = "noticed", "told"
 """Sources of a restore: found by the courier; reported by an operator (`aisle outbox replay`)."""
@@ -111,8 +110,10 @@ UPDATE operation SET confirmed_at = min(confirmed_at, :now),
   was_in = json_insert(iif(was_in = '', '[]', was_in), '$[#]', json_array(iif(live = 1, confirmed_at, 0), :now))
 WHERE n = :n AND confirmed_at IS NOT NULL
 """
-"""An operation that was read back is in all reads until now; its own confirmation may have the time of another
-clock."""
+"""An operation that was read back is in all reads until now.
+
+Its own confirmation may have the time of another clock.
+"""
 _RESET_FOR_REPLAY = """
 UPDATE operation SET attempts = 0, read_back_at = NULL, replayed_at = :now,
   keyed_since = iif(:lost, NULL, coalesce(keyed_since, first_sent_at)),
@@ -147,8 +148,10 @@ class RestoreReplay(Reconciliation):
             yield [str(op_id) for _, op_id in rows]
 
     def replay(self, op_ids: Iterable[str], source: str) -> int:
-        """Send these lost operations again: the same bytes under the same keys. Record the restore and return their
-        number."""
+        """Send these lost operations again: the same bytes under the same keys.
+
+        Record the restore and return their number.
+        """
         ops: list[Operation] = []
         for op_id in op_ids:
             ops += self._select("SELECT * FROM operation WHERE op_id = ? AND state = 'done'", op_id)

@@ -6,7 +6,7 @@ A lost read request does no harm. An operation is started at most once, and its 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -14,7 +14,6 @@ from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json, Request
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_record import Author
-from aisle.tuples import NamedTuple
 
 FULL_SYNC = "everything"
 """Key of a read request for orders that means the whole store."""
@@ -95,8 +94,7 @@ def read_answer(connection: apsw.Connection, request_id: str) -> tuple[list[dict
 
 
 def expire_overdue(connection: apsw.Connection, now: float) -> bool:
-    """Expire overdue requests, and those started so long ago that their courier cannot work on them. True if any
-    were."""
+    """Expire overdue requests, and those whose courier cannot work on them any more. Return True if there were any."""
     if fetch_one(connection, "SELECT 1 FROM ask WHERE state IN ('asked', 'begun')") is None:
         return False
     values = {"now": now, "ahead": _FUTURE_LIMIT_S, "begun": now - MAX_DURATION_S}
@@ -133,8 +131,10 @@ def pending_requests(connection: apsw.Connection, now: float) -> list[RequestRow
 
 
 def start_request(connection: apsw.Connection, request_id: str, now: float) -> bool:
-    """Record that the request is being carried out. Return False if it is too late or another courier has started
-    it."""
+    """Record that the request is being carried out.
+
+    Return False if it is too late or another courier has started it.
+    """
     with transaction(connection):
         connection.execute(
             "UPDATE ask SET state = 'begun', begun_at = :now"  # noqa: S608

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 import apsw
 
@@ -21,7 +22,6 @@ from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json
 from aisle.outbox.operation_record import Operation, principal_of, user_of_principal
 from aisle.outbox.operation_state import QUEUED
-from aisle.tuples import NamedTuple
 
 MAX_TOKEN_S = 3600.0
 """Greatest lifetime of a token in seconds, whatever the service grants; then the PIN is asked again."""

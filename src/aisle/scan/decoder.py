@@ -294,8 +294,10 @@ class Decoder:
         return len(self._text) - len(self._short_line_keys) >= MIN_BEFORE_KEY or begins_gs1_message(self._text)
 
     def _release_inner_keys(self) -> None:
-        """Emit inner keys as keys and apply Backspaces, because no character followed; so too in a line of a few
-        characters."""
+        """Emit inner keys as keys and apply Backspaces, because no character followed.
+
+        The same holds for keys in a line of a few characters.
+        """
         if self._short_line_keys and not self._may_be_code():
             self._decoded += self._short_line_keys
             self._text = self._text.replace(KEY_MARK, "")
@@ -311,8 +313,10 @@ class Decoder:
     # Escape sequences
 
     def _read_sequence_byte(self, data: bytes, pos: int, t: float) -> tuple[bytes, int]:
-        """Add one byte to the open sequence. Return data and position to continue at; data grows if it was no
-        sequence."""
+        """Add one byte to the open sequence. Return data and position to continue at.
+
+        The data is longer if the bytes were no sequence.
+        """
         sequence = self._sequence
         assert sequence is not None
         byte = data[pos]
@@ -339,8 +343,10 @@ class Decoder:
         return (reread + data[rest:], 0) if reread else (data, rest)
 
     def _sequence_as_data(self, sequence: EscapeSequence, next_character: str = "") -> bytes:
-        """Return the characters after the ESC as data. An ESC attached to a scan is noise and must not change the
-        order."""
+        """Return the characters after the ESC as data.
+
+        An ESC attached to a scan is noise and must not change the order.
+        """
         return sequence.data_if_unfinished(next_character).encode("latin-1")
 
     def _end_sequence(self, sequence: EscapeSequence, t: float) -> bytes:
@@ -389,8 +395,10 @@ class Decoder:
         return False
 
     def _is_late_function_key(self, data: bytes, t: float) -> bool:
-        """Return True for the late rest of an `ESC O P`, alone in its read; `ORD-12` scanned after Esc must stay
-        whole."""
+        """Return True for the late rest of an `ESC O P`, alone in its read.
+
+        `ORD-12` scanned after Esc must stay whole.
+        """
         return 0 < t <= self._late_until and not self._text and _LATE_SS3.fullmatch(data) is not None
 
     def _flush(self) -> list[DecodedInput]:

@@ -16,8 +16,7 @@ MAX_SEQUENCE: Final = 256
 """Greatest length of a sequence; no requested answer is longer."""
 
 ANSWER_PAUSE_S: Final = 0.25
-"""Seconds of pause after which input no longer belongs to an unfinished answer. No scanner pauses that long in a
-code."""
+"""Seconds of pause after which input no longer belongs to an unfinished answer; no code has such a pause."""
 
 CUT_OFF_S: Final = 0.5
 """Seconds after which the rest of a key no longer comes: the key was cut off."""
@@ -108,8 +107,10 @@ class EscapeSequence:
         return self.text[len(before) if is_answer else 1 :]
 
     def add(self, char: str) -> str:
-        """Add a character and return INCOMPLETE, COMPLETE or NOT_A_SEQUENCE; in the last case the character is not part
-        of it."""
+        """Add a character and return INCOMPLETE, COMPLETE or NOT_A_SEQUENCE.
+
+        In the last case the character is not part of the sequence.
+        """
         progress = self._next_state(char) if len(self.text) < MAX_SEQUENCE else NOT_A_SEQUENCE
         if progress is not NOT_A_SEQUENCE:
             self.text += char

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aisle.barcode_keys import (
     expand_upc_e,
@@ -35,7 +35,6 @@ from aisle.scan.meaning import (
     Quantity,
     RefusedInput,
 )
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -55,8 +54,8 @@ def normalise_input(text: str, *, is_free_text: bool = False) -> str:
 
     `is_free_text`: words are expected and stay unchanged; only digits and signs are normalised.
     """
-    neat = _normalise_multiplier(to_ascii_forms(text))
-    return text if is_free_text and not _NO_LETTERS.fullmatch(neat) else neat
+    normalised = _normalise_multiplier(to_ascii_forms(text))
+    return text if is_free_text and not _NO_LETTERS.fullmatch(normalised) else normalised
 
 
 def _normalise_multiplier(neat: str) -> str:
@@ -235,8 +234,7 @@ def _parse_number(
 
 
 def choice_refusal(accepts: Accepts) -> str:
-    """Return the reason (`input.…`) for which a number is no choice of a page: out of range, or choices have
-    letters."""
+    """Return the reason (`input.…`) for which a number is no choice: out of range, or choices have letters."""
     return "input.letters" if accepts.choice_letters else "input.choice"
 
 
@@ -261,10 +259,10 @@ def multiply(text: str, allows_decimals: bool) -> Meaning | None:
 
 def _check_quantity(value: Decimal, text: str, allows_decimals: bool, code: str = "") -> Meaning:
     exponent = value.as_tuple().exponent
-    places = -exponent if isinstance(exponent, int) else 0
-    if places > 0 and not allows_decimals:
+    decimal_places = -exponent if isinstance(exponent, int) else 0
+    if decimal_places > 0 and not allows_decimals:
         return RefusedInput("input.decimal", text)
-    if places > MAX_DECIMALS:
+    if decimal_places > MAX_DECIMALS:
         return RefusedInput("input.places", text)
     return Quantity(value, code)
 
@@ -326,8 +324,10 @@ def _parse_code(text: str, in_store_patterns: tuple[InStorePattern, ...]) -> Mea
 def _parse_aim_code(
     aim: re.Match[str], in_store_patterns: tuple[InStorePattern, ...]
 ) -> Meaning | tuple[Interpretation, ...]:
-    """Return the interpretations of a code with AIM prefix, which is certain. Typed digits before it do not multiply
-    it."""
+    """Return the interpretations of a code with AIM prefix, which is certain.
+
+    Typed digits before it do not multiply it.
+    """
     if aim["typed"]:
         return RefusedInput(NUMBER_BESIDE_CODE, aim[0])
     code = aim["code"][:13] if aim["symbol"] == _EAN_WITH_ADD_ON else aim["code"]
@@ -339,8 +339,10 @@ def _parse_aim_code(
 def _parse_multiplied(
     number: str, rest: str, in_store_patterns: tuple[InStorePattern, ...]
 ) -> Meaning | tuple[Interpretation, ...]:
-    ways = _parse_code(rest, in_store_patterns) if rest else ()
-    multiplied = _multiply_interpretations(number, ways) if needs_look_up(ways) else ways
+    interpretations = _parse_code(rest, in_store_patterns) if rest else ()
+    multiplied = (
+        _multiply_interpretations(number, interpretations) if needs_look_up(interpretations) else interpretations
+    )
     return multiplied if rest or not needs_look_up(multiplied) else Multiplier(number)
 
 
@@ -459,8 +461,7 @@ def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
 
 
 def _may_be_garbled(code: str) -> bool:
-    """Return True if a code has so many signs, or begins with one, that it may have come through another keyboard
-    layout."""
+    """Return True if a code may have come through another keyboard layout: it has many signs, or begins with one."""
     signs = 0 if code.isalnum() else sum(not char.isalnum() for char in code)
     return not code.isascii() or signs >= _MIN_GARBLED_SIGNS or not code[:1].isalnum()
 

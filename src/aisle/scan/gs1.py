@@ -1,5 +1,4 @@
-"""GS1 data: application identifiers of the General Specifications, element strings, digital links and printed
-labels."""
+"""GS1 data: application identifiers of the General Specifications, element strings, digital links, printed labels."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from aisle.barcode_keys import check_digit, has_valid_check_digit
 from aisle.scan.gs1_separators import (
@@ -19,7 +18,6 @@ from aisle.scan.gs1_separators import (
     strip_leading_separator,
 )
 from aisle.scan.meaning import DAMAGED_GS1, MISSING_SEPARATOR, Measure
-from aisle.tuples import NamedTuple
 
 _CHARACTER_SET_82: Final = r"[!-\"%-?A-Z_a-z]"
 """The 82 characters of GS1 data."""
@@ -280,7 +278,7 @@ def parse_message(text: str) -> Gs1Message:
 
 
 def _lacks_separator(text: str, message: Gs1Message) -> bool:
-    """Return True if a quantity certainly stands at the end of a lot or another value without a separator.
+    """Return True if a lot, or another value without a separator, certainly ends in a quantity.
 
     Lots that end like a count (`L3012`) are common. One counts as a count only if the label would be invalid without
     it: AI 02 needs AI 37, and a GTIN that begins with 9 (variable quantity) needs a measure or AI 30. A date followed
@@ -312,8 +310,8 @@ def _run_on_identifiers(text: str, message: Gs1Message) -> Iterator[frozenset[st
     ):
         return
     ai, value = next(reversed(message.values.items()), ("", ""))
-    known = find_identifier(ai)
-    if known is None or known.has_fixed_length or ai in _COUNT_IDENTIFIERS:
+    identifier = find_identifier(ai)
+    if identifier is None or identifier.has_fixed_length or ai in _COUNT_IDENTIFIERS:
         return
     yield from (run for run in _read_runs(value) if run.isdisjoint(message.values))
 
@@ -374,7 +372,9 @@ def _parse_printed(text: str) -> Gs1Message:
     """Parse a printed label with its identifiers in brackets."""
     found = [(ai, value.replace(" ", "")) for ai, value in _PRINTED_ELEMENT.findall(text)]
     is_all = "".join(f"({ai}){value}" for ai, value in found) == text.replace(" ", "")
-    fits = all((known := find_identifier(ai)) and known.ai == ai and known.accepts(value) for ai, value in found)
+    fits = all(
+        (identifier := find_identifier(ai)) and identifier.ai == ai and identifier.accepts(value) for ai, value in found
+    )
     return Gs1Message(
         _first_values(found), "" if found and is_all and fits and not _has_contradiction(found) else DAMAGED_GS1
     )
@@ -440,7 +440,7 @@ def _parse_digital_link(uri: str) -> Gs1Message:
     except (ParseError, ValueError):
         return Gs1Message({}, DAMAGED_GS1)
     found = [(element.ai.ai, element.value) for element in link.element_strings]
-    fits = all((known := find_identifier(ai)) and known.accepts(value) for ai, value in found)
+    fits = all((identifier := find_identifier(ai)) and identifier.accepts(value) for ai, value in found)
     return Gs1Message(_first_values(found), "" if fits else DAMAGED_GS1)
 
 

@@ -105,7 +105,9 @@ def strip_leading_separator(text: str) -> str:
 
 @cache
 def _leading_separator() -> re.Pattern[str]:
-    """Return the pattern of a leading separator. Names that end with a digit are left out: it may begin an
-    identifier."""
+    """Return the pattern of a leading separator.
+
+    Names that end with a digit are left out, because that digit may begin an identifier.
+    """
     names = "|".join(re.escape(sign) for sign in (GROUP_SEPARATOR, *_ALL_SUBSTITUTES) if not sign[-1].isdigit())
     return re.compile(rf"(?:{names})+(?=\d\d)", re.IGNORECASE | re.ASCII)

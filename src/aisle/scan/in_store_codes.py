@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from aisle.barcode_keys import check_digit, has_valid_check_digit, lookup_keys, normalise_code
-from aisle.tuples import NamedTuple
 
 _DEFAULT_DECIMALS: Final = {"W": 3, "P": 2, "N": 0}
 """Decimal places if a pattern states none: grams to kg, cents, pieces."""
@@ -44,12 +43,12 @@ class InStoreCode(NamedTuple):
 
 
 def compile_patterns(texts: tuple[str, ...]) -> tuple[InStorePattern, ...]:
-    """Compile the settings' patterns, such as `28IIIIIWWWWWC` or `21IIIIIPPPPPC:2`. Raise ValueError with the pattern's
-    text.
+    """Compile the settings' patterns, such as `28IIIIIWWWWWC` or `21IIIIIPPPPPC:2`.
 
-    8, 12, 13 or 14 places: literal digits, I for the item, one of W (weight), P (price) or N (pieces) for the amount, X
-    for meaningless digits (an inner check digit), C for the check digit at the end. A colon is followed by the amount's
-    decimal places (default 3, 2 and 0).
+    A pattern has 8, 12, 13 or 14 places: literal digits, I for the item, X for meaningless digits (an inner check
+    digit), C for the check digit at the end. One of W (weight), P (price) or N (pieces) is the amount. A colon is
+    followed by the amount's decimal places (default 3, 2 and 0). Raise ValueError with the pattern's text if it is
+    invalid.
     """
     return tuple(_compile_pattern(text) for text in texts)
 
@@ -69,9 +68,9 @@ def parse_in_store_code(code: str, patterns: tuple[InStorePattern, ...]) -> InSt
     """
     if not (code.isascii() and code.isdigit()) or len(code) > _MAX_DIGITS:
         return None
-    bare = code.lstrip("0")
+    without_zeros = code.lstrip("0")
     for pattern in patterns:
-        padded = bare.rjust(len(pattern.digit_kinds), "0")
+        padded = without_zeros.rjust(len(pattern.digit_kinds), "0")
         if _matches(padded, pattern.digit_kinds) and has_valid_check_digit(padded):
             return _read_fields(padded, pattern)
     return None
@@ -79,25 +78,29 @@ def parse_in_store_code(code: str, patterns: tuple[InStorePattern, ...]) -> InSt
 
 def is_unknown_in_store_code(code: str, patterns: tuple[InStorePattern, ...]) -> bool:
     """Return True if a code is a number that GS1 reserves for stores (02, 20 to 29) and no pattern fits it."""
-    bare = normalise_code(code).lstrip("0")
-    is_left_to_stores = len(bare) in (12, 13) and bare[0] == "2" and has_valid_check_digit(bare.rjust(13, "0"))
-    return is_left_to_stores and parse_in_store_code(bare, patterns) is None
+    without_zeros = normalise_code(code).lstrip("0")
+    is_left_to_stores = (
+        len(without_zeros) in (12, 13)
+        and without_zeros[0] == "2"
+        and has_valid_check_digit(without_zeros.rjust(13, "0"))
+    )
+    return is_left_to_stores and parse_in_store_code(without_zeros, patterns) is None
 
 
 def _matches(code: str, digit_kinds: str) -> bool:
     return len(code) == len(digit_kinds) and all(
-        place == digit for digit, place in zip(code, digit_kinds, strict=True) if place.isdigit()
+        kind == digit for digit, kind in zip(code, digit_kinds, strict=True) if kind.isdigit()
     )
 
 
 def _read_fields(code: str, pattern: InStorePattern) -> InStoreCode:
     def digits(kinds: str) -> str:
-        return "".join(digit for digit, place in zip(code, pattern.digit_kinds, strict=True) if place in kinds)
+        return "".join(digit for digit, kind in zip(code, pattern.digit_kinds, strict=True) if kind in kinds)
 
     item, letter = digits("I"), pattern.amount_kind
     amount = Decimal(digits(letter)).scaleb(-pattern.decimals) or None
     zeroed = "".join(
-        "0" if place in "WPNX" else digit for digit, place in zip(code[:-1], pattern.digit_kinds, strict=False)
+        "0" if kind in "WPNX" else digit for digit, kind in zip(code[:-1], pattern.digit_kinds, strict=False)
     )
     keys = (
         *lookup_keys(zeroed + check_digit(zeroed)),

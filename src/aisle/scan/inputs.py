@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from aisle.tuples import NamedTuple
+from typing import Final, NamedTuple
 
 TYPING_PAUSE_S: Final = 0.05
 """Seconds between keys: people are hardly ever faster, scanners hardly ever slower."""

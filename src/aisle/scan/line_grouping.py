@@ -78,8 +78,8 @@ class LineGrouper:
         return out
 
     def tick(self, t: float) -> list[DecodedInput]:
-        """Report that nothing was read until `t`: first that a single-line code is complete, then that the scan is
-        over."""
+        """Report that nothing was read until `t`: first that a single-line code is complete, later that the scan
+        ended."""
         if not self._open_scan:
             return []
         waited = t - (self._read_at if self._has_next_line_begun else self._line_ended_at) + _CLOCK_TOLERANCE_S

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, Final
-
-from aisle.tuples import NamedTuple
+from typing import Any, Final, NamedTuple
 
 MISSING_SEPARATOR: Final = "input.no_gs"
 """Refusal: a value of GS1 data runs into the next one, or a sign is in the place of a separator."""
@@ -109,16 +107,20 @@ class Accepts(NamedTuple):
     Typed, it keeps its other meaning, and `1*B` is the object B.
     """
     choice_values: tuple[Any, ...] = ()
-    """The objects of the choices, if an input can replace them: a number means the object it had on the screen, or
-    nothing."""
+    """Objects of the choices, if an input can replace them.
+
+    A number means the object it had on the screen, or nothing.
+    """
     follows_typing: bool = False
     """True if the list follows typing: with Enter one letter and two digits are a search too.
 
     One digit is a search if no row has a number.
     """
     choice_letters: str = ""
-    """Letters of the choices in order, on a page with an open quantity, where a number never chooses. Empty:
-    numbers."""
+    """Letters of the choices in order, on a page with an open quantity, where a number never chooses.
+
+    Empty: the choices are numbered.
+    """
 
 
 class Interpretation(NamedTuple):
@@ -144,8 +146,10 @@ class Interpretation(NamedTuple):
     is_guess: bool = False
     """True if a part is missing or added: it counts only if exactly one product or location fits."""
     needs_quantity: bool = False
-    """True if it has a measure or a price and no net quantity, so that the quantity of goods sold by measure is
-    unknown."""
+    """True if it has a measure or a price and no net quantity.
+
+    The quantity of goods sold by measure is unknown then.
+    """
     has_pieces: bool = False
     """True if it states a number of pieces, which is neither weight nor length."""
     layout: str = ""

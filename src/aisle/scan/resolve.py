@@ -123,8 +123,10 @@ def _candidates_of(
 
 
 def _may_mean(interpretation: Interpretation, candidate: Candidate) -> bool:
-    """Return True if an interpretation may mean this candidate: its kind, and not a form that equals its number by
-    chance."""
+    """Return True if an interpretation may mean this candidate.
+
+    Its kind must fit, and its key must not equal the candidate's number by chance.
+    """
     return interpretation.kind == candidate.kind or (
         not interpretation.kind and may_identify(candidate.code, candidate.key, interpretation.code)
     )
@@ -182,8 +184,10 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
 
 
 def _is_too_much(quantity: Decimal) -> bool:
-    """Return True for an impossible quantity: store data or a label are wrong, and jobs calculate with smaller
-    numbers."""
+    """Return True for an impossible quantity: store data or a label are wrong.
+
+    Jobs calculate with smaller numbers.
+    """
     return quantity.adjusted() >= _MAX_INTEGER_DIGITS
 
 

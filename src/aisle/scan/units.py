@@ -103,8 +103,7 @@ _METRIC_WEIGHTS: Final = frozenset({"kg", "hg", "dag", "g", "mg", "t"})
 
 
 def parse_unit(name: str) -> tuple[str, Decimal] | None:
-    """Return the unit in a product's base unit name and its number per base unit: `100 g` is (`g`, 100). None if
-    none."""
+    """Return the unit in a product's base unit name and its number per base unit, or None: `100 g` is (`g`, 100)."""
     found = _COUNT_AND_UNIT.fullmatch(name.strip().casefold())
     if found is None:
         return None

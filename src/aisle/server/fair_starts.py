@@ -1,40 +1,28 @@
-"""Requests begin in turn: whoever sends many at once waits for them himself, and nobody else does.
+"""Fair start of requests: a client with many simultaneous requests delays only itself.
 
-The loop hears every connection in each of its rounds. With hundreds of them that have a request ready, a round would
-take as long as all of these together, and a visitor waits for several rounds.
+The event loop serves every connection in each iteration. With hundreds of ready requests an iteration would take as
+long as all of them, and any other client would wait for several iterations.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from aisle.addresses import address_key
+
 _IN_ROUND: Final = 8
-"""So many requests begin in one round of the loop."""
+"""Maximum number of requests that start in one iteration of the loop."""
 _PART: Final = 64 << 10
-"""Longer answers are written in such parts: what nobody reads waits where it is, once for all who asked for it."""
-_HOME_BITS: Final = 64
-
-
-def address_key(host: str) -> str:
-    """What stands for whoever asks from an address: of the newer kind everybody has as many as he likes, all with the
-    same beginning."""
-    try:
-        address = ip_address(host.partition("%")[0])
-    except ValueError:
-        return host
-    if isinstance(address, IPv6Address):
-        mapped = address.ipv4_mapped
-        return str(mapped or ip_network((int(address) >> _HOME_BITS << _HOME_BITS, _HOME_BITS)))
-    return str(address)
+"""Bytes of the parts in which longer answers are written. Cached answers that nobody reads are then not copied per
+client."""
 
 
 class FairStarts:
-    """ASGI middleware, outermost: in each round a few requests begin, of all addresses in turn."""
+    """Outermost ASGI middleware that starts a few requests per iteration, taking turns by address."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS, quantities
@@ -31,7 +32,6 @@ from aisle.scan.meaning import (
 from aisle.session import ask_quantity
 from aisle.session.job_stack import JobResult, JobStack, StackedJob, is_help_page
 from aisle.session.meaning_resolver import quantity_label
-from aisle.tuples import NamedTuple
 
 MORE_LETTER = "m"
 """The letter for more of what is asked about."""

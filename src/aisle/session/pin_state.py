@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.reader import CacheReader
-from aisle.tuples import NamedTuple
 
 
 class PinState(NamedTuple):

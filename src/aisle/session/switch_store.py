@@ -6,7 +6,7 @@ Each store has files of its own on this host, so nothing of the one that is left
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.errors import AisleError, StorageError
 from aisle.host.store_folder import StoreFolder, TerminalStore, mark_visited, save_terminal_store
@@ -19,7 +19,6 @@ from aisle.session.profile import OpenedStore, StoreAccess, move_preferences
 from aisle.session.storage_alarm import error_message
 from aisle.session.unit_of_work import UnitOfWork
 from aisle.settings.time_zone import set_process_zone
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.session.session_base import SessionBase

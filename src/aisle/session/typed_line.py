@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.view import INFO, Verdict, msg
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import Accepts, Choice, Meaning, Quantity
 from aisle.session.job_stack import StackedJob
-from aisle.tuples import NamedTuple
 
 
 def page_identity(stacked_jobs: Sequence[StackedJob]) -> tuple[Any, ...]:

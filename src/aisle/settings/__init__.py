@@ -15,11 +15,10 @@ import stat
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError, UsageError
 from aisle.file_ownership import untrusted_error
-from aisle.tuples import NamedTuple
 
 EMBEDDED = "embedded"
 """Base URL of the service that is part of aisle."""

@@ -5,7 +5,7 @@ Codes and signs equal those of `LOSS_REASONS` and `SHORTAGE_REASONS`. Loaded onl
 
 from __future__ import annotations
 
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 
 class DefaultReasons(NamedTuple):

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError
 from aisle.file_ownership import ownership_advice, ownership_error
@@ -37,7 +37,6 @@ from aisle.settings import (
     terminal_name,
     validate_setting,
 )
-from aisle.tuples import NamedTuple
 
 STORE_NUMBER_KEY = "number"
 """Key of the store itself in the table `[store]`."""

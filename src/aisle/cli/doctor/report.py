@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.text import clean, supports_utf8, to_ascii
-from aisle.tuples import NamedTuple
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
 """Verdicts: as it should be; worth knowing; not working, or work is in danger."""

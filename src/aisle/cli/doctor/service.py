@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
+from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from aisle.cli.doctor.report import Finding, note, ok, wrong
@@ -21,7 +22,6 @@ from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import AisleError
 from aisle.settings import EMBEDDED, LoadedSettings, service_url
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 TIMEOUT_S = 10.0
 """Seconds that the service may take for a minimal request."""

@@ -64,8 +64,8 @@ def _rows(path: Path) -> dict[str, int]:
 
 def _told(what: str, bytes_: int, rows: dict[str, int]) -> Finding:
     largest = sorted(rows, key=rows.__getitem__, reverse=True)[:_SHOWN]
-    told = ", ".join(f"{table} {rows[table]:,} rows" for table in largest if rows[table])
-    return ok("sizes", f"{what} {format_bytes(bytes_)}" + (f"; {told}" if told else ""), bytes=bytes_, rows=rows)
+    text = ", ".join(f"{table} {rows[table]:,} rows" for table in largest if rows[table])
+    return ok("sizes", f"{what} {format_bytes(bytes_)}" + (f"; {text}" if text else ""), bytes=bytes_, rows=rows)
 
 
 def _bytes(path: Path) -> int:

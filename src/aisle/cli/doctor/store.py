@@ -81,7 +81,7 @@ def check_courier(loaded: LoadedSettings) -> Iterable[Finding]:
 
 
 def _heartbeat_age(store_folder: StoreFolder, holder: Leader, beat: float, now: float) -> float:
-    """Return the seconds since the courier's last heartbeat, the later of lock file and cache."""
+    """Return the seconds since the last heartbeat: that of the lock file, or of the cache if it is late and older."""
     since = now - max(beat, holder.started_at) if beat else 0.0
     return max(since if since > STALE_HEARTBEAT_S else 0.0, heartbeat_age(store_folder.lock, now))
 
@@ -148,22 +148,28 @@ def check_link(loaded: LoadedSettings) -> Iterable[Finding]:
         return
     with closing(open_cache(store_folder.folder, writer=False)) as cache:
         state, last_ok, why = fetch(cache, "SELECT state, last_ok, server FROM link")[0]
-    heard = f"heard of the service {format_age(time.time() - last_ok)}" if last_ok else "never heard of the service"
+    contact_text = (
+        f"heard of the service {format_age(time.time() - last_ok)}" if last_ok else "never heard of the service"
+    )
     facts = {"state": state, "last_ok": last_ok}
     if state == "refused":
         file = loaded.settings.token_file or "the file that token_file names"
         advice = f"Put a token for store {store_folder.store} into {file}. Work goes on here, and is sent then."
         if unread := stored_detail(str(why), NO_TOKEN):
-            yield wrong("link", f"not asked; {heard}", unread, "Work goes on here, and is sent then.", **facts)
+            yield wrong("link", f"not asked; {contact_text}", unread, "Work goes on here, and is sent then.", **facts)
         else:
-            yield wrong("link", f"refused; {heard}", reason_text(str(why)), advice, **facts)
+            yield wrong("link", f"refused; {contact_text}", reason_text(str(why)), advice, **facts)
     elif not is_courier_alive(store_folder):
         unknown = "The courier does not answer, so nobody knows how it is now."
-        yield note("link", f"{state} when it was last looked at; {heard}", unknown, "See courier above.", **facts)
+        yield note(
+            "link", f"{state} when it was last looked at; {contact_text}", unknown, "See courier above.", **facts
+        )
     elif state == "offline":
-        yield note("link", f"offline; {heard}", reason_text(str(why)), "Work goes on here and is sent later.", **facts)
+        yield note(
+            "link", f"offline; {contact_text}", reason_text(str(why)), "Work goes on here and is sent later.", **facts
+        )
     else:
-        yield ok("link", f"{state if state != 'none' else 'no courier'}; {heard}", **facts)
+        yield ok("link", f"{state if state != 'none' else 'no courier'}; {contact_text}", **facts)
 
 
 # Cache
@@ -252,7 +258,7 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
             )
             return
         rows = OperationQueue(found).live_operations()
-        seen = ObservedBehaviour(found).all()
+        observed = ObservedBehaviour(found).all()
         pins = user_tokens.operations_waiting_for_tokens(found, time.time())
         restored = list_restores(found, time.time() - RESTORE_SHOWN_S)
         open_, stuck_after = unfinished_counts(found)
@@ -260,15 +266,15 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
     oldest = min((row.created_at for row in waiting), default=0.0)
     late = bool(oldest) and time.time() - oldest > LATE_OPERATION_S
     what = f"{_format_states(counts)}; schema {len(OUTBOX_MIGRATIONS)}"
-    told = f"; the oldest that waits was noted {format_age(time.time() - oldest)}" if oldest else ""
+    age_text = f"; the oldest that waits was noted {format_age(time.time() - oldest)}" if oldest else ""
     facts = {"states": counts, "oldest_waiting": oldest or None, "schema": len(OUTBOX_MIGRATIONS)}
     stuck = [row for row in rows if row.state in _STUCK_STATES]
     if any(row.state != IN_DOUBT for row in stuck):
-        yield wrong("outbox", what + told, "", "Settle them in the app; aisle outbox lists them.", **facts)
+        yield wrong("outbox", what + age_text, "", "Settle them in the app; aisle outbox lists them.", **facts)
     elif late or stuck:
-        yield note("outbox", what + told, "", "Nothing is lost. Look at link and service above.", **facts)
+        yield note("outbox", what + age_text, "", "Nothing is lost. Look at link and service above.", **facts)
     else:
-        yield ok("outbox", what + told, **facts)
+        yield ok("outbox", what + age_text, **facts)
     for copy in list_copies(store_folder.folder):
         what, why = f"{copy.name} is beside it", "It has what was noted until another outbox.db was put in its place."
         yield wrong(
@@ -283,9 +289,9 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
         what, how = f"{count} queued for the PIN of {user}", "It is given in the app: . and then PIN."
         yield note("outbox", what, "", how, user=user)
     yield from _restore_findings(restored, open_, stuck_after)
-    if seen:
-        told = ", ".join(f"{probe.name} {probe.value}" for probe in seen)
-        yield ok("outbox", f"seen of the service: {told}", probes={probe.name: probe.value for probe in seen})
+    if observed:
+        age_text = ", ".join(f"{probe.name} {probe.value}" for probe in observed)
+        yield ok("outbox", f"seen of the service: {age_text}", probes={probe.name: probe.value for probe in observed})
 
 
 def _restore_findings(found: list[Restore], waiting: int, stuck: int) -> Iterable[Finding]:
@@ -341,8 +347,8 @@ def check_sessions(loaded: LoadedSettings) -> Iterable[Finding]:
     if not running:
         yield ok("sessions", "none")
     for row in running:
-        stay = signed_in[row.terminal]
-        user = stay.user if stay else row.user
+        sign_in = signed_in[row.terminal]
+        user = sign_in.user if sign_in else row.user
         facts: dict[str, Any] = {"terminal": row.terminal, "user": user, "since": row.started, "pid": row.pid}
         yield ok(
             "sessions", f"{row.terminal}: {user or 'nobody signed in'}, began {format_age(now - row.started)}", **facts

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import message, refusals
 from aisle.jobs.job import Context, Policy, Query, Write
@@ -16,7 +16,6 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
-from aisle.tuples import NamedTuple
 from aisle.undo_reference import UNDO_PREFIX
 
 MAX_UNDO = 100
@@ -213,7 +212,7 @@ class CountState(NamedTuple):
 
     @property
     def question_index(self) -> int:
-        """Index of the line asked about, because it was not scanned or needs a recount; -1 for none."""
+        """Index of the line in question, because it was not scanned or needs a recount; -1 for none."""
         for index, item in enumerate(self.lines):
             if item.is_missing if self.phase == "missing" else item.needs_recount:
                 return index
@@ -235,7 +234,7 @@ def exceeds_threshold(line: CountLine, policy: Policy) -> bool:
 
 
 def query_location(id_: str, location: str, only_product: str = "") -> Query:
-    """Query the stock at a location, or of one product there."""
+    """Return the query for the stock at a location, or for one product there."""
     return Query(
         id_,
         "place",

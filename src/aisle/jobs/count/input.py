@@ -80,11 +80,11 @@ def add_aisle(state: CountState, rows: Iterable[Mapping[str, Any]]) -> PlanTurn:
 def _add_to_plan(state: CountState, targets: tuple[CountTarget, ...]) -> PlanTurn:
     todo = (*state.plan, *targets)
     last = targets[-1] if targets else None
-    place = last.key if last and last.kind == "place" else state.location
+    location = last.key if last and last.kind == "place" else state.location
     what = last.label if last and len(targets) == 1 else state.location
     todo = tuple(sorted(todo, key=_in_walk_order))
     first = max(0, todo.index(targets[0]) - ROWS_ABOVE) if len(targets) == 1 else 0
-    state = state._replace(plan=todo, location=place, first_row=first)
+    state = state._replace(plan=todo, location=location, first_row=first)
     return summary.reply(state, GOOD, "count.listed", what=what, count=len(todo))
 
 
@@ -159,10 +159,10 @@ def is_quantity_asked(state: CountState) -> bool:
 
 
 def repeat_question(state: CountState, event: Scan | Command, context: Context) -> Result:
-    """Handle a scan or a letter while a quantity is asked about.
+    """Handle a scan or a letter while a quantity is in question.
 
     Nothing else is accepted before the answer, except `u`, which drops the quantity. A scan of the same product with a
-    large quantity is added to the quantity asked about.
+    large quantity is added to the quantity in question.
     """
     value, item = Decimal(state.choices[0].key), count_view.open_quantity_line(state)
     assert item is not None
@@ -182,12 +182,12 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
 
 
 def is_plausibility_asked(state: CountState) -> bool:
-    """Return True if the question is only if such a large quantity is right."""
-    return is_quantity_asked(state) and any(way.kind == DROP_QUANTITY for way in state.choices)
+    """Return True if only the plausibility of a large quantity is in question."""
+    return is_quantity_asked(state) and any(choice.kind == DROP_QUANTITY for choice in state.choices)
 
 
 def drop_quantity(state: CountState) -> Result:
-    """Drop the quantity asked about; the earlier one stays."""
+    """Drop the quantity in question; the earlier one stays."""
     item = count_view.open_quantity_line(state)
     if not is_plausibility_asked(state) or item is None:
         return summary.reply(state._replace(choices=()), INFO, "count.dropped")
@@ -234,7 +234,7 @@ def scan_product(state: CountState, match: Match, context: Context) -> Result:
 
 
 def _query_product(match: Match) -> Query:
-    """Query the data of a product without stock here."""
+    """Return the query for the data of a product without stock here."""
     return Query("scanned", "product", {"product_number": match.key})
 
 

@@ -167,8 +167,8 @@ class CountJob(Job[CountState]):
                 return _handle_choice(state, number, context)
             case Scan() if state.phase == "list":
                 return count_list.add_scanned_to_plan(state, event)
-            case Scan(meanings):
-                return count_scan.handle_scan(state, meanings, context)
+            case Scan(matches):
+                return count_scan.handle_scan(state, matches, context)
             case Quantity(value, code):
                 return count_scan.enter_quantity(state, value, code, context)
             case Command(letter):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import message, pages
 from aisle.jobs.adjust_state import parse_reasons
@@ -50,7 +50,6 @@ from aisle.jobs.view import (
     undo_verdict,
 )
 from aisle.scan.meaning import PRODUCT, Accepts, Back, Choice, Command, Scan, Text, UnknownCode
-from aisle.tuples import NamedTuple
 from aisle.undo_reference import UNDO_PREFIX
 
 
@@ -292,11 +291,11 @@ def _parse_entry(row: Mapping[str, Any], context: Context) -> Entry:
 
 def _handle_list_input(state: MyEntriesState, event: Event, context: Context) -> Result:
     match event:
-        case Scan(meanings) if meanings[0].kind == PRODUCT:
-            match = meanings[0]
+        case Scan(matches) if matches[0].kind == PRODUCT:
+            match = matches[0]
             state = MyEntriesState(state.only_mine, match.key, match.label or match.key)
-        case Scan(meanings):
-            return Turn(state, (), Verdict(WRONG, msg("count_log.not_this", what=name_of(meanings[0]))))
+        case Scan(matches):
+            return Turn(state, (), Verdict(WRONG, msg("count_log.not_this", what=name_of(matches[0]))))
         case Text(text) | UnknownCode(text):
             state = MyEntriesState(state.only_mine, search=text)
         case Command("e"):

@@ -71,7 +71,7 @@ def view(state: CountState) -> View:
 def choices(state: CountState) -> tuple[Msg, ...]:
     """Return the texts of the open choices, or of the numbered ones on a page without quantities."""
     if state.choices:
-        return tuple(_choice_text(way, state.choices[0].kind == "quantity") for way in state.choices)
+        return tuple(_choice_text(choice, state.choices[0].kind == "quantity") for choice in state.choices)
     match state.phase:
         case "start":
             listed = msg("count.to_list_of", count=len(state.plan)) if state.plan else msg("count.to_list")
@@ -102,7 +102,7 @@ def choice_letters(state: CountState) -> str:
     if state.phase in ("start", "list", "summary", "pool"):
         return ""
     if state.choices:
-        kinds = [_choice_kind(state, way) for way in state.choices]
+        kinds = [_choice_kind(state, choice) for choice in state.choices]
     else:
         kinds = ANSWER_KINDS.get(state.phase, [])[: len(choices(state))]
     return assign_letters(kinds, COMMAND_LETTERS if state.phase in ("count", "recount") else "")
@@ -216,8 +216,8 @@ def _counts_in_total(line: CountLine) -> bool:
 
 
 def _location_text(state: CountState, line: CountLine | None) -> Msg:
-    place = line.location if line and state.mode == "product" else state.location
-    return msg("count.place", place=place) if place else msg("count.nowhere")
+    location = line.location if line and state.mode == "product" else state.location
+    return msg("count.place", place=location) if location else msg("count.nowhere")
 
 
 def _quantity_text(state: CountState, line: CountLine) -> Msg:
@@ -395,7 +395,7 @@ def _pools(state: CountState) -> ListView:
 
 
 def _leave(state: CountState) -> Step:
-    """Return the question if counted lines shall be dropped."""
+    """Return the question that precedes leaving counted lines unsent."""
     return Step(
         name=step_name(state),
         title=_title(state),

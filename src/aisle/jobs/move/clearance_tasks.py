@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages, refusals
 from aisle.jobs.job import (
@@ -30,7 +30,6 @@ from aisle.jobs.pages import page_size
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Back, Command, CursorKey, Match, Scan, Text, UnknownCode
-from aisle.tuples import NamedTuple
 
 
 class TaskRow(NamedTuple):
@@ -66,7 +65,7 @@ class ClearanceTasksState(NamedTuple):
 
 
 def parse_task_row(row: Mapping[str, Any]) -> TaskRow:
-    """Return the row of the read `assignments`."""
+    """Parse a row of the read `assignments`."""
     task = ClearanceTask(
         id=str(row["id"]),
         product=str(row["product_number"]),
@@ -173,8 +172,8 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
                 return Turn(state._replace(confirmed_task=""), effects)
             case Back():
                 return Turn(state, (Close(),))
-            case Scan(meanings):
-                return _handle_scan(state, meanings, context)
+            case Scan(matches):
+                return _handle_scan(state, matches, context)
             case Text(text) | UnknownCode(text):
                 return Turn(state, (), Verdict(WRONG, msg("tasks.unknown", text=text)))
             case Command() | CursorKey() if event != CursorKey("enter"):

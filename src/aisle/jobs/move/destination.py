@@ -45,7 +45,7 @@ def put_at_location(state: MoveState, location: str, context: Context) -> Result
     if exceeding is not None:
         return _ask_exceeding(_leave_location_question(state), exceeding)
     items = carrying.movement_items(parts, location, state.to_pool, state.target_order, state.needs)
-    if any(carrying.is_no_change(leg) for leg in items):
+    if any(carrying.is_no_change(item) for item in items):
         return _reject_same_location(state, location)
     return _send(state, parts, items, location, context)
 
@@ -122,9 +122,9 @@ def _change_pool(state: MoveState, context: Context) -> Result:
     if exceeding is not None:
         return _ask_exceeding(state, exceeding)
     items = tuple(
-        leg for part in state.in_hand for leg in carrying.movement_items((part,), part.location, state.to_pool)
+        item for part in state.in_hand for item in carrying.movement_items((part,), part.location, state.to_pool)
     )
-    if any(carrying.is_no_change(leg) for leg in items):
+    if any(carrying.is_no_change(item) for item in items):
         return reply(state, WRONG, "move.same_pool", pool=state.to_pool)
     return _send(state, state.in_hand, items, "", context)
 
@@ -142,14 +142,16 @@ def give_to_order(state: MoveState, row: Mapping[str, Any] | None, context: Cont
     needs = parse_order_needs(row)
     for part in state.goods_to_put_down:
         own_needs = tuple(
-            OrderNeed(room.product, room.line, part.quantity) for room in needs if _is_of_line(part, room, order)
+            OrderNeed(needed.product, needed.line, part.quantity)
+            for needed in needs
+            if _is_of_line(part, needed, order)
         )
-        line_needs = [room for room in needs if room.product == part.product]
-        room = part.quantity if own_needs else sum((each.needed for each in line_needs), ZERO)
+        line_needs = [needed for needed in needs if needed.product == part.product]
+        needed = part.quantity if own_needs else sum((each.needed for each in line_needs), ZERO)
         if not line_needs:
             return reply(state, WRONG, "move.not_on_order", label=part.label, order=order)
-        if room < sum((each.quantity for each in state.goods_to_put_down if each.product == part.product), ZERO):
-            return _ask_order_full(state, part, order, room)
+        if needed < sum((each.quantity for each in state.goods_to_put_down if each.product == part.product), ZERO):
+            return _ask_order_full(state, part, order, needed)
         if own_needs:
             needs = (*own_needs, *(each for each in needs if each.line != part.line))
     state = state._replace(target_order=order, needs=needs)
@@ -241,7 +243,7 @@ def _target_locations(step: UndoStep) -> tuple[str, ...]:
 
 
 def _query_location(location: str) -> Query:
-    """Query the stock at a destination of the move."""
+    """Return the query for the stock at a destination of the move."""
     return Query(f"{UNDO_PREFIX}{location}", "place", {"location_code": location})
 
 
@@ -276,28 +278,28 @@ def undo_if_unchanged(state: MoveState, row: Mapping[str, Any] | None, context: 
         order = step.items[0].to_order
         refresh = Refresh("order", order)
         return reply(state._replace(is_undoing=False), WRONG, "move.undo_awaited", refresh, order=order)
-    items = [leg for leg in step.items if leg.to_location == location]
-    quantities = [min(leg.quantity, _quantity_there(leg, row)) for leg in items]
+    items = [item for item in step.items if item.to_location == location]
+    quantities = [min(item.quantity, _quantity_there(item, row)) for item in items]
     if row is None and location:
-        quantities = [leg.quantity for leg in items]  # the location is unknown here: the service decides
-    leg = next((leg for leg, left in zip(items, quantities, strict=True) if left < leg.quantity), None)
-    if leg is None:
-        places = _target_locations(step)
-        remaining = places[places.index(location) + 1 :] if location else ()
+        quantities = [item.quantity for item in items]  # the location is unknown here: the service decides
+    item = next((item for item, left in zip(items, quantities, strict=True) if left < item.quantity), None)
+    if item is None:
+        locations = _target_locations(step)
+        remaining = locations[locations.index(location) + 1 :] if location else ()
         return Turn(state, (_query_location(remaining[0]),)) if remaining else _undo_move(state, step, context)
     left = sum(quantities, ZERO)
-    where = leg.to_location or leg.to_order
+    where = item.to_location or item.to_order
     if left <= 0 or len(step.items) > 1:
         state = state._replace(is_undoing=False, history=())
-        return _reject_undo(state, step, leg.label, where)
+        return _reject_undo(state, step, item.label, where)
     ways = (MoveChoice("undo_rest", where, left),)
     state = state._replace(choices=ways, is_undoing=True)
-    return reply(state, ASK, "move.partly_late", label=leg.label, place=where, left=left, quantity=leg.quantity)
+    return reply(state, ASK, "move.partly_late", label=item.label, place=where, left=left, quantity=item.quantity)
 
 
 def _reject_undo(state: MoveState, step: UndoStep, label: str, location: str) -> Result:
     """Reject the undo of a move, because some of its goods are no longer at their destination."""
-    count = len({leg.product for leg in step.items})
+    count = len({item.product for item in step.items})
     if count == 1:
         return reply(state, WRONG, "move.too_late", label=label, place=location)
     text = msg("move.too_late_many", label=label, place=location, count=count)
@@ -340,7 +342,7 @@ def undo_rest(state: MoveState, choice: MoveChoice, context: Context) -> Result:
 
 def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
     """Send the reverse movement; the goods are in hand again, and in stock where they came from."""
-    write = carrying.movement_write([carrying.reverse_item(leg) for leg in step.items], context.store, context.user)
+    write = carrying.movement_write([carrying.reverse_item(item) for item in step.items], context.store, context.user)
     is_on_cart = state.phase in ("load", "put")
     state = carrying.undo_put_down(state._replace(is_undoing=False, history=state.history[:-1], portion=ZERO), step)
     part = step.goods[0]
@@ -348,7 +350,7 @@ def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
         state = _return_to_source(state, part)._replace(is_undone=True)
     if is_on_cart and state.phase == "put":
         state = state._replace(current_index=max(0, carrying.find_goods(state.in_hand, part)))
-    source = message.list_locations(leg.to_location or leg.to_order for leg in step.items)
+    source = message.list_locations(item.to_location or item.to_order for item in step.items)
     args = {"source": source, "target": _sources_text(step.goods)}
     text = message.goods_message("move.undone", "move.undone_many", _goods_amounts(step.goods), **args)
     return Turn(state, (write,), undo_verdict(text))

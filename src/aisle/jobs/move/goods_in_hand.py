@@ -90,7 +90,7 @@ def first_exceeding(goods: Iterable[Goods]) -> Goods | None:
 
 
 def free_goods(stock_line: StockLine, location: str, pool: int) -> Goods:
-    """Return goods of zero quantity that are held for no order, from this pool (0: any pool)."""
+    """Return an entry of quantity 0 for goods held for no order, from this pool (0: any pool)."""
     part = Goods(
         stock_line.product,
         stock_line.label,
@@ -109,7 +109,7 @@ def free_goods(stock_line: StockLine, location: str, pool: int) -> Goods:
 
 
 def held_goods(stock_line: StockLine, held: HeldGoods, location: str) -> Goods:
-    """Return goods of zero quantity that an order line holds, in hand or at this location."""
+    """Return an entry of quantity 0 for goods that an order line holds, in hand or at this location."""
     part = Goods(
         stock_line.product, stock_line.label, ZERO, location, 0, held.order, held.line, available=held.quantity
     )
@@ -139,7 +139,7 @@ def change_pool(state: MoveState, pool: int) -> MoveState:
 
 
 def split_over_pools(goods: Goods) -> tuple[PoolQuantity, ...]:
-    """Return the pools that these goods are taken from, so that an undo returns them there.
+    """Return the pools and quantities that these goods are taken from, so that an undo returns them there.
 
     Pool 0 leaves the choice to the service.
     """
@@ -158,7 +158,7 @@ def split_over_pools(goods: Goods) -> tuple[PoolQuantity, ...]:
 
 
 def remaining_pools(pools: tuple[PoolQuantity, ...], taken: Iterable[PoolQuantity]) -> tuple[PoolQuantity, ...]:
-    """Return the stock left in the pools."""
+    """Return the stock left in the pools after subtracting the taken quantities."""
     taken_by_pool = {each.pool: each.quantity for each in taken}
     left = (each._replace(quantity=each.quantity - taken_by_pool.get(each.pool, ZERO)) for each in pools)
     return tuple(each for each in left if each.quantity > 0)
@@ -353,17 +353,17 @@ GOODS_QUESTIONS = ("fit", "over", "held", "forget")
 
 
 def query_location(id_: str, location: str) -> Query:
-    """Query the stock at a location, up to `MAX_PRODUCTS`."""
+    """Return the query for the stock at a location, up to `MAX_PRODUCTS`."""
     return Query(id_, "place", {"location_code": location, "size": MAX_PRODUCTS})
 
 
 def query_product_here(state: MoveState, product: str) -> Query:
-    """Query the stock of a product at the current location that was not read with it."""
+    """Return the query for a product at the current location that was not read with it."""
     return Query("here", "place", {"location_code": state.location, "product_number": product})
 
 
 def query_location_again(state: MoveState) -> Query:
-    """Query the stock at the current location again."""
+    """Return the query that reads the stock at the current location again."""
     return (
         query_location("again", state.location)
         if state.has_unread_stock
@@ -372,13 +372,13 @@ def query_location_again(state: MoveState) -> Query:
 
 
 def query_all_here(state: MoveState) -> Query:
-    """Query all stock at the current location."""
+    """Return the query for all stock at the current location."""
     return Query(QUERY_ALL, "place", {"location_code": state.location})
 
 
 def is_goods_question_open(state: MoveState) -> bool:
     """Return True if the quantity or the owner of taken goods is asked for."""
-    return any(way.kind in GOODS_QUESTIONS for way in state.choices)
+    return any(choice.kind in GOODS_QUESTIONS for choice in state.choices)
 
 
 def refresh_stock(state: MoveState, row: Mapping[str, Any] | None) -> MoveState:
@@ -409,7 +409,7 @@ def with_product_here(state: MoveState, row: Mapping[str, Any] | None) -> MoveSt
 
 
 def _goods_in_question(state: MoveState, stock: tuple[StockLine, ...]) -> tuple[StockLine, ...]:
-    """Return the product that is asked about with no stock, if it has none here any more.
+    """Return the product in question with no stock, if it has none here any more.
 
     Without it the answer would take nothing. If the location has unread stock, the line stays as it was.
     """

@@ -181,7 +181,7 @@ class MoveJob(Job[MoveState]):
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def quantity_product(self, state: MoveState) -> tuple[str, str]:
-        """Return the product on the screen, or the one asked about."""
+        """Return the product on the screen, or the one in question."""
         part = move_take.open_quantity_goods(state)
         return (part.product, part.label) if part else ("", "")
 
@@ -226,8 +226,8 @@ class MoveJob(Job[MoveState]):
                 return _go_back(state)
             case Choice(choice):
                 return _handle_choice(state, choice, context)
-            case Scan(meanings):
-                return _handle_scan(state, meanings, context)
+            case Scan(matches):
+                return _handle_scan(state, matches, context)
             case Quantity(value, code):
                 return _enter_quantity(state, value, code)
             case Command(letter):
@@ -391,7 +391,7 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
 
 def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
     if letter == "u" and move_take.is_number_asked(state):
-        return _go_back(state)  # what is asked about is the last input
+        return _go_back(state)  # the question is the last input
     if move_take.is_number_asked(state):
         return move_take.repeat_number_question(state)
     if state.choices and state.pending_scan:

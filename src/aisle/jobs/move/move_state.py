@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import Effect, Turn
 from aisle.jobs.quantities import to_decimal
@@ -16,7 +16,6 @@ from aisle.jobs.view import Msg, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY
-from aisle.tuples import NamedTuple
 
 MAX_UNDO = 50
 """Number of takes and moves that can be undone."""

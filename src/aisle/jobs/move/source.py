@@ -94,7 +94,7 @@ def handle_product_here(state: MoveState, row: Mapping[str, Any] | None) -> Resu
 
 
 def _query_product(match: Match) -> Query:
-    """Query the locations of a product that has no known stock here."""
+    """Return the query for the locations of a product that has no known stock here."""
     return Query("goods", "product", {"product_number": match.key})
 
 
@@ -152,7 +152,7 @@ def _parse_locations(row: Mapping[str, Any] | None) -> list[tuple[str, Decimal]]
     """Return the locations with stock and their quantities; `UNKNOWN_QUANTITY` if a quantity is unknown."""
     rows = (row or {}).get("places") or ()
     found = [(str(each["location_code"]), to_decimal(each.get("quantity"), UNKNOWN_QUANTITY)) for each in rows]
-    return [(place, quantity) for place, quantity in found if quantity > 0 or quantity == UNKNOWN_QUANTITY]
+    return [(location, quantity) for location, quantity in found if quantity > 0 or quantity == UNKNOWN_QUANTITY]
 
 
 def _choose_location(
@@ -163,7 +163,7 @@ def _choose_location(
         return take_unlocated(state)
     if len(locations) == 1 and stock_line.free <= 0:
         return take_from_location(state, locations[0][0])
-    choices = [MoveChoice("from", place, quantity) for place, quantity in locations[:MAX_LOCATION_CHOICES]]
+    choices = [MoveChoice("from", location, quantity) for location, quantity in locations[:MAX_LOCATION_CHOICES]]
     if not locations or stock_line.free != ZERO:
         choices.append(MoveChoice("nowhere", "", max(ZERO, stock_line.free)))
     id_ = "move.where_from" if locations else "move.nowhere_known"
@@ -208,9 +208,9 @@ def _ask_not_here(
     if in_hand or not state.is_source_known:
         return _take_product(state, here, match)
     others = [
-        MoveChoice("from", place, quantity)
-        for place, quantity in locations
-        if place.casefold() != state.location.casefold()
+        MoveChoice("from", location, quantity)
+        for location, quantity in locations
+        if location.casefold() != state.location.casefold()
     ]
     choices = (MoveChoice("over", stock_line.product, match.quantity), MoveChoice("count", state.location), *others[:2])
     text = msg("move.not_here", label=stock_line.label, place=state.location)
@@ -326,7 +326,7 @@ def take_goods(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
 
 
 def query_suggested_locations(state: MoveState) -> Query:
-    """Query the locations with more stock of the goods in hand."""
+    """Return the query for the locations with more stock of the goods in hand."""
     return Query("homes", "homes", {"product_numbers": sorted({part.product for part in state.in_hand})})
 
 
@@ -358,7 +358,7 @@ def apply_choice(state: MoveState, choice: MoveChoice) -> Result:
 
 
 def open_quantity_goods(state: MoveState) -> Goods | None:
-    """Return the goods whose quantity a number sets: those on the screen, or those asked about."""
+    """Return the goods whose quantity a number sets: those on the screen, or those in question."""
     if state.phase not in ("take", "load", "put"):
         return None
     if state.pending_scan and state.choices:
@@ -368,7 +368,7 @@ def open_quantity_goods(state: MoveState) -> Goods | None:
 
 
 def repeat_question(state: MoveState, match: Match) -> Result:
-    """Handle a scan while goods are asked about: add to their quantity, or reject another product."""
+    """Handle a scan while goods are in question: add to their quantity, or reject another product."""
     pending, part = state.pending_scan, _goods_in_question(state)
     if pending and (match.kind, match.key) != (PRODUCT, pending.key):
         return ask_answer_first(state, pending)
@@ -377,18 +377,18 @@ def repeat_question(state: MoveState, match: Match) -> Result:
     quantity = pending.quantity + match.quantity
     if part.available or state.choices[0].kind != "over" or (quantity % 1 and not part.allows_decimals):
         return set_quantity(state, part, quantity)
-    choices = tuple(way._replace(quantity=quantity) if way.kind == "over" else way for way in state.choices)
+    choices = tuple(choice._replace(quantity=quantity) if choice.kind == "over" else choice for choice in state.choices)
     state = state._replace(choices=choices, pending_scan=pending._replace(quantity=quantity))
     return reply(state, ASK, "move.over", label=part.label, quantity=quantity, books=part.available)
 
 
 def ask_answer_first(state: MoveState, match: Match) -> Result:
-    """Reject an input while goods are asked about, because their quantity is stored only in the question."""
+    """Reject an input while goods are in question, because their quantity is not stored yet."""
     return reply(state, WRONG, "move.say_first", label=match.label or match.key, quantity=match.quantity)
 
 
 def _goods_in_question(state: MoveState) -> Goods | None:
-    """Return the goods asked about; None if their owner is asked for."""
+    """Return the goods in question; None if their owner is asked for."""
     choice = next(
         (choice for choice in state.choices if choice.kind in (*goods_in_hand.GOODS_QUESTIONS, "amount")), None
     )
@@ -397,7 +397,7 @@ def _goods_in_question(state: MoveState) -> Goods | None:
 
 def is_order_asked(state: MoveState) -> bool:
     """Return True if the order that holds the scanned goods is asked for."""
-    return any(way.kind == "held" for way in state.choices)
+    return any(choice.kind == "held" for choice in state.choices)
 
 
 def _held_goods_in_question(state: MoveState) -> Goods | None:
@@ -411,31 +411,31 @@ def set_asked_quantity(state: MoveState, value: Decimal) -> Result:
     """Set the quantity of goods whose owner is still asked for."""
     pending = state.pending_scan
     assert pending is not None
-    choices = tuple(way._replace(quantity=value) for way in state.choices)
+    choices = tuple(choice._replace(quantity=value) for choice in state.choices)
     state = state._replace(choices=choices, pending_scan=pending._replace(quantity=value, is_explicit=True))
     label = pending.label or pending.key
     return reply(state, ASK, "move.whose_so_many", label=label, quantity=value, count=len(choices))
 
 
 def ask_again(state: MoveState, match: Match) -> Result:
-    """Take the goods asked about, once it is clear that digits were no quantity of them."""
+    """Take the goods in question, once it is clear that digits were no quantity of them."""
     part = _goods_in_question(state)
     state = state._replace(choices=(), pending_scan=None)
     return set_quantity(state, part, match.quantity) if part else Turn(state)
 
 
 def is_number_asked(state: MoveState) -> bool:
-    """Return True if a quantity is asked about that is stored only in the question."""
-    return any(way.kind == "amount" for way in state.choices)
+    """Return True if a quantity is in question that is stored nowhere else."""
+    return any(choice.kind == "amount" for choice in state.choices)
 
 
 def is_plausibility_asked(state: MoveState) -> bool:
-    """Return True if the question is only if such a large quantity is right."""
-    return any(way.kind == DROP_QUANTITY for way in state.choices)
+    """Return True if the plausibility of a large quantity is in question."""
+    return any(choice.kind == DROP_QUANTITY for choice in state.choices)
 
 
 def add_to_question(state: MoveState, match: Match) -> Result | None:
-    """Add a scan with a large quantity to the quantity asked about; return None for any other scan."""
+    """Add a scan with a large quantity to the quantity in question; return None for any other scan."""
     part, pending = open_quantity_goods(state), state.pending_scan
     is_same = pending is not None and (match.kind, match.key) == (PRODUCT, pending.key)
     if part is None or not is_same or not is_plausibility_asked(state):
@@ -446,7 +446,7 @@ def add_to_question(state: MoveState, match: Match) -> Result | None:
 
 
 def drop_quantity(state: MoveState) -> Result:
-    """Drop the quantity asked about; the earlier one in hand stays."""
+    """Drop the quantity in question; the earlier one in hand stays."""
     pending, quantity = state.pending_scan, state.choices[0].quantity
     label = pending.label or pending.key if pending else state.choices[0].key
     return reply(state._replace(choices=(), pending_scan=None), INFO, "count.not_so_many", label=label, value=quantity)

@@ -115,7 +115,7 @@ def choice_letters(state: MoveState) -> str:
         return assign_letters(ANSWER_KINDS[state.phase])
     if state.phase in ("from", "pool"):
         return ""
-    return assign_letters((way.kind for way in state.choices), COMMAND_LETTERS)
+    return assign_letters((choice.kind for choice in state.choices), COMMAND_LETTERS)
 
 
 def choices(state: MoveState) -> tuple[Msg, ...]:
@@ -127,7 +127,7 @@ def choices(state: MoveState) -> tuple[Msg, ...]:
             return (msg("move.leave_them"), msg("move.go_on"))
         case "where":
             return (msg("move.keep_in_hand"),)
-    return tuple(_choice_text(state, way) for way in state.choices)
+    return tuple(_choice_text(state, choice) for choice in state.choices)
 
 
 def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:

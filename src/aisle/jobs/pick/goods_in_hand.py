@@ -121,7 +121,7 @@ def take_as_own(state: PickState, order: str) -> PickState:
 
 def quantity_to_return(state: PickState) -> Decimal:
     """Return the quantity that has to be put back."""
-    return sum((back.quantity for back in state.to_return), Decimal(0))
+    return sum((goods.quantity for goods in state.to_return), Decimal(0))
 
 
 POOL_NAMES_QUERY = "store"

@@ -209,7 +209,7 @@ class PickJob(Job[PickState]):
 
     def orders_in_work(self, state: PickState) -> tuple[str, ...]:
         """Return the orders of the pick, and those with goods in hand that another picker took over."""
-        goods_for_others = (back.order for back in state.to_return if back.is_for_other_picker)
+        goods_for_others = (goods.order for goods in state.to_return if goods.is_for_other_picker)
         return tuple(dict.fromkeys((*(tote.order for tote in state.totes if tote.has_lines), *goods_for_others)))
 
     def can_undo(self, state: PickState) -> bool:
@@ -257,7 +257,7 @@ def _is_background_event(event: Event) -> bool:
 def _close_quantity(before: PickState, state: PickState) -> PickState:
     """Close the open quantity if the page or its question changed without an input.
 
-    Digits that follow may be meant for the old page or for the new one.
+    Digits typed next could apply to the old page or to the new one.
     """
     stop_keys = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
     is_unchanged = (
@@ -330,7 +330,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
         case Changed("order", ""):
             return Turn(state, pick_orders.query_all_orders(state, refresh=False))
         case Changed("order", key) if pick_state.find_tote(state, key) or any(
-            back.order == key for back in state.to_return
+            goods.order == key for goods in state.to_return
         ):
             return Turn(state, pick_orders.query_orders((key,), refresh=False))
         case Closed("short", answer) if answer:
@@ -355,7 +355,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
 
 
 def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
-    """Query what happened to this pick apart from its orders. Answers arrive in reverse order."""
+    """Return the queries for surplus, refused put-downs and assignments; answers arrive in reverse order."""
     return (*pick_claim.query_surplus(state), *pick_claim.query_refused(state), pick_given.query_assigned(context))
 
 

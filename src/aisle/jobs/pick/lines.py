@@ -97,8 +97,8 @@ def _report_full(state: PickState, indexes: Sequence[int], match: Match) -> Resu
     label = match.label or match.key
     if closed:
         picked, of, _ = pick_state.sum_lines(closed)
-        way = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
-        return reject_input(state, "pick.was_short", way, label=label, done=picked, of=of)
+        choice = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
+        return reject_input(state, "pick.was_short", choice, label=label, done=picked, of=of)
     _, of, _ = pick_state.sum_lines(state.lines[index] for index in indexes)
     return reject_input(state, "pick.full", label=label, of=of)
 

@@ -38,7 +38,9 @@ def choice_letters(state: PickState) -> str:
 
     Letters are used while goods are picked or in hand, because digits are quantities there.
     """
-    return assign_letters((way.kind for way in _all_choices(state)), COMMAND_LETTERS) if _use_letters(state) else ""
+    return (
+        assign_letters((choice.kind for choice in _all_choices(state)), COMMAND_LETTERS) if _use_letters(state) else ""
+    )
 
 
 def _use_letters(state: PickState) -> bool:
@@ -47,13 +49,13 @@ def _use_letters(state: PickState) -> bool:
 
 def is_number_asked(state: PickState) -> bool:
     """Return True if the question is about a number: a large quantity, or digits that are also a record's number."""
-    return any(way.kind == "amount" for way in state.choices)
+    return any(choice.kind == "amount" for choice in state.choices)
 
 
 def return_choices(state: PickState) -> tuple[PickChoice, ...]:
     """Return the choices for goods in hand of orders that have left the pick."""
-    back = PickChoice("put_back")
-    return (PickChoice("handed_over"), back) if any(each.is_for_other_picker for each in state.to_return) else (back,)
+    goods = PickChoice("put_back")
+    return (PickChoice("handed_over"), goods) if any(each.is_for_other_picker for each in state.to_return) else (goods,)
 
 
 def open_choices(state: PickState) -> tuple[PickChoice, ...]:
@@ -151,7 +153,7 @@ def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> T
     quantity = _scanned_quantity(state, match, first)
     label = match.label or first.label
     choices = tuple(
-        PickChoice(PICKED_FROM, place, label, pool, quantity, product=first.product) for place, pool in locations
+        PickChoice(PICKED_FROM, location, label, pool, quantity, product=first.product) for location, pool in locations
     )
     text = msg("pick.taken_where", label=label, quantity=quantity) if quantity else msg("pick.weigh_where", label=label)
     return Turn(state._replace(choices=choices), (), Verdict(ASK, text))
@@ -159,7 +161,7 @@ def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> T
 
 def product_in_question(state: PickState) -> str:
     """Return the product whose location is asked for; empty if none."""
-    return next((way.product for way in state.choices if way.kind == PICKED_FROM), "")
+    return next((choice.product for choice in state.choices if choice.kind == PICKED_FROM), "")
 
 
 def keeps_question(state: PickState, match: Match) -> bool:
@@ -170,13 +172,15 @@ def keeps_question(state: PickState, match: Match) -> bool:
 
 def repeat_location_question(state: PickState) -> Turn[PickState]:
     """Repeat the location question, because another input came."""
-    label = next(way.label for way in state.choices if way.kind == PICKED_FROM)
+    label = next(choice.label for choice in state.choices if choice.kind == PICKED_FROM)
     return Turn(state, (), Verdict(WRONG, msg("pick.where_first", label=label)))
 
 
 def choice_for_location(state: PickState, location: str) -> PickChoice | None:
     """Return the choice that a scan of this location selects."""
-    return next((way for way in state.choices if way.kind == PICKED_FROM and same_location(way.key, location)), None)
+    return next(
+        (choice for choice in state.choices if choice.kind == PICKED_FROM and same_location(choice.key, location)), None
+    )
 
 
 def choice_with_location(state: PickState, location: str, pool: int) -> PickChoice:
@@ -186,7 +190,7 @@ def choice_with_location(state: PickState, location: str, pool: int) -> PickChoi
 
 
 def ask_with_location(state: PickState, choice: PickChoice) -> Turn[PickState]:
-    """Ask where the goods were picked, with one location more."""
+    """Ask where the goods were picked, with this location added to the choices."""
     text = msg("pick.taken_where", label=choice.label, quantity=choice.quantity)
     if not choice.quantity:
         text = msg("pick.weigh_where", label=choice.label)
@@ -194,16 +198,16 @@ def ask_with_location(state: PickState, choice: PickChoice) -> Turn[PickState]:
 
 
 def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:
-    """Keep the typed total in the choices while the location is asked for; return None if it is not."""
+    """Keep the typed total in the choices while the location is asked for; return None if it is not asked for."""
     choices = _location_choices(state)
     if not choices:
         return None
-    quantities = [_quantity_there(state, way, value) for way in choices]
+    quantities = [_quantity_there(state, choice, value) for choice in choices]
     label = choices[0].label
     if not all(quantities):
         verdict = Verdict(WRONG, msg("pick.where_first_number", value=value, label=label))
         return Turn(state, (), verdict)
-    kept = tuple(way._replace(quantity=rest) for way, rest in zip(choices, quantities, strict=True))
+    kept = tuple(choice._replace(quantity=rest) for choice, rest in zip(choices, quantities, strict=True))
     verdict = Verdict(ASK, msg("pick.total_where", total=value, label=label))
     return Turn(state._replace(choices=kept), (), verdict)
 
@@ -213,12 +217,15 @@ def _location_choices(state: PickState) -> list[PickChoice]:
 
     The offer to pick at a scanned location is also a choice between two: the stop's location and the scanned one.
     """
-    choices = [way for way in state.choices if way.kind == PICKED_FROM]
-    scanned, take = next((way for way in state.choices if way.kind == CHANGE_LOCATION), None), state.current_line
+    choices = [choice for choice in state.choices if choice.kind == PICKED_FROM]
+    scanned, take = (
+        next((choice for choice in state.choices if choice.kind == CHANGE_LOCATION), None),
+        state.current_line,
+    )
     if choices or scanned is None or take is None:
         return choices
-    way = PickChoice(PICKED_FROM, take.location, take.label, take.pool, product=take.product)
-    return [way, way._replace(key=scanned.key, pool=scanned.pool)]
+    choice = PickChoice(PICKED_FROM, take.location, take.label, take.pool, product=take.product)
+    return [choice, choice._replace(key=scanned.key, pool=scanned.pool)]
 
 
 def _quantity_there(state: PickState, choice: PickChoice, value: Decimal) -> Decimal:
@@ -238,7 +245,7 @@ def _is_location_unknown(state: PickState, line: PickLine) -> bool:
     """Return True if two locations were scanned and the picker has not said which one the goods came from."""
     if product_in_question(state) == line.product:
         return True
-    stop, is_asked = state.current_line, any(way.kind == CHANGE_LOCATION for way in state.choices)
+    stop, is_asked = state.current_line, any(choice.kind == CHANGE_LOCATION for choice in state.choices)
     return (
         is_asked and stop is not None and stop.product == line.product and same_location(state.location, stop.location)
     )
@@ -271,7 +278,8 @@ def _scanned_quantity(state: PickState, match: Match, line: PickLine) -> Decimal
     if line.allows_decimals and not match.is_explicit:
         return Decimal(0)
     before = next(
-        (way.quantity for way in state.choices if way.kind == PICKED_FROM and way.product == line.product), Decimal(0)
+        (choice.quantity for choice in state.choices if choice.kind == PICKED_FROM and choice.product == line.product),
+        Decimal(0),
     )
     return before + match.quantity
 
@@ -281,13 +289,17 @@ def _possible_locations(state: PickState, line: PickLine) -> list[LocationPool]:
     takes = [take for take in state.lines if take.product == line.product]
     stop = state.current_line
     candidates: list[LocationPool] = []
-    scanned = [(way.key, way.pool) for way in state.choices if way.kind == CHANGE_LOCATION]
+    scanned = [(choice.key, choice.pool) for choice in state.choices if choice.kind == CHANGE_LOCATION]
     if stop and stop.product == line.product:
         candidates = [(stop.location, stop.pool), *(scanned if stop.location else ())]
     elif stop and stop.location and not same_location(stop.location, line.location):
-        candidates = [place for take in takes if take.is_open for place in _locations_of_line(state, take)]
+        candidates = [location for take in takes if take.is_open for location in _locations_of_line(state, take)]
         candidates = [*_current_location(state, stop, line), *candidates]
-    offered = [(way.key, way.pool) for way in state.choices if way.kind == PICKED_FROM and way.product == line.product]
+    offered = [
+        (choice.key, choice.pool)
+        for choice in state.choices
+        if choice.kind == PICKED_FROM and choice.product == line.product
+    ]
     return _distinct_locations([*offered, *candidates])
 
 
@@ -304,7 +316,9 @@ def _locations_of_line(state: PickState, line: PickLine) -> list[LocationPool]:
 
 def _current_location(state: PickState, stop: PickLine, line: PickLine) -> list[LocationPool]:
     """Return the location on the screen if it was scanned or has stock of the product; otherwise nothing."""
-    stocked_pool = next((pool for place, pool in line.stocked_locations if same_location(place, stop.location)), None)
+    stocked_pool = next(
+        (pool for location, pool in line.stocked_locations if same_location(location, stop.location)), None
+    )
     if stocked_pool is None and not same_location(state.location, stop.location):
         return []
     return [(stop.location, stocked_pool or line.pool)]
@@ -313,9 +327,9 @@ def _current_location(state: PickState, stop: PickLine, line: PickLine) -> list[
 def _distinct_locations(locations: Iterable[LocationPool]) -> list[LocationPool]:
     """Return each location once, with its first pool."""
     by_code: dict[str, LocationPool] = {}
-    for place, pool in locations:
-        if place:
-            by_code.setdefault(place.casefold(), (place, pool))
+    for location, pool in locations:
+        if location:
+            by_code.setdefault(location.casefold(), (location, pool))
     return list(by_code.values())
 
 
@@ -401,7 +415,7 @@ def explain_foreign_product(state: PickState, row: Mapping[str, Any], now: str) 
         return _reject(state, *_replacement(lookup, row, end_date), look_up)
     needing = [str(each["order_number"]) for each in row.get("orders") or ()][:MAX_OTHER_ORDERS]
     if needing:
-        choices = [way for order in needing for way in other_order_choices(state, order)]
+        choices = [choice for order in needing for choice in other_order_choices(state, order)]
         return _reject(state, msg("pick.for_other", label=lookup.label, other=needing[0]), *choices, look_up)
     is_batch = state.is_batch or len(state.totes) != 1
     args = {} if is_batch else {"order": state.order}
@@ -439,7 +453,7 @@ def _replacement(lookup: StoreLookup, row: Mapping[str, Any], end_date: str) -> 
 
 
 def other_order_choices(state: PickState, order: str) -> list[PickChoice]:
-    """Return the choices for an order outside the pick: leave for it alone, or add it."""
+    """Return the choices for an order outside the pick: leave this pick for it, or add it."""
     choices = [] if state.is_batch else [PickChoice("leave_for", order)]
     return [*choices, PickChoice("join", order)] if pick_state.next_tote_letter(state) else choices
 
@@ -455,15 +469,15 @@ def query_other_location(state: PickState, match: Match) -> Result:
 
 def ask_change_location(state: PickState, row: Mapping[str, Any]) -> Result:
     """Ask if the stop shall be picked at the scanned location; refuse if its pools are not allowed."""
-    take, place = state.current_line, state.lookup.key
+    take, location = state.current_line, state.lookup.key
     if take is None:
         return Turn(state._replace(lookup=StoreLookup()))
     pool, wrong_pool = allowed_pool(state, row)
     state = state._replace(lookup=StoreLookup())
     if wrong_pool:
         return Turn(state._replace(choices=(PickChoice("look_up", take.product),)), (), Verdict(ASK, wrong_pool))
-    choice = PickChoice(CHANGE_LOCATION, place, pool=pool)
-    return reject_input(state, "pick.wrong_place", choice, scanned=place, wanted=take.location, label=take.label)
+    choice = PickChoice(CHANGE_LOCATION, location, pool=pool)
+    return reject_input(state, "pick.wrong_place", choice, scanned=location, wanted=take.location, label=take.label)
 
 
 def allowed_pool(state: PickState, row: Mapping[str, Any]) -> tuple[int, Msg | None]:

@@ -102,8 +102,8 @@ def put_down_goods(
     if not put_down:
         return state, ()
     writes = _movements(_lines_with_quantity(state, put_down), store, user, target={"location_code": location})
-    down = pick_state.move_put_down(state, put_down, 1, location)._replace(choices=(), only_order="")
-    return add_undo_step(down, UndoStep(put_down=put_down, location=location)), writes
+    after = pick_state.move_put_down(state, put_down, 1, location)._replace(choices=(), only_order="")
+    return add_undo_step(after, UndoStep(put_down=put_down, location=location)), writes
 
 
 def undo_put_down(state: PickState, step: UndoStep, store: str, user: str) -> tuple[PickState, tuple[Write, ...]]:
@@ -128,8 +128,8 @@ def return_goods(goods: Iterable[GoodsToReturn], store: str, user: str, *, is_un
     subtracted from stock, so it needs no operation.
     """
     goods = tuple(goods)
-    returned = _unpick_lines([back for back in goods if back.is_for_other_picker], store, is_undo=is_undo)
-    return (*returned, *_return_movements([back for back in goods if back.is_unassigned], store, user, is_undo=is_undo))
+    returned = _unpick_lines([each for each in goods if each.is_for_other_picker], store, is_undo=is_undo)
+    return (*returned, *_return_movements([each for each in goods if each.is_unassigned], store, user, is_undo=is_undo))
 
 
 def put_down_for_others(
@@ -138,17 +138,17 @@ def put_down_for_others(
     """Return the operations that put goods down at a location for orders that another picker has, or undo it."""
     end: Mapping[str, str] = {"location_code": location}
     source, target = (end, {}) if is_undo else ({}, end)
-    held = [(back.line, back.quantity) for back in goods if back.line]
+    held = [(each.line, each.quantity) for each in goods if each.line]
     return _movements(held, store, user, source=source, target=target)
 
 
 def _unpick_lines(goods: Iterable[GoodsToReturn], store: str, *, is_undo: bool) -> tuple[Write, ...]:
     """Return the operations that reduce the picked quantity of lines another picker has, or restore it."""
     changes: dict[tuple[str, int], tuple[PickLine, PickLine]] = {}
-    for back in goods:
-        if back.line:
-            was, now = changes.get((back.order, back.line.line), (back.line, back.line))
-            changes[back.order, back.line.line] = was, now.with_picked(now.picked - back.quantity)
+    for each in goods:
+        if each.line:
+            was, now = changes.get((each.order, each.line.line), (each.line, each.line))
+            changes[each.order, each.line.line] = was, now.with_picked(now.picked - each.quantity)
     bodies: dict[str, dict[str, Any]] = {}
     for (order, _), (was, now) in changes.items():
         body = bodies.setdefault(order, {"order_number": order, "order_lines": []})
@@ -160,12 +160,12 @@ def _unpick_lines(goods: Iterable[GoodsToReturn], store: str, *, is_undo: bool) 
 
 def _return_movements(goods: Iterable[GoodsToReturn], store: str, user: str, *, is_undo: bool) -> tuple[Write, ...]:
     items: dict[str, list[dict[str, Any]]] = {}
-    for back in goods:
-        pool = {"stock_pool": back.pool} if back.pool else {}
-        ends: tuple[dict[str, Any], dict[str, Any]] = (pool, {"location_code": back.location, **pool})
-        came, to = ends[::-1] if is_undo else ends
-        item = {"product_number": back.product, "quantity": back.quantity, "from_location": came, "to_location": to}
-        items.setdefault(back.order, []).append(item)
+    for each in goods:
+        pool = {"stock_pool": each.pool} if each.pool else {}
+        ends: tuple[dict[str, Any], dict[str, Any]] = (pool, {"location_code": each.location, **pool})
+        source, to = ends[::-1] if is_undo else ends
+        item = {"product_number": each.product, "quantity": each.quantity, "from_location": source, "to_location": to}
+        items.setdefault(each.order, []).append(item)
     return tuple(_movement(order, found, store, user) for order, found in items.items())
 
 

@@ -33,7 +33,7 @@ ASSIGNED_QUERY = "given"
 
 
 def query_assigned(context: Context) -> Query:
-    """Query the orders assigned to the signed-in user."""
+    """Return the query for the orders assigned to the signed-in user."""
     return Query(ASSIGNED_QUERY, "given", {"user": context.user})
 
 
@@ -56,8 +56,8 @@ def report_assigned(state: PickState, rows: Iterable[Mapping[str, Any]]) -> Chan
     fresh = [row for row in fresh if pick_state.find_tote(state, str(row["order_number"])) is None]
     if not fresh:
         return Turn(state)
-    order, who = str(fresh[-1]["order_number"]), str(fresh[-1]["by"])
-    verdict = Verdict(ASK, msg("pick.given", order=order, who=who))
+    order, assigner = str(fresh[-1]["order_number"]), str(fresh[-1]["by"])
+    verdict = Verdict(ASK, msg("pick.given", order=order, who=assigner))
     if not state.totes or not pick_state.next_tote_letter(state):
         return Turn(state, (), verdict)
     choices = tuple(PickChoice("take_in", str(row["order_number"])) for row in fresh)
@@ -71,7 +71,7 @@ def report_assigned(state: PickState, rows: Iterable[Mapping[str, Any]]) -> Chan
 
 def _free_choices(state: PickState) -> int:
     """Return the number of further orders that can be asked about; one choice is reserved for "later"."""
-    return MAX_CHOICES - 1 - sum(way.kind == "take_in" for way in state.take_over_choices)
+    return MAX_CHOICES - 1 - sum(choice.kind == "take_in" for choice in state.take_over_choices)
 
 
 def _report_key(row: Mapping[str, Any]) -> str:
@@ -106,15 +106,15 @@ def report_order_changes(before: Tote, turn: ChangeTurn, row: Mapping[str, Any])
 def report_reopened(state: PickState, order: str, row: Mapping[str, Any]) -> ChangeTurn:
     """Report that the rejection of an order that left the pick was reverted; its goods still have to be put back."""
     mine = [
-        back
-        for back in state.to_return
-        if back.order == order and back.is_unassigned and back.reason != REJECTED_REOPENED
+        goods
+        for goods in state.to_return
+        if goods.order == order and goods.is_unassigned and goods.reason != REJECTED_REOPENED
     ]
     if not mine or not row or row.get("is_rejected") or not row.get("is_active", True):
         return Turn(state)
-    back = tuple(each._replace(reason=REJECTED_REOPENED) if each in mine else each for each in state.to_return)
+    goods = tuple(each._replace(reason=REJECTED_REOPENED) if each in mine else each for each in state.to_return)
     count = sum((each.quantity for each in mine), Decimal(0))
-    return Turn(state._replace(to_return=back), (), Verdict(INFO, msg("pick.open_again", order=order, count=count)))
+    return Turn(state._replace(to_return=goods), (), Verdict(INFO, msg("pick.open_again", order=order, count=count)))
 
 
 def _raise_priority(turn: ChangeTurn, tote: Tote, row: Mapping[str, Any]) -> ChangeTurn:
@@ -125,9 +125,9 @@ def _raise_priority(turn: ChangeTurn, tote: Tote, row: Mapping[str, Any]) -> Cha
         return turn._replace(state=state)
     text = msg("pick.not_urgent", order=tote.order)
     if tote.is_priority:
-        who = str(row.get("urgent_by") or "")
-        batch_text = msg("pick.urgent_round", order=tote.order, who=who, tote=tote.letter)
-        text = batch_text if state.is_batch else msg("pick.urgent", order=tote.order, who=who)
+        name = str(row.get("urgent_by") or "")
+        batch_text = msg("pick.urgent_round", order=tote.order, who=name, tote=tote.letter)
+        text = batch_text if state.is_batch else msg("pick.urgent", order=tote.order, who=name)
     if turn.verdict and turn.verdict.kind == ASK:  # an open question stays open
         both = msg("pick.told_both", what=turn.verdict.text, more=text)
         return turn._replace(state=state, verdict=Verdict(ASK, both))
@@ -178,7 +178,7 @@ def restore_redirections(
     moved_lines = json_codec.from_text(RedirectedLines, text).get(context.user) if text else None
     if moved_lines is None:
         return state, fresh, ()
-    locations = {int(line): (place, pool) for line, place, pool in moved_lines}
+    locations = {int(line): (location, pool) for line, location, pool in moved_lines}
     takes = tuple(
         move_line(take, *locations[take.line], fresh) if _is_redirected(take, locations) else take for take in fresh
     )
@@ -215,7 +215,7 @@ LEAVE_TEXTS = {
 
 
 def query_orders(orders: Iterable[str], *, refresh: bool = True) -> tuple[Effect, ...]:
-    """Query and refresh orders. They are queried last to first, because answers arrive in reverse order."""
+    """Return queries and refreshes of orders, last to first, because answers arrive in reverse order."""
     effects: list[Effect] = []
     for order in reversed(list(orders)):
         effects.append(Query(ORDER_QUERY_PREFIX + order, "order_to_pick", {"order_number": order}))
@@ -224,11 +224,11 @@ def query_orders(orders: Iterable[str], *, refresh: bool = True) -> tuple[Effect
 
 
 def query_all_orders(state: PickState, *, refresh: bool = True) -> tuple[Effect, ...]:
-    """Query all orders of the pick, and those that have left it with goods in hand."""
+    """Return the queries for all orders of the pick, and those that have left it with goods in hand."""
     left_orders = dict.fromkeys(
-        back.order
-        for back in state.to_return
-        if back.is_unassigned or back.is_for_other_picker or back.reason == PUT_DOWN_BY_OTHER
+        goods.order
+        for goods in state.to_return
+        if goods.is_unassigned or goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
     )
     return query_orders((*(tote.order for tote in state.totes), *left_orders), refresh=refresh)
 
@@ -304,7 +304,7 @@ def _is_handed_over(state: PickState, tote: Tote, row: Mapping[str, Any]) -> boo
 
 def _is_done(state: PickState, fresh: tuple[PickLine, ...]) -> bool:
     """Return True if the order is picked and put down entirely and no question about it is open."""
-    if not fresh or any(way.key == fresh[0].order for way in state.choices):
+    if not fresh or any(choice.key == fresh[0].order for choice in state.choices):
         return False
     return not any(take.is_open or take.in_hand for take in fresh)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.count.count_state import SentCount, StockChange
 from aisle.jobs.job import format_number
 from aisle.jobs.pick.stops import PickLine, sort_stops
 from aisle.jobs.view import Msg, msg
-from aisle.tuples import NamedTuple
 
 MAX_UNDO = 100
 """Number of steps that can be undone."""
@@ -502,7 +501,10 @@ def _move_line(line: PickLine, more: Decimal, location: str) -> PickLine:
 def put_down_locations(state: PickState, order: str = "") -> tuple[str, ...]:
     """Return the locations where the goods of an order, or of all orders, were put down."""
     locations = (
-        place for take in state.lines if order in ("", take.order) and take.moved > 0 for place in take.put_down_at
+        location
+        for take in state.lines
+        if order in ("", take.order) and take.moved > 0
+        for location in take.put_down_at
     )
     return tuple(dict.fromkeys(locations))
 
@@ -527,7 +529,7 @@ def without_order(state: PickState, order: str, reason: str) -> PickState:
         for source in take.sources_in_hand
     )
     totes = tuple(tote for tote in state.totes if tote.order != order)
-    questions = tuple(way for way in state.take_over_choices if way.key != order)
+    questions = tuple(choice for choice in state.take_over_choices if choice.key != order)
     history = _history_without_order(state.history, order)
     left = state._replace(
         totes=totes,

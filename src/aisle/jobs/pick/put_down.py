@@ -50,7 +50,10 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
         return _nothing_in_hand(state)
     if any(step.put_down and step.location == location for step in state.history):
         return put_down(state, location, context)
-    sources = (*(take.location for take in state.lines), *(back.location for back in take_over.goods_for_others(state)))
+    sources = (
+        *(take.location for take in state.lines),
+        *(goods.location for goods in take_over.goods_for_others(state)),
+    )
     if location.casefold() in map(str.casefold, sources):
         return _ask_source_location(state, location)
     return pick_why.query_store(state, pick_why.LOCATION_QUERY, match, location_code=location)
@@ -76,10 +79,10 @@ def query_pickup_locations(state: PickState, code: str) -> Result:
 def offer_pickup_locations(state: PickState, row: Mapping[str, Any]) -> Result:
     """Offer the pick-up locations as choices; if there are more, also report their total."""
     code, state = state.lookup.key, state._replace(lookup=StoreLookup())
-    locations = [str(place) for place in row.get("places") or ()]
+    locations = [str(location) for location in row.get("places") or ()]
     if not locations:
         return reject_input(state, "pick.no_place_at_all", code=code)
-    choices, count = [PickChoice("put_here", place) for place in locations], int(row.get("count") or 0)
+    choices, count = [PickChoice("put_here", location) for location in locations], int(row.get("count") or 0)
     if count > len(locations):
         return reject_input(
             state, "pick.no_pickup_more", *choices, code=code, place=locations[0], shown=len(locations), count=count
@@ -128,9 +131,9 @@ def put_down(state: PickState, location: str, context: Context, *, includes_othe
     if not writes:
         return _nothing_in_hand(state)
     questions = (
-        way
-        for way in down.take_over_choices
-        if not pick_state.is_order_picked(down, way.key) or goods_in_hand.has_goods_to_put_down(down, way.key)
+        choice
+        for choice in down.take_over_choices
+        if not pick_state.is_order_picked(down, choice.key) or goods_in_hand.has_goods_to_put_down(down, choice.key)
     )
     down = down._replace(take_over_choices=tuple(questions))
     if not state.is_batch:
@@ -158,8 +161,8 @@ def select_tote(state: PickState, tote: Tote) -> Result:
 def return_goods(state: PickState, context: Context) -> Result:
     """Record that goods of orders that left the pick are put back; close the job if nothing is left to undo."""
     resolved = pick_claim.resolve_surplus(state)
-    movable = tuple(back for back in state.to_return if back.is_unassigned or back.is_for_other_picker)
-    put_down = tuple(back for back in state.to_return if back.reason == PUT_DOWN_BY_OTHER)
+    movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
+    put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others
     verdict = Verdict(GOOD, msg("pick.laid_there" if put_down and not kept else "pick.put_back_done"))
     state = state._replace(to_return=kept, choices=(), phase=state.phase if state.totes else "done")
@@ -174,8 +177,8 @@ def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
     if step.location:
         return take_over.undo_put_down_for_others(state, step, context)
     writes = pick_write.return_goods(step.returned, context.store, context.user, is_undo=True)
-    amounts = [message.GoodsAmount(back.product, back.label, back.quantity) for back in step.returned]
-    source = message.list_locations(back.location for back in step.returned)
+    amounts = [message.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
+    source = message.list_locations(goods.location for goods in step.returned)
     text = message.goods_message("pick.put_back_undone", "pick.put_back_undone_many", amounts, place=source)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import (
     Changed,
@@ -75,7 +75,6 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 
 class OrderShortage(NamedTuple):
@@ -226,7 +225,7 @@ def _delivery_text(state: ShortageState) -> Msg | None:
 
 def _choice_block(state: ShortageState) -> Block:
     title = msg("short.ways")
-    rows = tuple(_choice_row(state, way) for way in state.choices)
+    rows = tuple(_choice_row(state, choice) for choice in state.choices)
     return Block(title, rows, len(rows), is_compact=True)
 
 
@@ -337,8 +336,8 @@ class ShortageJob(Job[ShortageState]):
                 return Turn(state, _queries(state))
             case Resumed():
                 return Turn(state, (*_queries(state), *_refresh_effects(state)))
-            case Scan(meanings):
-                return _handle_scan(state, event, meanings)
+            case Scan(matches):
+                return _handle_scan(state, event, matches)
             case Choice(choice) if choice <= state.choice_count:
                 return _handle_choice(state, choice)
             case Command("n" | "p" as letter):
@@ -435,7 +434,7 @@ def _add_new_choices(state: ShortageState) -> ShortageState:
     if state.offered:
         return state
     return state._replace(
-        choices=(*state.choices, *(way for way in _collect_choices(state) if way not in state.choices))
+        choices=(*state.choices, *(choice for choice in _collect_choices(state) if choice not in state.choices))
     )
 
 
@@ -477,9 +476,9 @@ def _ask_rejection(state: ShortageState, reason: Reason) -> Result:
 def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -> Result:
     """Handle a scan: the product itself was found after all; a location is chosen like its number."""
     state = state._replace(offered=None)
-    if any(meaning.kind == PRODUCT and meaning.key == state.product for meaning in matches):
+    if any(match.kind == PRODUCT and match.key == state.product for match in matches):
         return Turn(state, (Close(event_for_below=scan),))
-    location = next((meaning for meaning in matches if meaning.kind == LOCATION), None)
+    location = next((match for match in matches if match.kind == LOCATION), None)
     first = matches[0]
     if location and state.phase == "ways":
         return _choose_location(state, location.key)

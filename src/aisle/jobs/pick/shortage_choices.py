@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.quantities import to_decimal
 from aisle.settings import SHORTAGE_REASONS
-from aisle.tuples import NamedTuple
 
 MAX_NEAR = 3
 """Number of locations before the reasons, so that both have one digit."""

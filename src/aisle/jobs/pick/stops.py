@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
-from aisle.tuples import NamedTuple
 
 
 def same_location(one: str, other: str) -> bool:
@@ -122,7 +121,9 @@ class PickLine(NamedTuple):
         """Stock at its location when the line was read; None if unknown."""
         if not self.stock_when_read or not self.location:
             return None
-        return sum((had for place, had in self.stock_when_read if same_location(place, self.location)), Decimal(0))
+        return sum(
+            (had for location, had in self.stock_when_read if same_location(location, self.location)), Decimal(0)
+        )
 
     @property
     def stop_key(self) -> tuple[str, str, int, str]:
@@ -209,17 +210,17 @@ def move_line(line: PickLine, location: str, pool: int, known: Iterable[PickLine
     neighbours = sorted(
         (natural_key(each.location), each.walk_order, each.location_order) for each in known if each.location
     )
-    before = [(walk, shelf) for code, walk, shelf in neighbours if code <= here]
-    after = [(walk, shelf) for code, walk, shelf in neighbours if code > here]
-    walk, shelf = before[-1] if before else after[0] if after else (NO_WALK_ORDER, NO_WALK_ORDER)
-    return moved._replace(walk_order=walk, location_order=shelf)
+    before = [(walk, location_order) for code, walk, location_order in neighbours if code <= here]
+    after = [(walk, location_order) for code, walk, location_order in neighbours if code > here]
+    walk, location_order = before[-1] if before else after[0] if after else (NO_WALK_ORDER, NO_WALK_ORDER)
+    return moved._replace(walk_order=walk, location_order=location_order)
 
 
 def _parse_line(row: Mapping[str, Any], order: str) -> PickLine:
     of, picked = to_decimal(row.get("quantity")), to_decimal(row.get("picked_quantity"))
     pool, further = int(to_decimal(row.get("stock_pool"))), _parse_pools(row.get("picking_stock_pool_array"))
     pools = tuple(dict.fromkeys((pool, *further) if pool and further else further))
-    place = _choose_location(row, pools)
+    location = _choose_location(row, pools)
     walk = to_decimal(row.get("store_walking_order"))
     take = PickLine(
         line=int(row["line_number"]),
@@ -228,7 +229,7 @@ def _parse_line(row: Mapping[str, Any], order: str) -> PickLine:
         ordered=of,
         picked=Decimal(0),
         moved=to_decimal(row.get("moved_quantity")),
-        location=place,
+        location=location,
         pool=pool,
         allows_decimals=bool(row.get("allow_decimal")),
         unit=str(row.get("unit") or ""),
@@ -236,9 +237,9 @@ def _parse_line(row: Mapping[str, Any], order: str) -> PickLine:
         is_closed=bool(row.get("is_picked")) and picked < of,
         order=order,
         pools=pools,
-        barred_pools=_find_barred_pools(row, place, pools),
+        barred_pools=_find_barred_pools(row, location, pools),
         walk_order=walk if walk > 0 else NO_WALK_ORDER,
-        location_order=_location_order(row, place),
+        location_order=_location_order(row, location),
         has_stock=row.get("is_stock") is not False,
         stocked_locations=_find_stocked_locations(row, pools),
         put_down_at=tuple(
@@ -249,7 +250,7 @@ def _parse_line(row: Mapping[str, Any], order: str) -> PickLine:
 
 
 def _parse_stock(line: Mapping[str, Any]) -> tuple[tuple[str, Decimal], ...]:
-    return tuple((str(place), to_decimal(quantity)) for place, quantity in (line.get("stock") or {}).items())
+    return tuple((str(location), to_decimal(quantity)) for location, quantity in (line.get("stock") or {}).items())
 
 
 def _parse_pools(given: Any) -> tuple[int, ...]:
@@ -262,17 +263,19 @@ def _choose_location(line: Mapping[str, Any], pools: tuple[int, ...]) -> str:
     preferred = line.get("preferred_location_code")
     if preferred:
         return str(preferred)
-    locations = [place for place in line.get("places") or () if place.get("location_code")]
+    locations = [location for location in line.get("places") or () if location.get("location_code")]
     if not locations:
         return str(line.get("stock_location") or "")
     locations.sort(
-        key=lambda place: (
-            to_decimal(place.get("location_order"), NO_WALK_ORDER),
-            natural_key(str(place["location_code"])),
+        key=lambda location: (
+            to_decimal(location.get("location_order"), NO_WALK_ORDER),
+            natural_key(str(location["location_code"])),
         )
     )
-    stocked = [place for place in locations if place.get("quantity") is None or to_decimal(place["quantity"]) > 0]
-    allowed = [place for place in stocked if is_pool_allowed(pools, place.get("pools") or {})]
+    stocked = [
+        location for location in locations if location.get("quantity") is None or to_decimal(location["quantity"]) > 0
+    ]
+    allowed = [location for location in stocked if is_pool_allowed(pools, location.get("pools") or {})]
     return str((allowed or stocked or locations)[0]["location_code"])
 
 
@@ -284,7 +287,7 @@ def is_pool_allowed(pools: tuple[int, ...], stock: Mapping[str, Any]) -> bool:
 
 def _find_barred_pools(line: Mapping[str, Any], location: str, pools: tuple[int, ...]) -> tuple[int, ...]:
     stock = next(
-        (known.get("pools") or {} for known in line.get("places") or () if known.get("location_code") == location), {}
+        (place.get("pools") or {} for place in line.get("places") or () if place.get("location_code") == location), {}
     )
     if is_pool_allowed(pools, stock):
         return ()
@@ -293,17 +296,17 @@ def _find_barred_pools(line: Mapping[str, Any], location: str, pools: tuple[int,
 
 def _find_stocked_locations(line: Mapping[str, Any], pools: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
     """Return the locations that have stock allowed for the line."""
-    found = []
-    for known in line.get("places") or ():
-        stock = known.get("pools") or {}
-        if known.get("location_code") and to_decimal(known.get("quantity")) > 0 and is_pool_allowed(pools, stock):
+    stocked_locations = []
+    for place in line.get("places") or ():
+        stock = place.get("pools") or {}
+        if place.get("location_code") and to_decimal(place.get("quantity")) > 0 and is_pool_allowed(pools, stock):
             stocked = [pool for pool in pools if to_decimal(stock.get(str(pool))) > 0]
-            found.append((str(known["location_code"]), stocked[0] if stocked else 0))
-    return tuple(found)
+            stocked_locations.append((str(place["location_code"]), stocked[0] if stocked else 0))
+    return tuple(stocked_locations)
 
 
 def _location_order(line: Mapping[str, Any], location: str) -> Decimal:
-    for known in line.get("places") or ():
-        if known.get("location_code") == location:
-            return to_decimal(known.get("location_order"), NO_WALK_ORDER)
+    for place in line.get("places") or ():
+        if place.get("location_code") == location:
+            return to_decimal(place.get("location_order"), NO_WALK_ORDER)
     return NO_WALK_ORDER

@@ -36,18 +36,18 @@ GoodsTurn = Turn[PickState]
 
 def goods_for_others(state: PickState) -> tuple[GoodsToReturn, ...]:
     """Return the goods in this picker's hand whose orders another picker has."""
-    return tuple(back for back in state.to_return if back.is_for_other_picker)
+    return tuple(goods for goods in state.to_return if goods.is_for_other_picker)
 
 
 def is_location_for_others(state: PickState) -> bool:
-    """Return True if a scanned location is for those goods; goods of the pick itself come first."""
+    """Return True if a scanned location is for goods of other pickers' orders; goods of this pick come first."""
     return bool(goods_for_others(state)) and not (
         state.phase == "done" and goods_in_hand.pieces_in_hand(state, state.only_order)
     )
 
 
 def put_down_for_others(state: PickState, location: str, context: Context) -> GoodsTurn:
-    """Put those goods down at a location, for the orders that they were picked for."""
+    """Put goods of other pickers' orders down at a location, for those orders."""
     goods = goods_for_others(state)
     writes = pick_write.put_down_for_others(goods, location, context.store, context.user)
     rest = tuple(back for back in state.to_return if back not in goods)
@@ -68,22 +68,22 @@ def returned_message(state: PickState) -> Msg:
 def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context) -> GoodsTurn:
     """Take back into hand what was put down for another picker."""
     writes = pick_write.put_down_for_others(step.returned, step.location, context.store, context.user, is_undo=True)
-    amounts = [message.GoodsAmount(back.product, back.label, back.quantity) for back in step.returned]
+    amounts = [message.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
     text = message.goods_message("pick.put_undone", "pick.put_undone_many", amounts, place=step.location)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 
 def put_down_times(state: PickState) -> dict[str, str]:
     """Return the orders for which goods were put down that another picker has, with the time of the first put-down."""
-    return {back.order: step.at for step in reversed(state.history) if step.at for back in step.returned}
+    return {goods.order: step.at for step in reversed(state.history) if step.at for goods in step.returned}
 
 
 def revert_put_down(state: PickState, order: str, location: str) -> PickState:
     """Take the goods of an order back into hand after the service refused the put-down; undo skips the step."""
     for at, step in reversed(list(enumerate(state.history))):
-        if step.at and step.location == location and any(back.order == order for back in step.returned):
-            refused = tuple(back for back in step.returned if back.order == order)
-            rest = tuple(back for back in step.returned if back.order != order)
+        if step.at and step.location == location and any(goods.order == order for goods in step.returned):
+            refused = tuple(goods for goods in step.returned if goods.order == order)
+            rest = tuple(goods for goods in step.returned if goods.order != order)
             kept_step = (step._replace(returned=rest),) if rest else ()
             history = (*state.history[:at], *kept_step, *state.history[at + 1 :])
             return state._replace(history=history, to_return=(*refused, *state.to_return), choices=())
@@ -98,24 +98,24 @@ def hand_over_to_others(state: PickState) -> GoodsTurn:
     """Record that the goods were handed over to the pickers who have their orders; other goods are still to be put
     back.
     """
-    back = tuple(each for each in state.to_return if not each.is_for_other_picker)
-    count = goods_in_hand.quantity_to_return(state) - sum((each.quantity for each in back), Decimal(0))
+    goods = tuple(each for each in state.to_return if not each.is_for_other_picker)
+    count = goods_in_hand.quantity_to_return(state) - sum((each.quantity for each in goods), Decimal(0))
     verdict = Verdict(GOOD, msg("pick.handed_over", count=count))
-    if not back and not state.totes:
+    if not goods and not state.totes:
         return Turn(state, (Close(verdict),))
-    return Turn(state._replace(to_return=back, choices=()), (), verdict)
+    return Turn(state._replace(to_return=goods, choices=()), (), verdict)
 
 
 def track_put_down_by_others(state: PickState, order: str, row: Mapping[str, Any]) -> GoodsTurn:
     """Update goods in hand after another picker reported them as put down, or reverted that report."""
     lines = {int(line["line_number"]): line for line in row.get("lines") or ()}
-    back = tuple(_update_goods(state, each, lines) if each.order == order else each for each in state.to_return)
-    if back == state.to_return:
+    goods = tuple(_update_goods(state, each, lines) if each.order == order else each for each in state.to_return)
+    if goods == state.to_return:
         return Turn(state)
     put_down = [
-        now for was, now in zip(state.to_return, back, strict=True) if now.reason == PUT_DOWN_BY_OTHER != was.reason
+        now for was, now in zip(state.to_return, goods, strict=True) if now.reason == PUT_DOWN_BY_OTHER != was.reason
     ]
-    state = state._replace(to_return=back, choices=())
+    state = state._replace(to_return=goods, choices=())
     count = sum((each.quantity for each in put_down), Decimal(0))
     if not put_down:
         return Turn(state, (), Verdict(INFO, msg("pick.back_not_laid", order=order)))
@@ -240,7 +240,7 @@ def _report_taken_over(state: PickState, tote: Tote, claim_found: Claim) -> Resu
         PickChoice("both", tote.order, claim_found.name),
         PickChoice("hand_over", tote.order, claim_found.name, quantity=count),
     )
-    assignments = tuple(way for way in state.take_over_choices if way.kind in offered_choices.ASSIGNED_CHOICES)
+    assignments = tuple(choice for choice in state.take_over_choices if choice.kind in offered_choices.ASSIGNED_CHOICES)
     return Turn(updated._replace(take_over_choices=(*assignments, *choices)), (), Verdict(ASK, text))
 
 
@@ -273,13 +273,17 @@ def track_others(before: PickState, turn: Result, order: str, row: Mapping[str, 
     answered = (
         ()
         if found
-        else tuple(way for way in state.take_over_choices if way.key == order and way.kind in TAKEN_OVER_CHOICES)
+        else tuple(
+            choice for choice in state.take_over_choices if choice.key == order and choice.kind in TAKEN_OVER_CHOICES
+        )
     )
     if answered:
         state = pick_state.with_tote(
             state, tote._replace(other_pickers=names, claimed_since="", is_own_claim=False, is_only_viewed=True)
         )
-        state = state._replace(take_over_choices=tuple(way for way in state.take_over_choices if way not in answered))
+        state = state._replace(
+            take_over_choices=tuple(choice for choice in state.take_over_choices if choice not in answered)
+        )
         left = [answered[0].label]
     text = msg("pick.beside", order=order, who=", ".join(joined)) if joined else None
     if left:
@@ -363,14 +367,14 @@ def _is_started(state: PickState, order: str) -> bool:
 
 
 def query_surplus(state: PickState) -> tuple[Query, ...]:
-    """Query the picks that exceeded a line, and those already shown."""
+    """Return the query for picks that exceeded a line, and for those whose goods still have to be put back."""
     return _query_refusals(
-        state, SURPLUS_QUERY, "update-customer-order", *(back.op_id for back in state.to_return if back.op_id)
+        state, SURPLUS_QUERY, "update-customer-order", *(goods.op_id for goods in state.to_return if goods.op_id)
     )
 
 
 def query_refused(state: PickState) -> tuple[Query, ...]:
-    """Query the refused put-downs of this pick, also for orders that have left it."""
+    """Return the queries for the refused put-downs of this pick, also for orders that have left it."""
     passed_on = put_down_times(state).values()
     if not passed_on and not any(step.put_down for step in state.history):
         return ()
@@ -380,7 +384,7 @@ def query_refused(state: PickState) -> tuple[Query, ...]:
 def _query_refusals(
     state: PickState, id_: str, operation: str, *known: str, moments: Iterable[str] = ()
 ) -> tuple[Query, ...]:
-    """Query refused operations since the pick began or since the first of these times."""
+    """Return the queries for refused operations since the pick began or since the first of these times."""
     times = (*(tote.opened_at or tote.claimed_since for tote in state.totes), *moments)
     since = min((moment for moment in times if moment), default="")
     if not since and not known:
@@ -416,34 +420,34 @@ def _parse_target(row: Mapping[str, Any]) -> tuple[str, str]:
 def report_surplus(state: PickState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     """Report lines that another picker has filled first; the surplus in this user's hand has to be put back."""
     own_rows = [row for row in rows if row["user"] == context.user and row["op_id"] not in state.reported_refusals]
-    found = [back for row in own_rows for back in _parse_surplus(state, row)]
+    found = [goods for row in own_rows for goods in _parse_surplus(state, row)]
     if not found:
         return _drop_resolved(state, {row["op_id"] for row in rows})
     last, row = found[-1]
-    reported = tuple(dict.fromkeys((*state.reported_refusals, *(back.op_id for back, _ in found))))
+    reported = tuple(dict.fromkeys((*state.reported_refusals, *(goods.op_id for goods, _ in found))))
     by = str(row.get("picked_username") or "")
     who = "" if by == context.user else str(row.get("picked_name") or by)
     done, of = to_decimal(row.get("picked_quantity")), to_decimal(row.get("quantity"))
     text = msg("pick.left_over", label=last.label, done=done, of=of, count=last.quantity)
     if who:
         text = msg("pick.left_over_by", label=last.label, done=done, of=of, who=who, count=last.quantity)
-    for back, _ in found:
-        state = _remove_from_hand(state, back)
+    for goods, _ in found:
+        state = _remove_from_hand(state, goods)
     state = state._replace(
-        to_return=(*state.to_return, *(back for back, _ in found)), reported_refusals=reported, choices=()
+        to_return=(*state.to_return, *(goods for goods, _ in found)), reported_refusals=reported, choices=()
     )
     return Turn(state, (), Verdict(WRONG, text))
 
 
 def _drop_resolved(state: PickState, open_operations: Collection[str]) -> Result:
     """Drop surplus that was resolved at another terminal or in the list of unconfirmed operations."""
-    back = tuple(back for back in state.to_return if not back.op_id or back.op_id in open_operations)
-    if back == state.to_return:
+    goods = tuple(goods for goods in state.to_return if not goods.op_id or goods.op_id in open_operations)
+    if goods == state.to_return:
         return Turn(state)
     verdict = Verdict(INFO, msg("pick.back_settled"))
-    if not back and not state.totes:
+    if not goods and not state.totes:
         return Turn(state, (Close(verdict),))
-    return Turn(state._replace(to_return=back, choices=()), (), verdict)
+    return Turn(state._replace(to_return=goods, choices=()), (), verdict)
 
 
 def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
@@ -466,11 +470,13 @@ def _parse_surplus(state: PickState, row: Mapping[str, Any]) -> list[tuple[Goods
     if take is None or quantity <= 0:
         return []
     letter = pick_state.tote_letter(state, order)
-    place = take.sources_in_hand[0].location if take.sources_in_hand else take.location
-    back = GoodsToReturn(letter, "left_over", take.product, take.label, quantity, place, str(row["op_id"]), line=take)
-    return [(back, surplus)]
+    location = take.sources_in_hand[0].location if take.sources_in_hand else take.location
+    goods = GoodsToReturn(
+        letter, "left_over", take.product, take.label, quantity, location, str(row["op_id"]), line=take
+    )
+    return [(goods, surplus)]
 
 
 def resolve_surplus(state: PickState) -> tuple[Effect, ...]:
     """Return the effects that resolve surplus operations, because the goods are put back."""
-    return tuple(Resolve(back.op_id, "by_hand", "put back") for back in state.to_return if back.op_id)
+    return tuple(Resolve(goods.op_id, "by_hand", "put back") for goods in state.to_return if goods.op_id)

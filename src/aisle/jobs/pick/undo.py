@@ -60,9 +60,9 @@ def restore_lines(state: PickState, lines_before: Iterable[LineBefore]) -> tuple
     """
     takes = list(state.lines)
     touched = []
-    wanted = {(each.order, each.line): each for each in lines_before}
+    by_line = {(each.order, each.line): each for each in lines_before}
     for index, take in enumerate(takes):
-        was = wanted.get((take.order, take.line))
+        was = by_line.get((take.order, take.line))
         picked = min(was.picked, take.ordered) if was else take.picked
         if was is None or picked < take.moved or (picked, was.is_closed) == (take.picked, take.is_closed):
             continue

@@ -149,8 +149,8 @@ def _product_name(state: PickState, line: PickLine) -> Msg:
 
 def _distinguishing_pool(state: PickState, line: PickLine) -> str:
     """Return the pool name that distinguishes stops of one product at one location; empty if there is only one."""
-    alike = (other for other in state.lines if (other.product, other.location) == (line.product, line.location))
-    return pick_pools.format_pool_names(state, (line.pool,)) if any(other.pool != line.pool for other in alike) else ""
+    stops = (other for other in state.lines if (other.product, other.location) == (line.product, line.location))
+    return pick_pools.format_pool_names(state, (line.pool,)) if any(other.pool != line.pool for other in stops) else ""
 
 
 def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
@@ -216,8 +216,8 @@ def _labelled_values(state: PickState, line: PickLine, stop: Sequence[PickLine])
     facts = []
     for tote in state.totes:
         if tote.comment and any(each.order == tote.order for each in stop):
-            said = msg("pick.comment", tote=tote.letter, text=tote.comment)
-            facts.append(LabelledValue(msg("fact.comment"), said if state.is_batch else raw(tote.comment)))
+            text = msg("pick.comment", tote=tote.letter, text=tote.comment)
+            facts.append(LabelledValue(msg("fact.comment"), text if state.is_batch else raw(tote.comment)))
     facts.append(LabelledValue(msg("fact.product_number"), raw(line.product)))
     if line.price:
         facts.append(LabelledValue(msg("fact.price"), money_message(line.price)))
@@ -253,7 +253,7 @@ def _upcoming_stop(state: PickState, lines: Sequence[PickLine]) -> UpcomingStop:
 
 
 def _choice_texts(state: PickState) -> tuple[Msg, ...]:
-    return tuple(_choice_text(state, way) for way in offered_choices.open_choices(state))
+    return tuple(_choice_text(state, choice) for choice in offered_choices.open_choices(state))
 
 
 def _choice_text(state: PickState, choice: PickChoice) -> Msg:
@@ -267,9 +267,9 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
         return msg("pick.way_tote", tote=pick_state.tote_letter(state, choice.key), order=choice.key)
     if choice.kind == "leave_out":
         return msg("pick.way_leave_out", tote=pick_state.tote_letter(state, choice.key))
-    if choice.kind == "put_back" and any(back.is_for_other_picker for back in state.to_return):
+    if choice.kind == "put_back" and any(goods.is_for_other_picker for goods in state.to_return):
         return msg("pick.way_is_back")
-    if choice.kind == "put_back" and all(back.reason == PUT_DOWN_BY_OTHER for back in state.to_return):
+    if choice.kind == "put_back" and all(goods.reason == PUT_DOWN_BY_OTHER for goods in state.to_return):
         return msg("pick.way_is_laid")
     if choice.kind == "put_back" and len(state.to_return) > 1:
         return msg("pick.way_put_back_all")
@@ -348,13 +348,13 @@ def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
 def _tote_locations(state: PickState) -> Msg:
     """Return the locations of all totes as one text."""
     parts = [
-        msg("pick.tote_lies", tote=tote.letter, place=message.list_locations(places))
+        msg("pick.tote_lies", tote=tote.letter, place=message.list_locations(locations))
         for tote in state.totes
-        if (places := pick_state.put_down_locations(state, tote.order))
+        if (locations := pick_state.put_down_locations(state, tote.order))
     ]
     whole = parts[-1]
-    for one in reversed(parts[:-1]):
-        whole = msg("goods.and", first=one, rest=whole)
+    for part in reversed(parts[:-1]):
+        whole = msg("goods.and", first=part, rest=whole)
     return whole
 
 
@@ -365,7 +365,7 @@ def _nothing_picked(state: PickState) -> Msg:
 def leave_verdict(state: PickState) -> Verdict:
     """Return the verdict on leaving the orders."""
     if state.to_return:
-        id_ = "pick.left_hand_nowhere" if any(back.is_unassigned for back in state.to_return) else "pick.left_hand"
+        id_ = "pick.left_hand_nowhere" if any(goods.is_unassigned for goods in state.to_return) else "pick.left_hand"
         return Verdict(INFO, msg(id_, count=goods_in_hand.quantity_to_return(state)))
     if state.phase == "wait" and not state.is_batch:
         return Verdict(INFO, msg("pick.left_unopened", order=state.order))

@@ -67,7 +67,7 @@ MAX_DELIVERY_CHOICES = 7
 
 
 def query_deliveries(state: ReceiveState, id_: str = "deliveries") -> Query:
-    """Query a window of the list; a search ended with Enter has the id `found` and is part of the journal."""
+    """Return the query for the list; that for a search ended with Enter has the id `found` and is journalled."""
     size = receive_view.list_page_size(state)
     args = {"search": state.typed or state.search, "state": "open", "first": state.first, "size": size}
     return Query(id_, "deliveries", args, is_live=id_ != "found")
@@ -259,7 +259,7 @@ class ReceiveJob(Job[ReceiveState]):
         )
 
     def quantity_product(self, state: ReceiveState) -> tuple[str, str]:
-        """Return the product in hand, or the one asked about."""
+        """Return the product in hand, or the one in question."""
         item = receive_take.open_quantity_goods(state)
         return (item.product, item.label) if item else ("", "")
 
@@ -291,8 +291,8 @@ class ReceiveJob(Job[ReceiveState]):
                 return _go_back(state, context)
             case Choice(choice):
                 return _handle_choice(state, choice, context)
-            case Scan(meanings):
-                return _handle_scan(state, meanings, context)
+            case Scan(matches):
+                return _handle_scan(state, matches, context)
             case Quantity(value, code):
                 return _enter_quantity(state, value, code, context)
             case UnknownCode(code) | Text(code):
@@ -513,7 +513,7 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
         case CursorKey("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
             return Turn(receive_view.turn_page(state, 1 if key == "pagedown" else -1))
         case Command("u") if receive_take.is_plausibility_asked(state) or receive_take.is_number_asked(state):
-            return _go_back(state, context)  # what is asked about is the last input
+            return _go_back(state, context)  # the question is the last input
         case Command("u" | "l" | "d") if receive_take.is_goods_question_open(state):
             return receive_take.repeat_question(state, None, context)
         case Command("u" | "l" | "d") if receive_take.is_number_asked(state):
@@ -535,10 +535,10 @@ def _finish(state: ReceiveState, context: Context) -> Result:
     differing = differences(state)
     if not differing:
         return _close_delivery(state, context)
-    over = sum(each.is_over for each in differing)
-    short = len(differing) - over
-    id_ = "receive.differ" if over else "receive.differ_short"
-    return reply(state._replace(phase="check", first=0), ASK, id_, short=short, over=over)
+    over_count = sum(each.is_over for each in differing)
+    short_count = len(differing) - over_count
+    id_ = "receive.differ" if over_count else "receive.differ_short"
+    return reply(state._replace(phase="check", first=0), ASK, id_, short=short_count, over=over_count)
 
 
 def _close_delivery(state: ReceiveState, context: Context) -> Result:
@@ -578,11 +578,11 @@ def _answer_leave(state: ReceiveState, choice: int, context: Context) -> Result:
         return _resume(state)
     if choice == 2:
         quantity, label = state.in_hand.quantity, state.in_hand.label
-        left = _return_to_list(state._replace(in_hand=None), context)
-        return reply(left.state, INFO, "receive.forgotten", *left.effects, quantity=quantity, label=label)
+        listed = _return_to_list(state._replace(in_hand=None), context)
+        return reply(listed.state, INFO, "receive.forgotten", *listed.effects, quantity=quantity, label=label)
     booked = receive_take.book_goods(state, state.receiving_location, context)
-    left = _return_to_list(booked.state, context)
-    return reply(left.state, GOOD, "receive.left", *booked.effects, *left.effects, delivery=state.delivery_number)
+    listed = _return_to_list(booked.state, context)
+    return reply(listed.state, GOOD, "receive.left", *booked.effects, *listed.effects, delivery=state.delivery_number)
 
 
 def _go_back(state: ReceiveState, context: Context) -> Result:

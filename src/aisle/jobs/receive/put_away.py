@@ -56,7 +56,7 @@ def scan_product(state: ReceiveState, match: Match, context: Context) -> Result:
 
 
 def query_expecting(match: Match) -> Query:
-    """Query the deliveries that expect a product."""
+    """Return the query for the deliveries that expect a product."""
     return Query("expecting", "expecting", {"product_number": match.key})
 
 
@@ -84,8 +84,8 @@ def ask_not_announced(state: ReceiveState, rows: tuple[Mapping[str, Any], ...]) 
         ReceiveChoice("aside", match.key, label=label),
     )
     id_ = "receive.of_another" if switch else "receive.not_announced"
-    more = {"delivery": switch[0].key} if switch else {}
-    return reply(state._replace(choices=choices), ASK, id_, label=label, **more)
+    args = {"delivery": switch[0].key} if switch else {}
+    return reply(state._replace(choices=choices), ASK, id_, label=label, **args)
 
 
 def handle_product(state: ReceiveState, row: Mapping[str, Any] | None, context: Context) -> Result:
@@ -114,11 +114,11 @@ def choose_line(state: ReceiveState, line: DeliveryLine, context: Context) -> Re
 
 def is_goods_question_open(state: ReceiveState) -> bool:
     """Return True if the quantity of scanned goods is not settled."""
-    return state.pending_scan is not None and any(way.kind in GOODS_QUESTIONS for way in state.choices)
+    return state.pending_scan is not None and any(choice.kind in GOODS_QUESTIONS for choice in state.choices)
 
 
 def repeat_question(state: ReceiveState, match: Match | None, context: Context) -> Result:
-    """Handle a scan while goods are asked about: add to their quantity, or reject another product."""
+    """Handle a scan while goods are in question: add to their quantity, or reject another product."""
     pending = state.pending_scan
     if pending and match and (match.kind, match.key) == (PRODUCT, pending.key):
         more = pending._replace(quantity=pending.quantity + match.quantity)
@@ -130,7 +130,7 @@ def repeat_question(state: ReceiveState, match: Match | None, context: Context) 
 
 
 def drop_goods(state: ReceiveState) -> Result:
-    """Drop the goods asked about, after a warning, because their quantity is stored only in the question."""
+    """Drop the goods in question; warn first, because their quantity is stored nowhere else."""
     pending = state.pending_scan
     if pending is None:
         return Turn(state)
@@ -145,7 +145,7 @@ def drop_goods(state: ReceiveState) -> Result:
 
 def is_number_asked(state: ReceiveState) -> bool:
     """Return True if the meaning of digits is asked for."""
-    return any(way.kind == "amount" for way in state.choices)
+    return any(choice.kind == "amount" for choice in state.choices)
 
 
 def repeat_number_question(state: ReceiveState, label: str) -> Result:
@@ -157,7 +157,7 @@ def repeat_number_question(state: ReceiveState, label: str) -> Result:
 
 
 def open_quantity_goods(state: ReceiveState) -> GoodsInHand | None:
-    """Return the product whose quantity a number sets: the one in hand, or the one asked about."""
+    """Return the product whose quantity a number sets: the one in hand, or the one in question."""
     if state.phase not in ("goods", "leave") or not state.delivery_number:
         return None
     if state.choices and state.pending_scan:
@@ -183,8 +183,8 @@ def enter_quantity(state: ReceiveState, value: Decimal, context: Context) -> Res
         and pending
         and not (is_announced(state, pending.key) or pending.key in state.accepted_extra)
     ):
-        more = pending._replace(quantity=value, is_explicit=True)
-        return Turn(state._replace(pending_scan=more), (query_expecting(more),))
+        match = pending._replace(quantity=value, is_explicit=True)
+        return Turn(state._replace(pending_scan=match), (query_expecting(match),))
     if not value and state.choices and not _quantity_in_hand(state, item.product):
         return set_aside(state._replace(choices=()), item.product, item.label, context)
     return set_quantity(state._replace(choices=(), pending_scan=None), item, value, context)
@@ -199,20 +199,20 @@ def ask_again(state: ReceiveState, context: Context) -> Result:
 
 
 def set_aside(state: ReceiveState, product_number: str, label: str, context: Context) -> Result:
-    """Set aside the goods asked about; what was in hand before stays."""
+    """Set aside the goods in question; goods in hand before stay."""
     asked_quantity = (
         state.pending_scan.quantity if state.pending_scan and state.pending_scan.key == product_number else ZERO
     )
     state = state._replace(pending_scan=None)
     quantity = _quantity_in_hand(state, product_number)
-    more = asked_quantity - quantity
+    surplus = asked_quantity - quantity
     if quantities.is_implausible(
         asked_quantity, max(*announced_and_received(state, product_number), quantity), context.policy.large_quantity
     ):
-        asked_quantity = more = ZERO  # implausible: these goods do not exist
-    if quantity and more > 0:
+        asked_quantity = surplus = ZERO  # implausible: these goods do not exist
+    if quantity and surplus > 0:
         rest = msg("receive.still_in_hand", quantity=quantity)
-        return reply(state, GOOD, "receive.aside_all", label=label, more=more, rest=rest)
+        return reply(state, GOOD, "receive.aside_all", label=label, more=surplus, rest=rest)
     if quantity:
         return reply(state, INFO, "receive.dropped_more", label=label, quantity=quantity)
     if asked_quantity:
@@ -248,8 +248,8 @@ def _ask_if_plausible(
 
 
 def is_plausibility_asked(state: ReceiveState) -> bool:
-    """Return True if the question is only if such a large quantity is right."""
-    return any(way.kind == DROP_QUANTITY for way in state.choices)
+    """Return True if the plausibility of a large quantity is in question."""
+    return any(choice.kind == DROP_QUANTITY for choice in state.choices)
 
 
 def _with_question(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, *before: ReceiveChoice) -> ReceiveState:
@@ -317,7 +317,7 @@ def _take_goods(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, cont
 
 
 def query_suggested_location(goods: GoodsInHand) -> Query:
-    """Query the locations of the product."""
+    """Return the query for the locations of the product."""
     return Query("homes", "homes", {"product_numbers": [goods.product]}, is_live=True)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.count import count_state
 from aisle.jobs.job import PARTLY_RECEIVED, Context, Effect, LocalNote, Turn, Write
@@ -16,7 +16,6 @@ from aisle.jobs.product_page import due_message, past_due_message
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.view import Msg, Verdict, msg
 from aisle.scan.meaning import Match
-from aisle.tuples import NamedTuple
 
 MAX_UNDO = 100
 """Number of steps that can be undone."""
@@ -159,7 +158,7 @@ class ReceiveState(NamedTuple):
     """Delivery that is not cached and was requested from the service."""
     choices: tuple[ReceiveChoice, ...] = ()
     is_drop_warned: bool = False
-    """True if Back was pressed while goods were asked about; the next one drops them."""
+    """True if Back was pressed while goods were in question; the next one drops them."""
     accepted_extra: tuple[str, ...] = ()
     """Products accepted without an announcement or above it."""
     history: tuple[UndoStep, ...] = ()
@@ -222,7 +221,7 @@ def reply(state: ReceiveState, kind: str, id_: str, *effects: Effect, **args: st
 
 
 def parse_delivery_row(row: Mapping[str, Any], context: Context) -> DeliveryRow:
-    """Return the row of the read `deliveries`."""
+    """Parse a row of the read `deliveries`."""
     expected, state = str(row.get("datetime_expected") or ""), str(row.get("state") or "")
     return DeliveryRow(
         str(row["order_number"]),
@@ -238,7 +237,7 @@ def parse_delivery_row(row: Mapping[str, Any], context: Context) -> DeliveryRow:
 
 
 def parse_delivery_line(row: Mapping[str, Any]) -> DeliveryLine:
-    """Return the line of the read `delivery`."""
+    """Parse a line of the read `delivery`."""
     product = str(row.get("product_number") or "")
     return DeliveryLine(
         int(row["line_number"]),

@@ -98,7 +98,7 @@ def choice_letters(state: ReceiveState) -> str:
         return assign_letters(LEAVE_ANSWERS)
     if not state.choices or not state.delivery_number:
         return ""
-    return assign_letters((way.kind for way in state.choices), COMMAND_LETTERS)
+    return assign_letters((choice.kind for choice in state.choices), COMMAND_LETTERS)
 
 
 def command_letters(state: ReceiveState) -> str:
@@ -127,7 +127,7 @@ def view(state: ReceiveState) -> View:
 
 def choice_texts(state: ReceiveState) -> tuple[Msg, ...]:
     """Return the texts of the open choices."""
-    return tuple(_choice_text(way) for way in state.choices)
+    return tuple(_choice_text(choice) for choice in state.choices)
 
 
 def _open_choices(state: ReceiveState) -> tuple[Msg, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import Close, Context, Event, Job, Opened, Turn
 from aisle.jobs.pages import PAGE_LETTERS, turn_page
@@ -22,7 +22,6 @@ from aisle.scan.meaning import (
     Meaning,
     TypedText,
 )
-from aisle.tuples import NamedTuple
 
 HELP_TEXTS = {
     "sign_in": "help.sign_in",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages, refusals
 from aisle.jobs.claims import parse_claim
@@ -49,7 +49,6 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 MENU_TEXTS = ("home.pick", "home.lookup", "home.browse", "home.count", "home.move", "home.walk", "home.more")
 """Message ids of the menu; the last entry turns to the next menu page."""
@@ -147,7 +146,7 @@ class HomeState(NamedTuple):
 
 
 def parse_open_order(row: Mapping[str, Any], context: Context) -> OpenOrderRow:
-    """Return the order of a row of the read `orders`."""
+    """Parse a row of the read `orders`."""
     claim = parse_claim(row, context)
     picked, ordered = order_progress(row)
     return OpenOrderRow(
@@ -267,10 +266,10 @@ class HomeJob(Job[HomeState]):
         if isinstance(event, Meaning) and not isinstance(event, TypedText):
             state = state._replace(is_sign_out_warned=False)
         match event:
-            case Scan(meanings) if meanings[0].kind == DELIVERY:
-                return Turn(_reset(state), (start_receiving(meanings),))
-            case Scan(meanings):
-                return self._handle_scan(state, meanings[0])
+            case Scan(matches) if matches[0].kind == DELIVERY:
+                return Turn(_reset(state), (start_receiving(matches),))
+            case Scan(matches):
+                return self._handle_scan(state, matches[0])
             case Rows():
                 return self._handle_rows(state, event, context)
             case Closed("pick", {"rejected": str(order)}):

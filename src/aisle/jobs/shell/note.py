@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from aisle.jobs.job import Close, Context, Event, Job, Opened, Start, Turn
 from aisle.jobs.pages import PAGE_LETTERS, turn_page
@@ -20,7 +21,6 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 
 class Note(NamedTuple):

@@ -6,7 +6,7 @@ Commands are filtered by typing and run by number. A scan is passed to the job b
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -42,7 +42,6 @@ from aisle.scan.meaning import (
 )
 from aisle.search_text import normalise_characters
 from aisle.settings import LANGUAGES
-from aisle.tuples import NamedTuple
 
 LANGUAGE_NAMES = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "fr": "Français"}
 """Names of the languages in themselves."""

@@ -8,7 +8,7 @@ Beyond the interface: `/aisle/v1/sign-in`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import (
     Changed,
@@ -32,7 +32,6 @@ from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdi
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S
 from aisle.scan.meaning import Accepts, Back, Choice
-from aisle.tuples import NamedTuple
 
 TIMEOUT_S = 30.0
 """Seconds that the service may take to answer."""

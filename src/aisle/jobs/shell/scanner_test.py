@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aisle.barcode_keys import expand_upc_e, has_valid_check_digit
 from aisle.jobs.job import Close, Context, Event, Job, Opened, Query, RawInput, Resumed, Rows, Turn
@@ -48,7 +48,6 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.text import to_ascii
-from aisle.tuples import NamedTuple
 
 
 class ScannedInput(NamedTuple):
@@ -403,8 +402,8 @@ def _meaning_kind(meaning: Meaning | None, code: str) -> tuple[str, str]:
     if code.strip().upper() in PRINTED_COMMANDS:
         return "command", code
     match meaning:
-        case Scan(meanings):
-            return meanings[0].kind, meanings[0].label or meanings[0].key
+        case Scan(matches):
+            return matches[0].kind, matches[0].label or matches[0].key
         case UnknownCode() | Text():
             return "unknown", ""
         case Ambiguous():

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg
 from aisle.scan.meaning import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
-from aisle.tuples import NamedTuple
 
 
 def query_open_work(context: Context) -> Query:
-    """Query the work of the user that is open."""
+    """Return the query for the user's open work."""
     return Query("open", "open", {"user": context.user, "now": context.now}, is_live=True)
 
 
@@ -86,10 +86,10 @@ class SignInJob(Job[SignInState]):
     def handle(self, state: SignInState, event: Event, context: Context) -> Result:
         """Handle an event: a badge signs in, a name is looked up first."""
         match event:
-            case Scan(meanings) if meanings[0].kind == PERSON:
-                return _sign_in(Person(meanings[0].key, meanings[0].label or meanings[0].key))
-            case Scan(meanings):
-                match = meanings[0]
+            case Scan(matches) if matches[0].kind == PERSON:
+                return _sign_in(Person(matches[0].key, matches[0].label or matches[0].key))
+            case Scan(matches):
+                match = matches[0]
                 return Turn(
                     state._replace(other_match=match), (_query_people(_code(match))._replace(id=_OTHER_MATCH_QUERY),)
                 )

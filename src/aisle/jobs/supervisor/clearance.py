@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import has_valid_check_digit
 from aisle.jobs import pages
@@ -34,7 +34,6 @@ from aisle.jobs.view import (
 )
 from aisle.roles import may_supervise
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Scan, Text, TypedText, UnknownCode
-from aisle.tuples import NamedTuple
 
 
 class Tag(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -48,7 +48,6 @@ from aisle.jobs.view import (
 )
 from aisle.jobs.view import Row as Shown
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Back, Choice, Command, CursorKey, Scan
-from aisle.tuples import NamedTuple
 
 EXCEPTION_KINDS = ("doubts", "differences", "impossible", "stuck", "late", "recounts")
 """Kinds of exceptions, in the order of their numbers."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from aisle.jobs.adjust_state import Reason
 from aisle.jobs.job import Json
-from aisle.tuples import NamedTuple
 
 PERIOD_DAYS: Mapping[str, int] = {"today": 0, "week": 7, "month": 28, "weeks": 56, "year": 365}
 """Days that each period goes back. More than a week must first be requested from the service."""

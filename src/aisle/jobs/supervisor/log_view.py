@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.adjust_state import Reason
@@ -29,7 +30,6 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
-from aisle.tuples import NamedTuple
 from aisle.undo_reference import UNDO_PREFIX
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import claims, message
 from aisle.jobs.job import (
@@ -55,7 +55,6 @@ from aisle.scan.meaning import (
     Match,
     Scan,
 )
-from aisle.tuples import NamedTuple
 
 PICK = "pick"
 """Action of the page that starts another job instead of `act`."""

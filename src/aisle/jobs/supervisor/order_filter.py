@@ -6,9 +6,7 @@ Interface: List customer orders (fulfillment_status, is_active, is_picked, picku
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from aisle.tuples import NamedTuple
+from typing import Any, NamedTuple
 
 STATUSES_BY_STATE: Mapping[str, tuple[str, ...]] = {
     "active": ("open", "partial", "picked", "rejected"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.claims import ClaimForOther
@@ -13,7 +13,6 @@ from aisle.jobs.product_page import UNKNOWN_AGE, due_message, seconds_since, sto
 from aisle.jobs.quantities import order_progress, to_decimal
 from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, FILTER_FIELDS, OrderFilter, filter_values
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, Line, ListView, Msg, Row, Step, View, msg, raw
-from aisle.tuples import NamedTuple
 
 
 class OrderRow(NamedTuple):

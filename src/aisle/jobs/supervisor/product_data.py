@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.product_page import Unit, parse_product
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.supervisor.store_data import format_field, list_of_mappings, parse_free_fields
-from aisle.tuples import NamedTuple
 
 PRICES = {
     "price": "product.price",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -63,7 +63,6 @@ from aisle.jobs.view import (
     raw,
 )
 from aisle.scan.meaning import PRODUCT, Accepts, Back, Choice, Command, CursorKey, Match, Scan, Text, UnknownCode
-from aisle.tuples import NamedTuple
 
 SUBSET_TITLES = {
     "all": "products.title_all",

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import format_number
-from aisle.tuples import NamedTuple
 
 ADDRESS = {
     "address": "store.address",

@@ -11,14 +11,13 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, Write, format_number, money_message
 from aisle.jobs.product_page import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
-from aisle.tuples import NamedTuple
 
 MAX_FIGURES = 400
 """Most figures of a series."""

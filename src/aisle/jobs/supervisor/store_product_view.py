@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs import choice_keys
 from aisle.jobs.job import Json, money_message
@@ -44,7 +45,6 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.tuples import NamedTuple
 
 PAGE, VALUE, CONFIRM, CHART = "page", "value", "sure", "chart"
 """Pages of the job."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages, store_time
 from aisle.jobs.job import (
@@ -29,7 +29,6 @@ from aisle.jobs.pages import turn_page
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import BACK, PAGE_HINTS, Block, Chart, DetailView, Line, ListView, Msg, Row, Series, View, msg, raw
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey
-from aisle.tuples import NamedTuple
 
 PHASES = ("hours", "places", "terminals")
 """Pages that the numbers of the first page open."""
