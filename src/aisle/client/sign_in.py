@@ -43,6 +43,8 @@ class NotSignedIn(NamedTuple):
     """True if there were too many attempts before, even if this one is right; otherwise person or PIN is wrong."""
     message: str
     """Message of the service, raw; empty if it has none."""
+    retry_after: float | None = None
+    """Seconds after which the service takes further attempts; None if it does not say."""
 
 
 class ExtensionClient(Protocol):
@@ -66,7 +68,7 @@ async def sign_in(
         "POST", _PATH, headers=said, body={"store_number": store, **who, "pin": pin}
     )
     if answer.status in (403, 422, 429):
-        return NotSignedIn(answer.status == 429, message_of(answer))
+        return NotSignedIn(answer.status == 429, message_of(answer), _retry_after(answer))
     if not answer.is_success:
         raise status_error("sign-in", answer)
     try:
@@ -78,6 +80,11 @@ async def sign_in(
         raise InvalidResponse("The answer to sign-in does not say who that is.")
     user, name, role, token = map(str, fields)
     return SignedIn(user, name, role, token, _seconds(told.get("expires_on"), answer))
+
+
+def _retry_after(response: Response) -> float | None:
+    text = response.headers.get("retry-after", "")[:10]
+    return float(text) if text.isascii() and text.isdigit() else None
 
 
 def _seconds(expires_on: Any, response: Response) -> float:

@@ -130,7 +130,7 @@ class Busy(StorageError):
 
 
 class TooManyWaiting(StorageError):
-    """Whoever asks has too many long reads waiting already; nothing was asked."""
+    """Read that was not started because its caller has too many waiting long reads."""
 
 
 class DatabaseUnreachable(StorageError):
@@ -154,9 +154,9 @@ class ValueTooLong(StorageError):
 
 def database_failure(error: BaseException) -> DatabaseFailed:
     """Return the failure for clients. The engine's message has paths and values, so it is not passed on."""
-    lost = DatabaseFailed("The database failed; the service's log names the kind of failure.")
-    lost.engine_error = type(error).__name__
-    return lost
+    failure = DatabaseFailed("The database failed; the service's log names the kind of failure.")
+    failure.engine_error = type(error).__name__
+    return failure
 
 
 class Transaction(Protocol):

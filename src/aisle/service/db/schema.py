@@ -290,17 +290,17 @@ def _move_fields_sqlite(table: str, names: Sequence[str]) -> str:
 
     Null fields are left out; rows without any stay unchanged.
     """
-    said = ["json_extract(data, '$." + name + "')" for name in names]
-    members = ", ".join("'" + name + "', " + value for name, value in zip(names, said, strict=True))
+    values = ["json_extract(data, '$." + name + "')" for name in names]
+    members = ", ".join("'" + name + "', " + value for name, value in zip(names, values, strict=True))
     patch = "json_patch(item, json_object('aisle', json_object(" + members + ")))"
-    return "".join(("UPDATE ", table, " SET item = ", patch, " WHERE coalesce(", ", ".join(said), ") IS NOT NULL"))
+    return "".join(("UPDATE ", table, " SET item = ", patch, " WHERE coalesce(", ", ".join(values), ") IS NOT NULL"))
 
 
 def _move_fields_postgres(table: str, names: Sequence[str]) -> str:
     members = ", ".join("'" + name + "', data::jsonb -> '" + name + "'" for name in names)
-    aside = "jsonb_strip_nulls(jsonb_build_object(" + members + "))"
-    told = "jsonb_build_object('aisle', " + aside + ")"
-    return "".join(("UPDATE ", table, " SET item = (item::jsonb || ", told, ")::text WHERE ", aside, " <> '{}'"))
+    fields = "jsonb_strip_nulls(jsonb_build_object(" + members + "))"
+    merged = "jsonb_build_object('aisle', " + fields + ")"
+    return "".join(("UPDATE ", table, " SET item = (item::jsonb || ", merged, ")::text WHERE ", fields, " <> '{}'"))
 
 
 POSTGRES_FORMS: dict[str, str] = {

@@ -56,6 +56,6 @@ async def closed_later(ctx: Context, lines: Sequence[OrderLine]) -> dict[int, st
 
 def superseded(ctx: Context, what: str, said_on: str, field: str) -> Refusal:
     """Return the refusal of a repeated write that a later one replaced."""
-    when = datetime.fromisoformat(said_on).astimezone(ctx.time_zone())
-    message = f"{what} was changed later ({when:%Y-%m-%d %H:%M}): that stands, and this is not done again."
+    changed_on = datetime.fromisoformat(said_on).astimezone(ctx.time_zone())
+    message = f"{what} was changed later ({changed_on:%Y-%m-%d %H:%M}): that stands, and this is not done again."
     return Refusal(412, message, field)

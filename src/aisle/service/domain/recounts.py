@@ -58,8 +58,8 @@ async def find_fulfilled_recounts(ctx: Context, store: Store, counts: Iterable[F
 
 async def close_recounts(ctx: Context, store: Store, fulfilled: Iterable[FulfilledRecount], ids: list[int]) -> None:
     """Close the fulfilled recounts; `ids` are the wire ids of the log entries."""
-    by = ctx.app_user or ctx.principal.name
+    user = ctx.app_user or ctx.principal.name
     for one in fulfilled:
         entry, _ = split_wire_id(ids[one.entry_index])
-        await ctx.tx.run(sql.RECOUNT_END, store.number, one.seq, RECOUNT_COUNTED, by, ctx.now, entry)
+        await ctx.tx.run(sql.RECOUNT_END, store.number, one.seq, RECOUNT_COUNTED, user, ctx.now, entry)
         ctx.mark_changed(store.number, "recount", str(store.wire_id(one.seq)))
