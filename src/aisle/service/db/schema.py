@@ -437,7 +437,8 @@ _CONFORMANCE = (
 # Texts of an advanced search; '' for products that were not written since.
 _DETAIL = ("ALTER TABLE product ADD COLUMN detail TEXT NOT NULL DEFAULT ''",)
 
-# Location of goods that are held for a line; '' is the picker. The origin of goods put down before is unknown.
+# Location of goods that are held for a line; the picker has those with ''. The origin of goods put down before is
+# unknown.
 _ORIGINS = ("ALTER TABLE taken ADD COLUMN held_place TEXT NOT NULL DEFAULT ''",)
 
 # Tokens that people got for their PIN, with their parent token and person; wrong PINs; ordered recounts; rejected
@@ -636,7 +637,7 @@ _AGES = (
     "CREATE INDEX delivery_received ON delivery (store_number, updated_on) WHERE status = 'received'",
 )
 
-# Time of the last statement about an item, so that an older one repeated after a restore does not overwrite it.
+# Time of the last write about an item, so that an older one that is repeated after a restore does not overwrite it.
 _SAID = (
     """CREATE TABLE said_last (
         store_number TEXT NOT NULL,
