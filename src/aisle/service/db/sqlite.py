@@ -40,7 +40,7 @@ _CHECKPOINT_PAGES = 4000
 # Milliseconds to wait at opening for another process that migrates or fills the database.
 _OPEN_TIMEOUT_MS = 60_000
 _READ_TURN_S = 30.0
-"""So long a read waits for the readers."""
+"""Seconds that a read waits for a reader."""
 # Before this version two processes could lose committed rows of one WAL file.
 MIN_SQLITE_VERSION = (3, 51, 3)
 
