@@ -1,4 +1,4 @@
-"""Purge of old rows in batches, each of which locks one store briefly (README: Retention).
+"""Purge of old rows in batches, each of which locks one store briefly (SERVING.md: Retention).
 
 Old legs of a product become one leg per location, pool and order line. Old entries of the log become one opening
 balance per product and location. The sums stay equal, so that stock remains the sum of the ledger and of the log.
