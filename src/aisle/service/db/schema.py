@@ -416,8 +416,8 @@ _DELIVERIES = (
         WHERE done_on IS NULL""",
 )
 
-# Products deleted while history still names them; groups of products; shipments that bring goods for order lines; the
-# fulfilment of a line as the order's creator names it.
+# Products deleted while history still names them, and groups of products. Shipments that bring goods for order lines,
+# and the fulfilment of a line as the order's creator names it.
 _CONFORMANCE = (
     "ALTER TABLE product ADD COLUMN deleted_on TEXT",
     "ALTER TABLE product ADD COLUMN group_code TEXT NOT NULL DEFAULT ''",
