@@ -42,9 +42,9 @@ from aisle.service.factory import open_service
 from aisle.session.session import open_session
 from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
 from aisle.settings.files import save_last_valid
-from tests.local import goods
-from tests.local.children import Child, running
-from tests.local.kit import ANNA, intents, update
+from tests.cache import service_rows
+from tests.host.child_process import Child, running
+from tests.writes import ANNA, intents, update
 
 SECRET = "t0p-secret-token"
 
@@ -87,8 +87,8 @@ def doctor(capsys: pytest.CaptureFixture[str], *arguments: str) -> Doctor:
 def filled(home: StoreFolder) -> CacheWriter:
     """A small store, read whole a moment ago."""
     cache = CacheWriter(open_cache(home.folder, writer=True), home.store)
-    cache.write_products([goods.product("P1", "Tea", "4006381333931")])
-    cache.write_stock([goods.stock("P1", 20)])
+    cache.write_products([service_rows.product("P1", "Tea", "4006381333931")])
+    cache.write_stock([service_rows.stock("P1", 20)])
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
     cache.set_link(LinkRow(state="live", last_ok=time.time()))
     return cache
