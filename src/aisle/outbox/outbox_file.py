@@ -204,8 +204,10 @@ CREATE TABLE restore (
   looked_for INTEGER NOT NULL
 );
 """
-"""Records of outbox and journal follow the order of the columns. `was_in`: intervals in which reads included an operation
-before it was replayed, one for each restore."""
+"""Records of outbox and journal follow the order of the columns.
+
+`was_in` has the intervals in which reads included an operation before it was replayed, one for each restore.
+"""
 
 OUTBOX_MIGRATIONS = (_SCHEMA,)
 """One script for each version of the file; a released one is never changed, columns are appended."""
