@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import threading
 from contextlib import ExitStack, closing
+from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
 from aisle.addresses import address_key
-from aisle.server.connections import ConnectionLimits, LimitedConnection
+from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_starts import FairStarts
 from aisle.service.db.database import Busy, TooManyWaiting
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
 from aisle.service.http import fastapi_app
+from aisle.service.http.json_logging import AccessLog
 from tests.service.test_connections import SECONDS, app, connected, serving
 from tests.service.world import API, World
 
@@ -152,6 +156,44 @@ async def test_who_has_too_many_long_reads_waiting_hears_it(world: World, monkey
     refused = [answer for answer in answers if answer.status_code == 429]
     assert {answer.status_code for answer in answers} == {200, 429}
     assert {answer.headers["Retry-After"] for answer in refused} == {"1"}
+
+
+def test_what_strangers_ask_fills_no_access_log(tmp_path: Path) -> None:
+    now, file = [0.0], tmp_path / "access.log"
+    log = AccessLog(file, lambda: now[0])
+    for number in range(50_000):
+        log({"client": f"10.0.{number % 7}.1", "status": 401, "operation": "list-stores", "request": "r" * 64})
+        log({"client": f"2001:db8::{number:x}", "status": 200, "request": "r" * 64})
+    for number in range(2_000):
+        log({"client": f"10.{number // 250}.{number % 250}.2", "status": 404, "request": "r" * 64})
+    assert file.stat().st_size < 1 << 18
+    log({"client": "10.9.9.9", "status": 200, "token": "t", "operation": "list-stores"})
+    assert json.loads(file.read_text().splitlines()[-1])["token"] == "t"
+    now[0] = 60
+    log({"client": "10.0.0.1", "status": 401, "operation": "list-stores"})
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert sum(line.get("repeats", 1) for line in lines) == 2 * 50_000 + 2_000 + 2
+    assert lines[-1]["client"] == "10.0.0.1"
+    log({"client": "10.0.0.1", "status": 401, "operation": "list-stores"})
+    log.close()
+
+
+def test_what_hosts_can_make_the_service_say_is_said_once_a_minute() -> None:
+    now = [0.0]
+    repeats = RepeatFilter(lambda: now[0])
+
+    def passes(message: str, *args: object) -> bool:
+        return repeats.filter(logging.LogRecord("aisle.service", logging.WARNING, "", 0, message, args, None))
+
+    lost = "A host of store %s knows what this database does not: it was put back from an earlier copy."
+    assert [passes(lost, "S1"), passes(lost, "S1"), passes(lost, "S2")] == [True, False, True]
+    assert [passes("%s failed; request %s", "list-stores", n) for n in range(3)] == [True, False, False]
+    assert passes("database lost: %s of %s", "x", "y")
+    assert passes("database lost: %s of %s", "x", "y")
+    now[0] = 61
+    assert passes(lost, "S1")
+    with repeats_filtered():
+        assert any(isinstance(one, RepeatFilter) for one in logging.getLogger("aisle.service").filters)
 
 
 def test_an_address_of_the_newer_kind_stands_for_its_network() -> None:

@@ -36,7 +36,7 @@ PAGE = f"{API}/storeproducts/stock?store_number={shop.STORE}&page_size=100"
 CLIENTS = 16
 
 SINGLE = {
-    "product by barcode with places": f"{API}/storeproducts/stock?store_number={shop.STORE}&include_locations=true"
+    "product by barcode with locations": f"{API}/storeproducts/stock?store_number={shop.STORE}&include_locations=true"
     "&barcode={barcode}",
     "one order with lines": f"{API}/stores/{shop.STORE}/orders/customerorders?order_number=SO-00003&show_lines=true",
     "search": f"{API}/storeproducts/stock?store_number={shop.STORE}&search_text=dahlia%20fresh&page_size=20",

@@ -250,8 +250,8 @@ class WebApp:
             form = await _form(request)
         except ClientDisconnect:
             return Response(status_code=400)
-        who = _field(form, "who")
-        answer = await self._check(address, who, _field(form, "pin"))
+        name = _field(form, "who")
+        answer = await self._check(address, name, _field(form, "pin"))
         if isinstance(answer, SignInError):
             if answer.retry_after is not None:
                 return self._later(max(1, math.ceil(answer.retry_after)))
@@ -265,21 +265,21 @@ class WebApp:
         return response
 
     async def _check(self, address: str, who: str, pin: str) -> Person | SignInError:
-        """Check a PIN in turn. A service that takes no attempt for a moment is asked again."""
+        """Check a PIN in turn. Repeat it after a pause while the service takes no attempts of this host."""
         until = asyncio.get_running_loop().time() + PATIENCE_S
         while True:
             async with self._checks.turn(address, self._attempts.count(address)) as is_next:
                 # Other attempts from this address may have failed meanwhile.
                 if wait := self._attempts.wait(address) if is_next else MIN_RETRY_S:
                     return SignInError("web.later", retry_after=wait)
-                begun = self._attempts.begin(address, who)
+                attempt = self._attempts.begin(address, who)
                 answer = await self._hooks.check(who, pin)
                 if not isinstance(answer, SignInError):
-                    self._attempts.right(address, begun)
+                    self._attempts.right(address, attempt)
                     return answer
                 if answer.wrong:
                     return answer
-                self._attempts.forget(address, begun)
+                self._attempts.forget(address, attempt)
                 pause = answer.retry_after or 0.0
                 if not 0 < pause <= MAX_PAUSE_S or asyncio.get_running_loop().time() + pause > until:
                     return answer
@@ -485,8 +485,8 @@ def _to_index() -> Response:
 
 
 def _html(page: str, policy: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    told = {"Content-Security-Policy": policy, "Cache-Control": "no-store", **(headers or {})}
-    return HTMLResponse(page, status, told)
+    all_headers = {"Content-Security-Policy": policy, "Cache-Control": "no-store", **(headers or {})}
+    return HTMLResponse(page, status, all_headers)
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -515,8 +515,8 @@ def _size(query: Mapping[str, str]) -> tuple[int, int]:
     """Return the columns and rows of the browser, within limits."""
     sizes = []
     for name, usual, most in (("width", 80, MAX_COLUMNS), ("height", 24, MAX_ROWS)):
-        said = query.get(name, "")
-        number = int(said) if said.isascii() and said.isdigit() and len(said) < 6 else usual
+        text = query.get(name, "")
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else usual
         sizes.append(max(1, min(number, most)))
     return sizes[0], sizes[1]
 

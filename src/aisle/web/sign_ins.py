@@ -119,13 +119,13 @@ class FailedAttempts:
 
     def begin(self, address: str, who: str) -> Try:
         """Record an attempt as failed until its result is known."""
-        begun = Try(self._clock(), who.casefold())
-        kept = [each for each in self._wrong.get(address, ()) if begun.at - each.at < TRIES_S]
-        self._wrong[address] = [*kept, begun]
+        attempt = Try(self._clock(), who.casefold())
+        kept = [each for each in self._wrong.get(address, ()) if attempt.at - each.at < TRIES_S]
+        self._wrong[address] = [*kept, attempt]
         self._wrong.move_to_end(address)
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)
-        return begun
+        return attempt
 
     def forget(self, address: str, begun: Try) -> None:
         """Remove an attempt whose result is unknown."""
@@ -153,7 +153,10 @@ class CheckTurns:
 
     @asynccontextmanager
     async def turn(self, address: str, attempts: int) -> AsyncIterator[bool]:
-        """Wait for a turn. Yield False at once if too many wait; an address has a place for each attempt it lacks."""
+        """Wait for a turn. Yield False at once if too many callers wait.
+
+        Every failed or waiting attempt of an address delays its next one.
+        """
         if self._is_taken:
             if len(self._waiting) >= _MAX_WAITING:
                 yield False

@@ -1,4 +1,4 @@
-"""Turns at the readers of a database: callers have them one after the other, however much one of them asks for."""
+"""Turns at the readers of a database: callers take turns, however many reads one of them sends."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Final
 from aisle.service.db.database import Busy, TooManyWaiting
 
 MOST_WAITING: Final = 64
-"""So many long reads of one caller wait at most."""
+"""Maximum number of waiting long reads of one caller."""
 CALLER: ContextVar[str] = ContextVar("aisle-caller", default="")
-"""Who asks; '' for the service itself."""
+"""Key of the caller; '' for the service itself."""
 
 
 class FairTurns:
-    """So many at once, of all callers in turn; from any thread."""
+    """Limited number of simultaneous turns, granted to callers in rotation; threads may share it."""
 
     def __init__(self, count: int) -> None:
         self._free = count
@@ -28,9 +28,9 @@ class FairTurns:
 
     @asynccontextmanager
     async def turn(self, seconds: float) -> AsyncIterator[bool]:
-        """Wait for one, so long at most; tell whether it was waited for.
+        """Wait at most this many seconds for a turn. Yield True if it was necessary to wait.
 
-        Raises Busy, and TooManyWaiting where this caller has too many waiting.
+        Raise Busy after the time, TooManyWaiting if this caller has too many waiting reads.
         """
         waiting = self._take_or_wait()
         if waiting is not None:
@@ -74,7 +74,7 @@ class FairTurns:
         future.get_loop().call_soon_threadsafe(self._hand_on, future)
 
     def _hand_on(self, future: asyncio.Future[None]) -> None:
-        if future.done():  # nobody waits for it any more
+        if future.done():  # The caller gave up.
             self._give_back()
         else:
             future.set_result(None)

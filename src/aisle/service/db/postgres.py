@@ -225,13 +225,13 @@ class PostgresDatabase:
         queued: float = 0.0,
     ) -> None:
         """Run `work`, again if the server undid it for its own reasons. A reader gets its result before the end."""
-        begun = False
+        is_running = False
         for attempt in range(_ATTEMPTS):
             try:
                 connection = await self._acquire(pool)
                 try:
-                    begun = begun or future.set_running_or_notify_cancel()
-                    if not begun:
+                    is_running = is_running or future.set_running_or_notify_cancel()
+                    if not is_running:
                         return
                     await self._begin_transaction(connection, begin, None if deliver else queued)
                     result = await _run_transaction(connection, work, deliver, is_sharded=self._is_sharded)
@@ -330,13 +330,13 @@ async def _run_transaction(
         await _roll_back(connection)
         return result
     try:
-        said = await connection.execute("COMMIT")
+        status = await connection.execute("COMMIT")
     except Exception as problem:
         if is_connection_lost(problem):
             raise DatabaseFailed("The database was lost while the request was being stored.") from problem
         await _roll_back(connection)
         raise
-    if said != "COMMIT":
+    if status != "COMMIT":
         raise DatabaseFailed("The database undid the transaction.")
     return result
 

@@ -50,7 +50,7 @@ _LAST_USE_INTERVAL_S = 600.0
 # Seconds after which expired tokens of people, and wrong PINs, are deleted.
 _EXPIRED_RETENTION_S = 86400.0
 
-# So long it takes to hear that too much is waiting: who asks again at once would only be refused more often.
+# Delay in seconds of the refusal for too many waiting reads, which slows down callers that repeat at once.
 _TOO_MANY_WAIT_S = 1.0
 
 T = TypeVar("T")
@@ -88,13 +88,13 @@ class OperationEndpoint:
         notes: dict[str, Any] = request.scope.setdefault(REQUEST_RECORD, {})
         notes["operation"] = operation.name
         try:
-            heads = _headers(request)
-            asked = self._parse(operation, request, heads)
+            headers = _headers(request)
+            parsed_request = self._parse(operation, request, headers)
             if operation.is_write:
-                principal, answer = await self._write(operation, request, heads, asked, notes)
+                principal, answer = await self._write(operation, request, headers, parsed_request, notes)
             else:
-                CALLER.set(f"{_address_of(request)} {hash_secret(asked.secret)}")
-                principal, answer = await self._read(operation, asked, notes)
+                CALLER.set(f"{_address_of(request)} {hash_secret(parsed_request.secret)}")
+                principal, answer = await self._read(operation, parsed_request, notes)
             answered = result_response(answer)
             if not operation.is_write:
                 answered = self._held_until_sent(request, principal, answered)
@@ -119,11 +119,11 @@ class OperationEndpoint:
             )
         if answer.is_replayed:
             notes["replayed"] = True
-        answered.background = self._housekeeping(principal, asked.received_at)
+        answered.background = self._housekeeping(principal, parsed_request.received_at)
         return answered
 
     def _held_until_sent(self, request: Request, principal: Principal, response: Response) -> Response:
-        """A long answer is counted until its reader has it. Raises Refusal where too much is not read."""
+        """Count a long answer until its client has read it. Raise Refusal if too many bytes are unread."""
         if len(response.body) <= SMALL:
             return response
         held = principal.token_id, _address_of(request), len(response.body)
@@ -199,20 +199,22 @@ class OperationEndpoint:
         notes: dict[str, Any],
         turn: Turn,
     ) -> tuple[Principal, OperationResult]:
-        errand = AuthorizationKey(hash_secret(asked.secret), operation.name, asked.call.path.get("store_number"))
-        raw, body = await self._read_authorized_body(operation, request, heads, asked, errand, notes, turn)
+        authorization_key = AuthorizationKey(
+            hash_secret(asked.secret), operation.name, asked.call.path.get("store_number")
+        )
+        raw, body = await self._read_authorized_body(operation, request, heads, asked, authorization_key, notes, turn)
         what = (request.method, request.scope["path"], request.scope["query_string"], raw)
         print_ = wire.fingerprint(*what, heads) if asked.idempotency_key else ""
         call = await self._run_before_transaction(operation, asked, asked.call._replace(body=body))
-        whole = asked._replace(call=call, fingerprint=print_)
+        full_request = asked._replace(call=call, fingerprint=print_)
 
         async def work(tx: Transaction) -> tuple[Principal, OperationResult | Refusal]:
-            await tx.prefetch(_prefetch_statements(operation, errand, whole))
-            ctx = await self._authorize(tx, operation, whole)
+            await tx.prefetch(_prefetch_statements(operation, authorization_key, full_request))
+            ctx = await self._authorize(tx, operation, full_request)
             notes["user"] = ctx.app_user
             try:
                 return ctx.principal, await run_once(
-                    ctx, operation, whole, lambda kept: wire.same_print(kept, print_, *what)
+                    ctx, operation, full_request, lambda kept: wire.same_print(kept, print_, *what)
                 )
             except Refusal as refusal:
                 if not refusal.keeps_writes:
@@ -220,10 +222,10 @@ class OperationEndpoint:
                 return ctx.principal, refusal
 
         try:
-            principal, answer = await self.database.write(work, stores=locked_stores(operation.name, whole.call))
+            principal, answer = await self.database.write(work, stores=locked_stores(operation.name, full_request.call))
         except Refusal as refusal:
             if refusal.status in (401, 403):
-                self._authorization_cache.remove(errand)
+                self._authorization_cache.remove(authorization_key)
             raise
         if isinstance(answer, Refusal):
             raise answer
@@ -241,38 +243,40 @@ class OperationEndpoint:
     ) -> tuple[bytes, Any]:
         """Return the body of a write, raw and parsed. It is read only if the caller may run the operation."""
 
-        async def knock(tx: Transaction) -> Context:
+        async def authorize_first(tx: Transaction) -> Context:
             return await self._authorize(tx, operation, parsed_request, notes)
 
-        async def knock_again(tx: Transaction) -> Context:
+        async def authorize_again(tx: Transaction) -> Context:
             return await self._authorize(tx, operation, parsed_request)
 
         assert operation.body_adapter is not None
-        guest = None if parsed_request.refusal else self._authorization_cache.get(authorization_key)
+        cached = None if parsed_request.refusal else self._authorization_cache.get(authorization_key)
         try:
-            if guest is None:
-                ctx = await self.database.read(knock)
-                who = ctx.principal
-                known = CachedAuthorization(who.token_id, who.role, ctx.store.number if ctx.store else None)
-                self._authorization_cache.add(authorization_key, known)
+            if cached is None:
+                ctx = await self.database.read(authorize_first)
+                principal = ctx.principal
+                authorization = CachedAuthorization(
+                    principal.token_id, principal.role, ctx.store.number if ctx.store else None
+                )
+                self._authorization_cache.add(authorization_key, authorization)
             else:
-                known = guest
-                notes |= guest.log_fields()
-                self._count_request(operation, guest.token_id, parsed_request.call)
-            self._bytes.check(known.token_id)
-            handler, took = operation.handler, partial(self._bytes.charge, known.token_id)
-            begin = partial(turn.begin, known.token_id)
-            raw = await wire.read_body(request.receive, headers, handler.limit_of(known.role), took, begin)
+                authorization = cached
+                notes |= cached.log_fields()
+                self._count_request(operation, cached.token_id, parsed_request.call)
+            self._bytes.check(authorization.token_id)
+            handler, took = operation.handler, partial(self._bytes.charge, authorization.token_id)
+            begin = partial(turn.begin, authorization.token_id)
+            raw = await wire.read_body(request.receive, headers, handler.limit_of(authorization.role), took, begin)
             await turn.carry_out()
             # An empty body must not delete everything that a lost one would have named.
             needed = parsed_request.call.query.get("flush", False)
-            most = handler.max_items(known.role)
+            most = handler.max_items(authorization.role)
             return raw, await wire.parsed_body(raw, operation.body_adapter, most, needed=needed)
         except Refusal:
-            if guest is not None:
+            if cached is not None:
                 # Check the cached authorization before telling what is wrong, and remove it for further bodies.
                 self._authorization_cache.remove(authorization_key)
-                await self.database.read(knock_again)
+                await self.database.read(authorize_again)
             raise
 
     def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:
@@ -387,7 +391,7 @@ def _generate_key(now: float) -> str:
 
 
 class _CountedResponse(Response):
-    """A response, and what is called when it was sent, or cannot be."""
+    """Response with a callback for its end, whether it was sent or failed."""
 
     def __init__(self, response: Response, sent: Callable[[], None]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Turns of large bodies: few are in memory at once, so that no token uses all of it (README: Running it)."""
+"""Turns of large bodies: few are in memory at once, so that no token uses all of it (SERVING.md)."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class HeldBytes:
         """
         for key, most in ((f"token {token_id}", TOKEN_BYTES), (f"address {address}", ADDRESS_BYTES)):
             if self._by_key[key] and self._by_key[key] + size > most:
-                whose = key.partition(" ")[0]
+                owner = key.partition(" ")[0]
                 raise Refusal(
-                    429, f"{self._what} of {most // MIB} MiB of this {whose} are under way already.", retry_after=1
+                    429, f"{self._what} of {most // MIB} MiB of this {owner} are under way already.", retry_after=1
                 )
         if self._sum and self._sum + size > MOST_BYTES:
             raise Refusal(503, f"{self._what} of {MOST_BYTES // MIB} MiB are under way already.", retry_after=1)
