@@ -28,10 +28,17 @@ BASE = 1
 
 _WIDE = 48
 
-BY_PRODUCTS = ("start", "scan to verdict", "look-up of a product", "a letter of a search", "a place", "list of places")
+BY_PRODUCTS = (
+    "start",
+    "scan to verdict",
+    "look-up of a product",
+    "a letter of a search",
+    "a place",
+    "list of locations",
+)
 AT_ONE_PLACE = (10, 100, 1_000, 10_000)
 BY_GOODS: Mapping[str, dict[str, Any]] = {
-    "list of places": {"size": WINDOW},
+    "list of locations": {"size": WINDOW},
     "page of a place": {"location_code": grown_cache.place(0), "size": MAX_PRODUCTS},
     "whether a product lies there": {"location_code": grown_cache.place(0), "product_number": "1000001"},
 }
@@ -52,7 +59,7 @@ def by_products(bench: Bench) -> Sequence[Pair]:
     asked: Mapping[str, Callable[[int], tuple[str, dict[str, Any]]]] = {
         "look-up of a product": lambda size: ("product", {"product_number": str(1_000_000 + size // 2)}),
         "a place": lambda size: ("place", {"location_code": grown_cache.place(size // 2)}),
-        "list of places": lambda _: LISTS["places"],
+        "list of locations": lambda _: LISTS["locations"],
     }
     found = {"start": starts(bench, homes, sizes), "scan to verdict": scans(bench, homes)}
     with ExitStack() as stack:

@@ -38,7 +38,7 @@ FLAT = {
     "stock, page 1": f"{_STOCK}&page_size=20",
     "stock, page 300": f"{_STOCK}&page_size=20&page_start={{far}}",
     "stock, from an id": f"{_STOCK}&page_size=20&from_id={{id}}",
-    "product by barcode with places": f"{_STOCK}&barcode={{barcode}}&include_locations=true",
+    "product by barcode with locations": f"{_STOCK}&barcode={{barcode}}&include_locations=true",
     "stock of one product": f"{_STORE}/products/{{number}}/stock?include_locations=true",
     "stock that moved": f"{_STOCK}&last_stock_modified_datetime=2027-01-01&page_size=20",
     "stock that changed": f"{_STOCK}&last_modified_date=2027-01-01&page_size=20",

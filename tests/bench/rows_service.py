@@ -36,7 +36,7 @@ PAGE = f"{API}/storeproducts/stock?store_number={generated_store.STORE}&page_siz
 CLIENTS = 16
 
 SINGLE = {
-    "product by barcode with places": f"{API}/storeproducts/stock?store_number={generated_store.STORE}"
+    "product by barcode with locations": f"{API}/storeproducts/stock?store_number={generated_store.STORE}"
     "&include_locations=true&barcode={barcode}",
     "one order with lines": f"{API}/stores/{generated_store.STORE}/orders/customerorders"
     "?order_number=SO-00003&show_lines=true",

@@ -110,7 +110,7 @@ def test_a_far_terminal_is_late_both_ways() -> None:
         assert session.burst(3, 0.01)[-1] >= 2 * way_s(0) * 1000
 
 
-def test_the_table_of_readme_has_what_has_a_budget() -> None:
+def test_the_table_of_results_has_what_has_a_budget() -> None:
     alone = Finding("group", Row("a size", "MB", most=45), Pair(46.0, None))
     told = Finding("group", Row("told", "rows/s"), Pair(1.0, 2.0))
     *_, share, size = markdown([Finding("group", SHARE, Pair(2500.0, 10000.0)), told, alone])

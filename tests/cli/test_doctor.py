@@ -318,14 +318,15 @@ def test_what_was_kept_when_another_outbox_was_put_in_place_is_told(
     assert any(verdict == WRONG and kept.name in words for verdict, words in found.of("outbox"))
 
 
-def test_an_outbox_of_an_older_program_is_left_as_it_is(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_outbox_of_an_older_program_is_left_as_it_is(
+    home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aisle.cli.doctor.store.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
     with closing(connect(home.outbox, guarded=True)) as outbox, transaction(outbox):
         outbox.execute(OUTBOX_MIGRATIONS[0]).fetchall()
         outbox.execute("PRAGMA user_version = 1").fetchall()
     found = doctor(capsys)
-    assert found.of("outbox") == [
-        (NOTE, f"nothing waits; schema 1 of {len(OUTBOX_MIGRATIONS)} The next start brings it up to date.")
-    ]
+    assert found.of("outbox") == [(NOTE, "nothing waits; schema 1 of 2 The next start brings it up to date.")]
     assert found.status == 0
 
 

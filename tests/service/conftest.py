@@ -30,7 +30,6 @@ BOTH = frozenset(
         "test_idempotency",
         "test_line_rejections",
         "test_lists",
-        "test_migrations",
         "test_movements",
         "test_orders",
         "test_recounts",

@@ -634,7 +634,7 @@ def test_every_parameter_has_a_case_in_the_tests_of_parameters(name: str) -> Non
 
 def test_what_is_never_told_stands_in_the_readme() -> None:
     text = files("aisle.service").joinpath("README.md").read_text(encoding="utf-8")
-    _, _, section = text.partition("### Never told\n")
+    _, _, section = text.partition("### Never sent\n")
     section = section.partition("\n#")[0]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
     told = {name: row.split("|")[2].strip() for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])}

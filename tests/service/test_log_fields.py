@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aisle.service.auth.tokens import generate_secret
-from tests.service.test_migrations import postgres_of, sqlite_of
 from tests.service.world import LOGS, World
 
 ENTRIES = "/products/stock/storeproductlogs"
@@ -216,42 +213,3 @@ async def test_a_carrier_stands_at_a_place_until_it_is_taken_away(world: World) 
     ):
         await world.post("/aisle/v1/locations", {"locations": [place | said]})
         assert await seen() == carrier
-
-
-async def test_what_earlier_programs_kept_is_told_too(
-    tmp_path: Path, engine: str, request: pytest.FixtureRequest
-) -> None:
-    secret = generate_secret()
-    said = (
-        """UPDATE store SET data = '{"store_number":"S1","cost_center":"CC-9"}'""",
-        """UPDATE customer_order
-        SET data = '{"order_number":"O1","customer_city":"Hill''s [x]","file_name":"f.csv"}'""",
-        """INSERT INTO delivery (store_number, order_number, seq, ordinal, order_type, status, supplier_code,
-            supplier_search, expected_on, updated_on, fingerprint, item, data)
-        VALUES ('S1', 'D1', 1, 1, 1, 'open', '', '', '', '2026', '', '{"no_of_containers":1}',
-            '{"order_number":"D1","description":"what","reason_code":5}'),
-            ('S1', 'D2', 2, 1, 1, 'open', '', '', '', '2026', '', '{"no_of_containers":2}', '{"order_number":"D2"}')""",
-        """INSERT INTO delivery_line (store_number, order_number, line_number, seq, product_number, quantity, received,
-            customer_order, customer_line, updated_on, item, data)
-        VALUES ('S1', 'D1', 1, 1, 'P1', 1000, 0, '', 0, '2026', '{"barcode":"1"}', '{"purchase_price":1.25}'),
-            ('S1', 'D1', 2, 2, 'P1', 1000, 0, '', 0, '2026', '{"barcode":"1"}', '{}')""",
-        "INSERT INTO counter VALUES ('S1', 'delivery', 2), ('S1', 'delivery_line', 2)",
-    )
-    if engine == "sqlite":
-        sqlite_of(tmp_path / "service.db", 20, secret, said)
-        world = World(tmp_path)
-    else:
-        url: str = request.getfixturevalue("server").fresh()
-        postgres_of(url, 20, secret, said)
-        world = World(url)
-    await world.client.aclose()
-    world.client = world.open_client(secret)
-    assert (await world.see("O1"))["aisle"] == {"customer_city": "Hill's [x]", "file_name": "f.csv"}
-    first, second = await world.rows("/orders/deliveries")
-    assert first["aisle"] == {"description": "what", "reason_code": 5}
-    assert (first["no_of_containers"], second["no_of_containers"]) == (1, 2)
-    assert [line.get("aisle") for line in first["order_lines"]] == [{"purchase_price": Decimal("1.25")}, None]
-    await world.log(product_number="P1", quantity=1)
-    assert (await last(world))[0]["cost_center"] == "CC-9"
-    await world.client.aclose()
-    world.service.close()

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
-from aisle.host.database import fetch, migrate, transaction
+from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SECRET_PREFIX, CourierSocket, user_token_name
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import CLOSED_BY_HAND, Resolve, SignIn
@@ -22,7 +22,6 @@ from aisle.outbox import session_requests, user_tokens
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, principal_of
-from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
 from aisle.scan.inputs import Line, OpenLine
 from aisle.session.session import Session, SingleUserSession, open_session
 from aisle.settings import Settings
@@ -416,24 +415,3 @@ def test_a_scan_is_no_try(desk: Desk) -> None:
     assert frame.verdict is not None
     assert frame.verdict.text.id == "pin.scanned"
     assert fetch(desk.outbox, "SELECT 1 FROM ask") == []
-
-
-def test_rows_of_the_version_before_go_with_the_stores_token(tmp_path: Path) -> None:
-    with closing(apsw.Connection(str(tmp_path / "outbox.db"))) as old:
-        migrate(old, OUTBOX_MIGRATIONS[:8])
-        with transaction(old):
-            OperationQueue(old).enqueue(
-                [Intent(update("A", {1: 1})._replace(needs_supervisor=True))], Author("0001", "U6")
-            )
-        migrate(old, OUTBOX_MIGRATIONS)
-        (row,) = OperationQueue(old).sendable()
-        assert (row.principal, row.app_user) == ("store", "U6")
-        with transaction(old):
-            later = Author("0001", "U6", supervisor_principal=principal_of("U6"))
-            (own,) = OperationQueue(old).enqueue([Intent(update("B", {1: 1})._replace(needs_supervisor=True))], later)
-        assert [each.op_id for each in OperationQueue(old).sendable(principals=("store", "person/U6"))] == [
-            row.op_id,
-            own,
-        ]
-        assert OperationQueue(old).sendable() == [row]
-        assert user_tokens.operations_waiting_for_tokens(old, 0.0) == (("U6", 1),)
