@@ -20,14 +20,14 @@ _BESIDE = "goods of the product lie where the file has no row for it, and stay t
 
 
 class _Coming(NamedTuple):
-    """Effect of a count on the total of its product, and the stock elsewhere as text."""
+    """Effect of a count on the total of its product, and the stock at other locations as text."""
 
     total: Decimal
     change: Decimal
-    elsewhere: str
+    other_locations: str
 
 
-class Elsewhere:
+class UnnamedStock:
     """Check of each count that is to be sent against the product's stock in the service before the load."""
 
     def __init__(self, table: CsvTable) -> None:
@@ -56,7 +56,7 @@ class Elsewhere:
         return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at) if at else None
 
     def expect(self, count: Record, kept: ProductStock) -> None:
-        """Record the effect of a count before it is sent, if the product is also elsewhere."""
+        """Record the effect of a count before it is sent, if the product is at other locations too."""
         code, product = count.body.get("location_code", ""), count.body["product_number"]
         change = sum(
             (Decimal(str(count.body[name])) - _book(count, name, kept) for name in count.field_rows), Decimal(0)
@@ -83,7 +83,7 @@ class Elsewhere:
         """Add a warning for each counted product that is also elsewhere, with its new total."""
         for (_, product), (line, coming) in self._come.items():
             total = coming.total + coming.change
-            value = f"{product} also lies at {coming.elsewhere}; its total is now {total:f}"
+            value = f"{product} also lies at {coming.other_locations}; its total is now {total:f}"
             self._table.notes.add_warning(_BESIDE, value, line)
 
     def _names(self, count: Record, product: str, place: str) -> bool:
