@@ -14,7 +14,7 @@ from aisle.cache.product_search import MAX_HITS
 from aisle.cache.reader import CacheReader
 from aisle.host.store_folder import StoreFolder
 from tests.bench.bench import Bench
-from tests.bench.grown import Lists, grow, reading
+from tests.bench.grown_cache import Lists, grow, reading
 from tests.bench.table import Pair, Row, measures, median, p99
 
 WINDOW = 20

@@ -625,7 +625,7 @@ def test_every_documented_field_is_claimed_or_has_a_reason() -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_parameter_has_a_case_in_the_tests_of_parameters(name: str) -> None:
-    """Those of `test_conformance`, which compare answers, and what is in the path: `test_matrix` asks with others."""
+    """`test_conformance` compares answers; `test_authorization` asks with other values in the path."""
     for param in OPERATIONS[name].params:
         if param.where != "path":
             known = param.name in test_conformance.READS.get(name, {})
