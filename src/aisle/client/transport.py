@@ -200,11 +200,11 @@ async def _read_body(response: httpx.Response, begin_large: Callable[[], Awaitab
     declared = response.headers.get("content-length", "")
     if declared.isascii() and declared.isdecimal() and int(declared[:_MAX_LENGTH_DIGITS]) > MAX_RESPONSE_BYTES:
         _raise_too_long()
-    inflate = _DECODERS.get(response.headers.get("content-encoding", "").strip().lower(), _IdentityDecoder)()
+    decoder = _DECODERS.get(response.headers.get("content-encoding", "").strip().lower(), _IdentityDecoder)()
     content, is_large = bytearray(), False
     assert isinstance(response.stream, httpx.AsyncByteStream)
     async for raw in response.stream:
-        for part in inflate.decode(raw):
+        for part in decoder.decode(raw):
             content += part
             if len(content) > MAX_RESPONSE_BYTES:
                 content.clear()  # or the error's traceback would hold it
