@@ -16,7 +16,7 @@ from aisle.client import Client
 from aisle.settings import LoadedSettings, load_settings
 from aisle.web.app import SignInError
 from aisle.web.sign_ins import Person
-from tests.unit.client_service import Reply, Service, reply
+from tests.client.recording_service import Reply, Service, reply
 
 PEOPLE = [
     {"badge": "B1", "user": "U1", "name": "Anna Berg", "role": "staff"},
@@ -119,7 +119,7 @@ async def test_nobody_is_ended_where_no_people_are_kept(desk: Desk) -> None:
     [
         (reply(403, {}), SignInError("web.wrong", wrong=True)),
         (reply(422, {}), SignInError("web.wrong", wrong=True)),
-        (reply(429, {}), SignInError("web.later")),
+        (reply(429, {}), SignInError("web.later", retry_after=1)),
         (reply(200, {**FRED, "role": "staff"}), SignInError("web.wrong_person", wrong=True)),
         (reply(200, {"name": "Fred"}), SignInError("web.no_answer")),
         (reply(200, [FRED]), SignInError("web.no_answer")),

@@ -20,11 +20,11 @@ ROOMS = ("courier", "jobs", "local")
 
 OPENS = {
     "pick": "pick.product",
-    "find": "look_up.list",
-    "places": "locations.list",
+    "look up": "look_up.list",
+    "locations": "locations.list",
     "count, losses": "count.start",
     "move": "move.from",
-    "round": "batch",
+    "batch": "batch",
     "receive": "receive.delivery",
     "order board": "orders",
     "exceptions": "exceptions",

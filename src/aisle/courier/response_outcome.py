@@ -36,9 +36,9 @@ def reason_of(result: Response | Exception) -> StoredMessage:
     if isinstance(result, Forbidden) and (nearest := _nearest_store(result)):
         return store_message(NO_STORE, detail=nearest)
     if isinstance(result, StatusError | UnsuccessfulResult):
-        said = result.message[:MAX_MESSAGE_LENGTH]
+        message = result.message[:MAX_MESSAGE_LENGTH]
         status = result.status if isinstance(result, StatusError) else 200
-        return store_text(said) if said else store_message("stored_reason.status_rejected", status=status)
+        return store_text(message) if message else store_message("stored_reason.status_rejected", status=status)
     detail = str(result)[:MAX_MESSAGE_LENGTH]
     if isinstance(result, NotSent):
         return store_message("stored_reason.not_reached", detail=detail)
@@ -73,11 +73,13 @@ def is_service_refusal(error: Exception) -> bool:
 def unread_reason(error: Exception) -> StoredMessage:
     """Return why a list could not be read: always with its status, and with the service's message if there is one."""
     if isinstance(error, StatusError):
-        said = error.message[:MAX_MESSAGE_LENGTH]
+        message = error.message[:MAX_MESSAGE_LENGTH]
         if not Response(error.status, {}, error.content).is_json_object:
             return store_message("stored_reason.status_unexpected", status=error.status)
         return (
-            store_message("stored_reason.status_with_text", status=error.status, why=said) if said else reason_of(error)
+            store_message("stored_reason.status_with_text", status=error.status, why=message)
+            if message
+            else reason_of(error)
         )
     return (
         store_message("stored_reason.no_answer_in_time", detail=str(error)[:MAX_MESSAGE_LENGTH])
@@ -89,8 +91,8 @@ def unread_reason(error: Exception) -> StoredMessage:
 def _reason_of_response(response: Response) -> StoredMessage:
     if not response.is_json_object:
         return store_message("stored_reason.status_unexpected", status=response.status)
-    said = message_of(response)[:MAX_MESSAGE_LENGTH]
-    return store_text(said) if said else store_message("stored_reason.status_rejected", status=response.status)
+    message = message_of(response)[:MAX_MESSAGE_LENGTH]
+    return store_text(message) if message else store_message("stored_reason.status_rejected", status=response.status)
 
 
 RequestResult = Response | ClientError | ContractError | SettingsError

@@ -212,21 +212,21 @@ class AisleApp(PaintedApp):
 
     def confirm_pin(self, token: str, valid_until: float) -> None:
         """Pass on the user token obtained at the browser, if the session takes one."""
-        told = getattr(self._session, "confirm_pin", None)
-        if told is not None:
-            told(token, valid_until)
+        confirm = getattr(self._session, "confirm_pin", None)
+        if confirm is not None:
+            confirm(token, valid_until)
 
     def _watch_notifications(self) -> None:
         """Watch the session's present notification socket; it changes with the store."""
-        bell, loop = self._session.fileno(), asyncio.get_running_loop()
-        if bell == self._notify_fd:
+        notify_fd, loop = self._session.fileno(), asyncio.get_running_loop()
+        if notify_fd == self._notify_fd:
             return
         if self._notify_fd is not None:
             loop.remove_reader(self._notify_fd)
             loop.call_soon(self._poll_session)  # the other store's courier may not be running
-        self._notify_fd = bell
-        if bell is not None:
-            loop.add_reader(bell, self._on_notified)
+        self._notify_fd = notify_fd
+        if notify_fd is not None:
+            loop.add_reader(notify_fd, self._on_notified)
 
     def on_resize(self, event: events.Resize) -> None:
         """Resize the session, whose lists then have other windows, and paint. The terminal may have lost its
