@@ -54,7 +54,7 @@ class Hand:
         self.refused: tuple[dict[str, Any], ...] = ()
         """What the service refused of the entries of the log."""
         self.numbers: dict[str, list[tuple[str, str]]] = {}
-        """What the read `named` answers: the kinds and keys of what digits are the number of."""
+        """What the read `records_by_number` answers: the kinds and keys of what digits are the number of."""
         self.feed(Opened({"orders": list(orders)} if orders else {"order_number": "1042"}))
         for number, each in (orders or {}).items():
             self.feed(order(*each, number=number, **more))

@@ -153,7 +153,7 @@ def test_of_whom_nobody_knows_whether_he_is_still_in_it_the_goods_are_not_asked_
 
 def test_each_puts_down_what_is_in_his_own_hand_and_the_rest_where_nothing_is() -> None:
     hand = opened()
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("P1", "3")
     assert [each.text.id for each in hand.view.lines][1] == "pick.note_put_down"
     assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
@@ -173,7 +173,7 @@ def test_each_puts_down_what_is_in_his_own_hand_and_the_rest_where_nothing_is() 
 def test_what_others_have_in_hand_is_put_down_by_nobody_else_at_a_place_out_of_a_list_either() -> None:
     hand = opened()
     hand.scan("P1", "3")
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("PU-01", kind=LOCATION)
     hand.feed(UnknownCode("PU-99"))
     hand.feed(Rows("pickup_locations", ({"places": ["PU-01"]},), 1))
@@ -185,7 +185,7 @@ def test_what_others_have_in_hand_is_put_down_by_nobody_else_at_a_place_out_of_a
 
 def test_who_leaves_an_order_that_the_other_has_in_hand_is_told_of_nothing_in_his() -> None:
     hand = opened()
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("P1", "3")
     hand.scan("PU-01", kind=LOCATION)
     hand.feed(Back())

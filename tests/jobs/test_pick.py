@@ -140,7 +140,7 @@ def test_a_product_number_that_is_typed_is_the_product_also_while_a_quantity_is_
 def test_the_number_of_another_product_or_order_is_told_of_as_if_it_were_scanned() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.numbers = {"990001": [("product", "990001")], "12345": [("order", "12345")]}
-    hand.books["stranger 990001"] = {"is_active": True}
+    hand.books["unexpected_product 990001"] = {"is_active": True}
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(990001))) == "pick.not_here"
     hand.scan("P1")

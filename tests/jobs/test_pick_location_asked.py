@@ -155,7 +155,7 @@ def test_undo_takes_the_choice_back_step_by_step() -> None:
 def test_a_scan_after_the_scan_of_another_place_is_asked() -> None:
     """It was asked whether the goods are taken there; a scan is no answer to that."""
     hand = walk()
-    hand.books["lying BR-04"] = {"pools": {"1": Decimal(4)}}
+    hand.books["stock_at_location BR-04"] = {"pools": {"1": Decimal(4)}}
     assert hand.scan("BR-04", kind=LOCATION) == "pick.wrong_location"
     assert hand.scan(FLAKES) == "pick.which_location"
     assert places(hand) == ["A-01-3", "BR-04"]
@@ -221,7 +221,7 @@ def test_where_places_are_verified_the_scan_of_the_place_says_it() -> None:
 def citrus(*, picked_quantity: int = 1, **more: Any) -> Hand:
     """The place of the stop is E-1, one of three is taken, and A-1 was scanned: it is asked if they come from there."""
     hand = Hand(line(1, FLAKES, 3, preferred_location_code="E-1", picked_quantity=0), **more)
-    hand.books["lying A-1"] = {"pools": {"1": Decimal(4)}}
+    hand.books["stock_at_location A-1"] = {"pools": {"1": Decimal(4)}}
     hand.scan("E-1", kind=LOCATION)
     for _ in range(picked_quantity):
         hand.scan(FLAKES)
@@ -286,7 +286,7 @@ def test_a_total_is_of_the_product_that_is_asked_about() -> None:
 @pytest.mark.parametrize("scans", [1, 2])
 def test_the_scan_of_a_place_answers(place: str, scans: int) -> None:
     hand = skipped(**lies("A-01-3", "A-04-1"))
-    hand.books["lying C-1"] = {"pools": {"1": Decimal(4)}}
+    hand.books["stock_at_location C-1"] = {"pools": {"1": Decimal(4)}}
     for _ in range(scans):
         hand.scan(FLAKES)
     assert hand.scan(place, kind=LOCATION) == "pick.from_location"
@@ -306,7 +306,7 @@ def test_a_place_where_nothing_of_it_is_booked_is_asked_too() -> None:
 
 def test_a_place_of_a_pool_that_is_not_for_it_leaves_the_question() -> None:
     hand = skipped(picking_stock_pool_array=[1], **lies("A-01-3", "A-04-1"))
-    hand.books["lying C-1"] = {"pools": {"9": Decimal(4)}}
+    hand.books["stock_at_location C-1"] = {"pools": {"9": Decimal(4)}}
     hand.scan(FLAKES)
     assert hand.scan("C-1", kind=LOCATION) == "pick.wrong_pool"
     assert places(hand) == ["A-04-1", "A-01-3"]

@@ -33,7 +33,7 @@ def round_of_two() -> Hand:
 
 def told(hand: Hand, product: str = "P9", **row: Any) -> str:
     """What is said of a product of no order, when this is known of it."""
-    hand.books[f"stranger {product}"] = row
+    hand.books[f"unexpected_product {product}"] = row
     return hand.scan(product)
 
 
@@ -138,11 +138,11 @@ def test_a_part_of_a_set_is_taken_as_the_set_when_that_is_meant() -> None:
 
 def test_a_wrong_place_can_be_taken_from_unless_its_pool_is_not_for_the_order() -> None:
     hand = one()
-    hand.books["lying B-9"] = {"pools": {"3": 5}, "quantity": 5}
+    hand.books["stock_at_location B-9"] = {"pools": {"3": 5}, "quantity": 5}
     assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
     assert hand.told == "Product P1 at B-9 is in pool 3; this order takes from 1, 2"
     assert hand.choices() == ["pick.choice_look_up"]
-    hand.books["lying B-8"] = {"pools": {"2": 5, "3": 1}, "quantity": 6}
+    hand.books["stock_at_location B-8"] = {"pools": {"2": 5, "3": 1}, "quantity": 6}
     assert hand.scan("B-8", kind=LOCATION) == "pick.wrong_location"
     hand.feed(Choice(1))
     hand.scan("P1")
@@ -217,13 +217,13 @@ def in_hand() -> Hand:
 )
 def test_an_empty_place_or_one_where_orders_wait_is_taken_at_once(row: dict[str, Any]) -> None:
     hand = in_hand()
-    hand.books["spot X-1"] = row
+    hand.books["location_use X-1"] = row
     assert hand.scan("X-1", kind=LOCATION) == "pick.put_down"
 
 
 def test_a_shelf_is_asked_about_once() -> None:
     hand = in_hand()
-    hand.books["spot X-1"] = {"tags": ["cold"], "goods": Decimal(2), "is_used": False}
+    hand.books["location_use X-1"] = {"tags": ["cold"], "goods": Decimal(2), "is_used": False}
     assert hand.scan("X-1", kind=LOCATION) == "pick.put_down_at_stock"
     assert not hand.moves()
     assert hand.told == "X-1 is a shelf with 2 products. Put it down here?"
@@ -279,7 +279,7 @@ def test_pools_are_called_as_the_store_calls_them_where_it_does() -> None:
     assert pool(hand) == "1"
     hand.feed(Rows("store", ({"pools": {"1": "Shop floor", "2": "Reserve", "3": ""}},), 1))
     assert pool(hand) == "Shop floor"
-    hand.books["lying B-9"] = {"pools": {"3": 5}}
+    hand.books["stock_at_location B-9"] = {"pools": {"3": 5}}
     assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
     assert "is in pool 3; this order takes from Shop floor, Reserve" in hand.told
 

@@ -131,7 +131,7 @@ def test_news_ask_what_was_given() -> None:
     hand = Hand(*ROUND["4101"])
     hand.effects.clear()
     hand.feed(Changed("outbox", ""))
-    assert "given" in [effect.name for effect in hand.effects if hasattr(effect, "name")]
+    assert "assigned_orders" in [effect.name for effect in hand.effects if hasattr(effect, "name")]
 
 
 def done() -> Hand:
@@ -175,7 +175,7 @@ def test_a_place_that_is_none_names_the_pickup_places() -> None:
 
 def test_a_movement_that_was_refused_is_told_with_why() -> None:
     hand = done()
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("PU-01", kind=LOCATION)
     item = {"to_location": {"customer_order_number": "1042", "location_code": "PU-01"}}
     refused = {"op_id": "7", "why": "No such place.", "body": [item]}
@@ -217,7 +217,7 @@ def given_away(**fields: Any) -> Hand:
     hand = Hand(line(1, "P1", 5, **SHELF), **fields)
     hand.scan("P1", "2")
     hand.feed(order(line(1, "P1", 5, picked_quantity=2, **SHELF), **GIVEN))
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     return hand
 
 
@@ -270,7 +270,7 @@ def test_its_own_shelf_and_goods_for_sale_are_asked_about_before_it_is_put_down_
     hand = given_away()
     assert hand.scan("A-1", kind=LOCATION) == "pick.put_down_at_source"
     assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned", "pick.choice_put_down_here"]
-    hand.books["spot B-7"] = {"goods": 3}
+    hand.books["location_use B-7"] = {"goods": 3}
     assert hand.scan("B-7", kind=LOCATION) == "pick.put_down_at_stock"
     assert hand.moves() == []
     assert hand.feed(Choice(3)) == "pick.put_down"
@@ -282,7 +282,7 @@ def test_in_the_middle_of_a_round_a_place_of_its_walk_is_that_stop_and_any_other
     hand.scan("P3")
     news(hand, "4102", **GIVEN)
     assert hand.scan("A-1", kind=LOCATION) == "pick.at_location"
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
     assert hand.moves() == [("P3", Decimal(1), "", "PU-01")]
     assert (hand.view.name, product(hand)) == ("pick.product", "P1")

@@ -423,7 +423,7 @@ def test_a_resume_stands_on_the_same_numbers_though_the_shop_has_changed() -> No
     again.state = again.job.begin()
     for event in hand.journal:
         again.state = again.job.handle(again.state, event, CONTEXT).state
-    assert (again.state.choices, again.state.phase) == (hand.state.choices, "why")
+    assert (again.state.choices, again.state.phase) == (hand.state.choices, "which_reason")
     again.shop = shop
     again.say(Resumed())
     assert again.state == hand.state

@@ -112,7 +112,7 @@ def test_terminals_and_the_way_back() -> None:
     assert [each.idle_s for each in hand.state.rows] == [30.0, -1.0]
     hand.feed(Command("n"))
     hand.feed(Back())
-    assert hand.state.phase == "pulse"
+    assert hand.state.phase == "figures"
     assert hand.feed(Back()) == [Close()]
     assert hand.job.handle(hand.state, UnknownCode("871"), CONTEXT).verdict is not None
 
