@@ -489,7 +489,7 @@ def run(pick: Pick, length: int, keeps: bool) -> Counter[str]:
     seen = Counter({"shortage.opened": 1})
     for _ in range(length):
         event, reject = pick(EVENTS), ("reject", "")
-        if pick((False, False, True)) and hand.state.phase == "ways" and not hand.state.offered and reject in hand.ways:
+        if pick((False, False, True)) and hand.state.phase == "choices" and not hand.state.offered and reject in hand.ways:
             event = Choice(hand.ways.index(reject) + 1)
         if isinstance(event, Changed):
             shop.spots = [spot(code) for code in some(pick)]
