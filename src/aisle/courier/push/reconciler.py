@@ -66,12 +66,12 @@ class ReconcilerEvents(NamedTuple):
     on_confirmed: Callable[[Operation], None]
     on_needs_person: Callable[[Operation, StoredMessage], None]
     on_not_applied: Callable[[Operation, StoredMessage], None]
-    """Called if a confirmed operation was not carried out."""
+    """Callback if a confirmed operation was not carried out."""
     on_sendable: Callable[[], None]
-    """Called if something can be sent, now or again."""
+    """Callback if something can be sent, now or again."""
     request_reads: Callable[[Iterable[Topic]], None]
     add_notice: Callable[[str], None]
-    """Receives notices for operators about the service."""
+    """Callback with notices for operators about the service."""
 
 
 class _Trial(NamedTuple):
