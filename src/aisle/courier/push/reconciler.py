@@ -400,7 +400,10 @@ class Reconciler:
 
 
 def _may_resend(op: Operation) -> bool:
-    """Return True if an absent operation may be resent automatically: it was not confirmed without effect too often."""
+    """Return True if an absent operation may be resent automatically.
+
+    It may not after an empty response, or after several confirmations without effect.
+    """
     return not op.evidence.get(EMPTY_RESPONSE) and int(op.evidence.get("denied") or 0) < _MAX_NOT_APPLIED
 
 
