@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.store_folder import StoreFolder
-from tests.local.kit import STORE
 from tests.service.world import World
+from tests.writes import STORE
 
 
 @pytest_asyncio.fixture

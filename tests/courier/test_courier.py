@@ -11,9 +11,9 @@ from aisle.cache.reader import CacheReader
 from aisle.courier.schedule import PullIntervals
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.outbox.session_requests import request_read
-from tests.courier.fake import Fake, Fault, answer_lost, lost_before, name_of, not_applied, says
+from tests.courier.fake_service import Fake, Fault, answer_lost, lost_before, name_of, not_applied, says
 from tests.courier.host import Host
-from tests.courier.kit import movement, update
+from tests.courier.writes import movement, update
 
 PUT = "update-customer-order"
 

@@ -14,10 +14,10 @@ from aisle.barcode_keys import lookup_keys
 from aisle.jobs.job import Context, Write
 from aisle.jobs.receive.receive_state import ReceiptEntry, ReceiveState, receipt_write
 from aisle.outbox.session_requests import request_read
-from tests.courier.fake import Fake, says
+from tests.courier.fake_service import Fake, says
 from tests.courier.host import Host
-from tests.courier.kit import STORE
 from tests.courier.test_real_service import Shop
+from tests.courier.writes import STORE
 
 CONTEXT = Context(store=STORE, user="U1", now="2027-01-15T11:59:00Z")
 

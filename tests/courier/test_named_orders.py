@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from aisle.session.profile import iso_time
-from tests.courier.kit import STORE
-from tests.courier.test_frugal import Heard
-from tests.courier.test_frugal import shop as heard_shop  # noqa: F401 - a fixture
 from tests.courier.test_real_service import Shop
+from tests.courier.test_request_counts import Heard
+from tests.courier.test_request_counts import shop as heard_shop  # noqa: F401 - a fixture
+from tests.courier.writes import STORE
 
 NAMED = f"/aisle/v1/stores/{STORE}/orders"
 

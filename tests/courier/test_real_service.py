@@ -18,7 +18,9 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.service.factory import Service, open_service
 from tests.courier.host import URL
-from tests.courier.kit import STORE, Desk, Time
+from tests.courier.session_outbox import Desk
+from tests.courier.simulated_time import Time
+from tests.courier.writes import STORE
 
 
 class Flaky(httpx.AsyncBaseTransport):

@@ -16,7 +16,7 @@ import pytest
 
 from aisle.contract.wire import OPERATIONS
 from aisle.service.domain.timestamps import format_timestamp
-from tests.service.busy import DAY, TOMORROW, busy
+from tests.service.busy_store import DAY, TOMORROW, busy
 from tests.service.world import START, World
 
 Rows = list[dict[str, Any]]

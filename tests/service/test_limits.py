@@ -34,7 +34,7 @@ from aisle.service.limits import (
     RateLimiter,
     RateLimits,
 )
-from tests.lengths import tries
+from tests.run_length import tries
 from tests.service.world import API, LOGS, World
 
 ORDERS = "/stores/S1/orders/customerorders"

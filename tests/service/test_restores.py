@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aisle.service.domain.timestamps import format_timestamp
-from tests.service.restores import Copy, copy_of, put_back
+from tests.service.database_restore import Copy, copy_of, put_back
 from tests.service.world import LOGS, World, line_end
 
 CHANGES, KEYS = "/aisle/v1/stores/S1/changes", "/aisle/v1/stores/S1/keys"

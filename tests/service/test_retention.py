@@ -21,9 +21,9 @@ from aisle.service.db.table_sizes import load_table_sizes
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.limits import keys_kept
 from aisle.service.retention import MIN_AGE_DAYS, PurgedRows, purge
-from tests.lengths import tries
+from tests.run_length import tries
 from tests.service.postgres import Server
-from tests.service.test_watching import client_of, figures
+from tests.service.test_monitoring import client_of, figures
 from tests.service.world import API, LOGS, World, assert_books
 
 DAY = 86400.0

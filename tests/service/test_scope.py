@@ -27,7 +27,7 @@ from aisle.service.errors import Refusal, to_json_bytes
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.registry import HANDLERS, Handler
 from aisle.service.http import endpoint
-from tests.service.test_matrix import IN_BODY, OF_CHAIN, OF_TOKEN, OWN_QUERIES, _own_body, ask
+from tests.service.test_authorization import IN_BODY, OF_CHAIN, OF_TOKEN, OWN_QUERIES, _own_body, ask
 from tests.service.world import World
 
 # Statements on rows of stores that name none: only a token of all stores can have them carried out.

@@ -15,9 +15,9 @@ from aisle.service.demo.store import SUPERVISOR_PIN
 from aisle.settings import EMBEDDED
 from tests.terminal.picker import Picker
 from tests.terminal.shop import STORE, Shop, on_this_host
-from tests.terminal.test_board import numbered, until
 from tests.terminal.test_clearance import typed
-from tests.terminal.test_hands import open_job
+from tests.terminal.test_entry_counts import open_job
+from tests.terminal.test_order_board import numbered, until
 
 pytestmark = pytest.mark.pty
 

@@ -29,7 +29,7 @@ _IN_A_ROW = 64
 """Maximum number of connections accepted in one iteration of the loop, since the existing ones wait for it."""
 _RESERVE = 100
 _ROUNDS = 4
-"""Rounds of accepted connections that may pass before the first of them is counted."""
+"""Iterations of accepting connections until the first of them is counted."""
 _LOOKS = 32
 """Checks per `body_seconds` of a connection whose body the application does not read."""
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -61,7 +61,7 @@ class ConnectionLimits(NamedTuple):
     proxies: Collection[Network] = ()
     """Networks of proxies, to which `per_address` does not apply."""
     backlog: int = _IN_A_ROW
-    """Connections that are accepted in a row."""
+    """Maximum number of connections accepted in a row."""
     unfinished_bytes: int = 16 << 20
     """Bytes of incomplete requests that all connections together may buffer, mainly heads."""
 
@@ -190,7 +190,7 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self, event: object) -> None:
-        """Stop counting and hand the connection to the websocket protocol."""
+        """Stop counting and pass the connection to the websocket protocol."""
         self._forget()
         super().handle_websocket_upgrade(event)  # type: ignore[arg-type]
 

@@ -65,7 +65,7 @@ def wire_id(seq: int, ordinal: int) -> int:
 
 
 def split_wire_id(wire_id: int) -> tuple[int, int]:
-    """Return the counter and the store's ordinal of a wire id."""
+    """Split a wire id into the row's number and the store's ordinal."""
     return divmod(wire_id, _MAX_STORES)
 
 

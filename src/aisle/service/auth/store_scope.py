@@ -63,7 +63,7 @@ class StoreParameters(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def store_parameters(sql: str) -> StoreParameters:
-    """Return the store and token parameters of a statement of the catalogue or one composed of its parts."""
+    """Return the store and token parameters of a statement of `db.statements`, or one composed of its parts."""
     stores = [int(n) for n in _STORE_PARAMETER.findall(sql)]
     insert = _INSERT.search(sql)
     if insert:

@@ -108,7 +108,7 @@ _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 @lru_cache(maxsize=4096)
 def tables_of(sql: str) -> frozenset[str]:
-    """Return the tables that a statement of the catalogue reads or changes. Aliases may be among them."""
+    """Return the tables that a statement of `db.statements` reads or changes. Aliases may be among them."""
     return frozenset(_TABLE.findall(sql))
 
 
@@ -138,7 +138,7 @@ class DatabaseUnreachable(StorageError):
 
 
 class DatabaseFailed(StorageError):
-    """Failure of the database during a commit. The caller does not know whether the transaction was stored."""
+    """Failure of the database during a transaction. The caller does not know whether it was stored."""
 
     engine_error = ""
     """Name of the engine's error; empty if only this transaction was lost."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,17 +18,10 @@ def code_keys_of_product(product: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(key for code in codes for key in index_keys(code)))
 
 
-def code_keys_of_json(text: str) -> list[str]:
-    """Return the keys of a product from its stored JSON; none if an earlier program stored another form."""
-    item = json.loads(text)
-    return code_keys_of_product(item) if isinstance(item, dict) else []
-
-
 async def lookup_code_keys(tx: Transaction, code: str) -> list[str]:
-    """Return the keys to look up for a code.
+    """Return the keys to look up for a code: the certain ones.
 
-    Return the certain keys. Return the guessed keys if no product has a certain one and exactly one product has a
-    guessed one.
+    Return the guessed ones instead if no product has a certain key and exactly one product has a guessed key.
     """
     certain, guessed = list(lookup_keys(code)), list(guessed_keys(code))
     if not guessed or await tx.all(PRODUCTS_OF_CODES, certain):

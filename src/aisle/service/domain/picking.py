@@ -59,7 +59,7 @@ async def increase_pick(
 
 
 async def decrease_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[SourceQuantity]:
-    """Return `quantity` of the picker's goods to their origins, the last picked first.
+    """Put `quantity` of the picker's goods back where they came from, the last picked first.
 
     Raise Refusal (409) if some of it was put down at a location already.
     """
@@ -85,7 +85,7 @@ async def decrease_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[
 
 
 async def goods_held_at(ledger: Ledger, line: OrderLine, location: str = NO_LOCATION) -> list[HeldGoods]:
-    """Return the goods held for a line at a location, in the order of picking. No location is the picker."""
+    """Return the goods held for a line at a location, in the order of picking. The picker has those with none."""
     return [one for one in await ledger.origins.held_for_line(line) if one.held_location == location]
 
 

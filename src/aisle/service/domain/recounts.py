@@ -38,9 +38,9 @@ class FulfilledRecount(NamedTuple):
 
 
 async def find_fulfilled_recounts(ctx: Context, store: Store, counts: Iterable[FreeCount]) -> list[FulfilledRecount]:
-    """Return the open recounts that these counts fulfil. A count before the order of the recount does not count.
+    """Return the open recounts that these counts fulfil. A count made before the recount was ordered is ignored.
 
-    A recount is of the location's default pool, otherwise of pool 1, as a count without a pool is.
+    A recount is of the location's default pool, otherwise of pool 1, like a count without a pool.
     """
     counted = list(counts)
     if not counted:

@@ -99,7 +99,7 @@ def parse_scroll_page(call: OperationCall, key_types: Sequence[type]) -> Page:
 
 
 def _is_possible_key(part: int | str) -> bool:
-    """Return True if a row can have this part of a key, since clients may invent keys.
+    """Return True if a row can have this part of a key; clients may send invented keys.
 
     Raise ValueError for invalid Unicode.
     """

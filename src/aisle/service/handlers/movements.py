@@ -53,7 +53,7 @@ async def create_movement(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _has_order_ended(ctx: Context, item: Body) -> bool:
-    """Return True if the item put goods down for an order that has ended since, before a restore lost it."""
+    """Return True if the item put goods down before a restore, for an order that has ended since."""
     lines = [[(item.get(name) or {}).get(field) for field in _LINE_FIELDS] for name in _END_FIELDS]
     if lines[0] != lines[1] or None in lines[0]:
         return False

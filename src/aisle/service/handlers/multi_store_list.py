@@ -105,7 +105,7 @@ async def _skip_rows(
 async def _count_between(
     ctx: Context, page: Page, multi_store_list: MultiStoreList, filters: Mapping[str, object]
 ) -> int:
-    """Count the rows, up to the end of the page, which is enough to find its side of a number."""
+    """Count the rows, at most up to the end of the page, which suffices to find its position."""
     rows = multi_store_list.unordered_query(filters)
     return await count_query(rows._replace(has_stable_plan=False), page.offset + page.limit).fetch_count(ctx.tx)
 

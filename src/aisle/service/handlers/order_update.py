@@ -271,8 +271,8 @@ def _closes(raw: Body) -> bool:
 async def _rebase_line(ledger: Ledger, line: OrderLine, raw: Body, field: str, *, whole: bool) -> RebasedUpdate:
     """Apply a picker's change to the current line.
 
-    After a restore hosts repeat their picks in any order. A quantity that does not fit before another host's repetition
-    waits with the line, so that the order does not matter. A later update without a change asks for the rest.
+    After a restore hosts repeat their picks in any order. A quantity may fit only after another host has repeated its
+    part; until then it waits with the line. A later update without a change asks for the rest.
     """
     replay, key = ledger.ctx.replay, (ledger.store, *line.key)
     if replay is None and not _is_unchanged_pick(raw):

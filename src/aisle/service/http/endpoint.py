@@ -243,17 +243,17 @@ class OperationEndpoint:
     ) -> tuple[bytes, Any]:
         """Return the body of a write, raw and parsed. It is read only if the caller may run the operation."""
 
-        async def knock(tx: Transaction) -> Context:
+        async def authorize_first(tx: Transaction) -> Context:
             return await self._authorize(tx, operation, parsed_request, notes)
 
-        async def knock_again(tx: Transaction) -> Context:
+        async def authorize_again(tx: Transaction) -> Context:
             return await self._authorize(tx, operation, parsed_request)
 
         assert operation.body_adapter is not None
         cached = None if parsed_request.refusal else self._authorization_cache.get(authorization_key)
         try:
             if cached is None:
-                ctx = await self.database.read(knock)
+                ctx = await self.database.read(authorize_first)
                 principal = ctx.principal
                 authorization = CachedAuthorization(
                     principal.token_id, principal.role, ctx.store.number if ctx.store else None
@@ -276,7 +276,7 @@ class OperationEndpoint:
             if cached is not None:
                 # Check the cached authorization before telling what is wrong, and remove it for further bodies.
                 self._authorization_cache.remove(authorization_key)
-                await self.database.read(knock_again)
+                await self.database.read(authorize_again)
             raise
 
     def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:

@@ -72,7 +72,7 @@ async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> 
 
 
 def _token_key(ctx: Context, key: str) -> str:
-    """Return the stored form of a key without a store: it belongs to the token, or to the token of the sign-in."""
+    """Return the stored form of a key without a store. It belongs to the token, or to the one used for the sign-in."""
     return f"{key}@{ctx.principal.parent_token_id or ctx.principal.token_id}"
 
 
