@@ -199,7 +199,7 @@ def test_what_a_receipt_says_of_a_silent_line_comes_no_more(desk: Desk) -> None:
     assert ("D-6", 1) in [(row["order_number"], row["missing"]) for row in rows]
 
 
-def test_what_comes_of_a_product_is_read_without_the_other_lines_of_its_deliveries(desk: Desk) -> None:
+def test_expected_deliveries_of_product_read_only_its_lines(desk: Desk) -> None:
     lines = [line(n, f"P{n}", 4) for n in range(1, 400)]
     desk.cache.write_deliveries([delivery(f"E-{n}", *lines) for n in range(3)], NOON)
     steps: list[int] = []
@@ -216,7 +216,7 @@ def test_what_comes_of_a_product_is_read_without_the_other_lines_of_its_deliveri
     assert len(steps) < 30
 
 
-def test_numbers_and_containers_lead_to_the_delivery_and_its_barcodes_to_products(desk: Desk) -> None:
+def test_delivery_is_found_by_number_container_and_product_barcode(desk: Desk) -> None:
     row = line(
         1,
         "P7",
@@ -260,7 +260,7 @@ def test_what_lines_do_not_say_the_receipt_does(desk: Desk) -> None:
     assert [row["order_number"] for row in desk.reads.query("receipts", {"kind": "1"})[0]] == ["D-4"]
 
 
-def test_codes_of_a_product_that_nothing_speaks_of_any_more_leave_with_its_last_delivery(desk: Desk) -> None:
+def test_codes_of_unreferenced_product_go_with_last_delivery(desk: Desk) -> None:
     rows = [line(1, "P9", 1, barcode="96385074"), line(2, "P7", 1, barcode="8712345678906")]
     desk.cache.write_deliveries([delivery("D-7", *rows), delivery("D-8", rows[1])], NOON, generation=1)
     desk.cache.write_orders([service_rows.order("1", service_rows.line(1, "P6"))], lines_known=True, read_began=NOON)
@@ -298,7 +298,7 @@ def test_a_receipt_is_heard_of_the_lines_alone_that_do_not_say_it_themselves(des
     assert "D-4" in dict(desk.listed(state="open"))
 
 
-def test_a_complete_pass_of_receipts_leaves_those_that_it_met_and_those_of_deliveries(desk: Desk) -> None:
+def test_full_receipt_sync_keeps_seen_and_delivery_receipts(desk: Desk) -> None:
     kept = {"store_number": STORE, "order_type_id": 1, "receipt_lines": []}
     desk.cache.write_receipts([{**kept, "order_number": number} for number in ("D-1", "R-1", "R-2")])
     desk.cache.delete_unseen_receipts(["R-1"])
@@ -330,7 +330,7 @@ def test_a_row_that_makes_no_sense_is_left_out_with_its_reason(desk: Desk, row: 
     assert written.keys == ("D-5",)
 
 
-def test_a_line_without_product_has_that_of_its_barcode_and_one_without_number_its_place(desk: Desk) -> None:
+def test_line_takes_product_from_barcode_and_number_from_position(desk: Desk) -> None:
     desk.cache.write_products([service_rows.product("P5", "Crisps", "96385074")])
     bare = {"barcode": "96385074", "quantity": 4}
     desk.cache.write_deliveries([delivery("D-6", bare, {"product_number": "P9", "quantity": 1})], NOON)

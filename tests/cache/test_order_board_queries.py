@@ -190,7 +190,7 @@ def test_rows_say_who_works_on_it_and_since_when_nothing_was_heard(
     assert words == ["noted", "confirmed"], "nothing that was said before"
 
 
-def test_what_order_and_log_both_tell_is_told_once_and_the_log_of_aisle_in_words(
+def test_event_in_order_and_log_is_shown_once(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
     """The order's own history says what became of it, and where."""

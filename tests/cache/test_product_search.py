@@ -59,7 +59,7 @@ def test_an_answer_is_partly_only_where_there_is_more(
 
 
 @pytest.mark.parametrize("text", ["stdenis", "st-denis", "st denis", "q7", "q-7", "Q/7"])
-def test_stores_people_places_and_deliveries_are_found_whatever_marks_stand_in_them(
+def test_stores_people_locations_and_deliveries_are_found_despite_punctuation(
     cache: CacheWriter, reads: CacheReader, text: str
 ) -> None:
     cache.write_stores([store("0002", "St.-Denis (Q-7)"), store("0003", "Q-8")])

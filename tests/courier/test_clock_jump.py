@@ -124,7 +124,7 @@ def received(host: Host, number: str) -> Any:
 
 
 @JUMPS
-async def test_what_the_service_did_not_have_before_it_is_no_answer_to_who_asks_after_it(
+async def test_earlier_not_found_does_not_answer_request_after_clock_jump(
     host: Host, clock: Clock, jump: float
 ) -> None:
     async with working(host, clock) as term:

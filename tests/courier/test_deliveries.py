@@ -125,7 +125,7 @@ async def test_what_was_received_stays_on_the_screen_until_the_service_says_it_i
     assert all(entry["source"].startswith("aisle/") for entry in entries)
 
 
-async def test_a_delivery_that_is_read_while_goods_are_on_their_way_does_not_count_them_twice(document: Host) -> None:
+async def test_delivery_read_during_push_counts_goods_once(document: Host) -> None:
     host = document
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)

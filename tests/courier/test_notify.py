@@ -79,9 +79,7 @@ async def test_who_is_concerned_hears_it_at_once_and_nobody_else(home: StoreFold
             assert all(bell.drain() == {"link"} for bell in (*bells.values(), unknown))
 
 
-async def test_many_are_rung_one_after_the_other_and_who_waits_for_an_answer_before_them(
-    home: StoreFolder, socket: CourierSocket
-) -> None:
+async def test_waiting_session_is_notified_before_many_others(home: StoreFolder, socket: CourierSocket) -> None:
     time = Time()
     with ExitStack() as stack:
         bells = [stack.enter_context(closing(SessionSocket(home))) for _ in range(20)]

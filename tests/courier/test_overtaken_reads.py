@@ -56,7 +56,7 @@ async def test_a_shelf_never_shows_goods_that_came_back_twice(host: Host) -> Non
     assert seen == [{"A-1": 10, "B-1": 0}] * 3
 
 
-async def test_what_was_read_meanwhile_is_read_again_also_when_nothing_came_of_the_write(host: Host) -> None:
+async def test_data_read_during_write_is_read_again_after_failure(host: Host) -> None:
     host.fake.gate = asyncio.Event()
     async with host.running(host.courier(intervals=quiet())) as courier:
         await host.time.until(lambda: host.knows("P1"))

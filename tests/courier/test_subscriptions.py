@@ -98,9 +98,7 @@ def test_who_comes_goes_and_turns_the_page_is_followed(home: StoreFolder) -> Non
         assert len(socket.subscriptions()) == 3
 
 
-def test_a_folder_that_rests_is_not_listed_again_and_one_that_has_just_changed_is(
-    home: StoreFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unchanged_folder_is_not_listed_again(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     listed: list[object] = []
     real = os.listdir
 

@@ -153,7 +153,7 @@ async def test_a_supervisors_write_is_never_one_with_work_of_staff(desk: Host) -
     assert rows == [(ids[0], "store"), (ids[1], "person/U6"), (again[0], "store")]
 
 
-async def test_an_order_claimed_for_somebody_is_his_and_goes_with_the_token_of_who_said_so(desk: Host) -> None:
+async def test_order_claimed_for_person_is_sent_with_claimers_token(desk: Host) -> None:
     claim = update("O1", {}, is_claimed=True)._replace(user="U2", needs_supervisor=True)
     (mine,) = says_fred(desk, claim)
     row = desk.desk.outbox.get(mine)

@@ -376,7 +376,7 @@ def test_the_number_of_an_order_that_is_so_many_is_asked_about_once() -> None:
 
 
 @pytest.mark.parametrize("product", ["P1", "P2", "P404"])
-def test_a_multiplied_scan_that_nobody_would_believe_is_asked_about_like_what_is_typed(product: str) -> None:
+def test_huge_multiplied_scan_is_asked_like_typed_quantity(product: str) -> None:
     hand = Hand()
     hand.scan("A-1", kind=LOCATION)
     assert hand.scan(product, "99999") == "count.so_many"

@@ -246,7 +246,7 @@ def test_several_orders_that_somebody_claims_at_once_are_asked_about_one_by_one(
     assert (hand.gathered, hand.state.choices) == (["4102", first, second], ())
 
 
-def test_a_whole_round_that_others_claim_is_asked_about_as_far_as_there_are_letters() -> None:
+def test_batch_claimed_by_others_asks_up_to_available_letters() -> None:
     orders = book(MAX_ORDERS)
     hand = Hand(orders)
     for number in orders:

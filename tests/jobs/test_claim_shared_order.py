@@ -72,7 +72,7 @@ def test_one_s_own_other_terminal_is_nobody_else() -> None:
     assert beside(hand) == []
 
 
-def test_what_was_asked_before_an_order_was_taken_over_stays_beside_what_is_asked_now() -> None:
+def test_earlier_question_stays_beside_take_over_question() -> None:
     hand = Hand(line(1, "P1", 5))
     assert hand.scan("P1", "9") == "pick.over"
     assert hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER, at_work=[ME, OTHER])) == "pick.taken_over"

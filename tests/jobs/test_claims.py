@@ -96,7 +96,7 @@ def test_looking_at_somebody_elses_order_leaves_it_his() -> None:
     assert (hand.view.name, hand.claims) == ("pick.product", [])
 
 
-def test_what_found_no_room_is_asked_for_since_ones_own_claim_however_late_another_was() -> None:
+def test_rebase_excess_is_queried_since_own_claim() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.feed(order(line(1, "P1", 2), **{**BEN, "claimed_on": LATER}))
     hand.feed(Choice(1))
@@ -123,7 +123,7 @@ def test_since_when_somebody_picks_has_its_day_where_that_is_not_today(
     assert said in hand.told
 
 
-def test_an_order_that_is_picked_and_in_somebodys_hand_is_claimed_by_who_takes_it_over() -> None:
+def test_taking_over_picked_order_in_hand_claims_it() -> None:
     hand = Hand()
     full = line(1, "P1", 2, picked_quantity=2)
     assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.claimed_at"
@@ -181,7 +181,7 @@ def test_somebody_else_s_order_is_asked_about_with_all_that_is_known() -> None:
     assert hand.claims == [("1042", True)]
 
 
-def test_an_order_that_is_left_while_it_is_asked_about_is_told_and_opened_by_one_key() -> None:
+def test_order_left_with_open_question_is_notified_and_reopened_by_key() -> None:
     hand = Hand()
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE))
     assert hand.feed(order(line(1, "P1", 5))) == "pick.free_now"
@@ -251,7 +251,7 @@ def test_who_is_taken_over_may_scan_on_without_an_answer() -> None:
     assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
 
 
-def test_a_quantity_after_a_scan_is_one_and_gives_no_order_away_that_somebody_took_over() -> None:
+def test_quantity_after_scan_does_not_release_taken_over_order() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER))
     assert hand.job.accepts(hand.state).choices == 2
@@ -346,7 +346,7 @@ def test_what_found_no_room_is_to_be_put_back_and_then_settled() -> None:
     assert hand.feed(refused("LESS", -2)) == ""
 
 
-def test_who_came_first_is_not_told_to_put_back_what_found_no_room_of_a_colleague() -> None:
+def test_first_picker_is_not_told_to_put_back_colleagues_excess() -> None:
     hand = Hand(line(1, "P1", 3))
     hand.scan("P1", "3")
     assert hand.feed(refused("OP", 3, user="ben")) == ""

@@ -160,7 +160,7 @@ def test_nobody_else_chooses_anything(role: str) -> None:
     assert hand.state.tag == ""
 
 
-def test_without_a_service_nothing_is_chosen_and_without_people_its_token_decides() -> None:
+def test_without_service_no_choice_and_without_people_token_decides() -> None:
     unheard = Hand("clearance", clearing=[{"heard": False, "people": False, "listed": False, "role": ""}])
     assert unheard.feed(Text("backroom")) == "clearance.unheard"
     there = Hand("clearance", clearing=[{"heard": True, "people": False, "listed": False, "role": ""}])

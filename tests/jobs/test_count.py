@@ -299,7 +299,7 @@ def test_only_quantities_of_one_unit_are_added_up(units: tuple[str, str], told: 
     assert hand.say("d") == (told if price else told.removesuffix("_value"))
 
 
-def test_what_was_not_scanned_is_asked_about_one_by_one_and_never_zeroed_by_itself() -> None:
+def test_unscanned_products_are_asked_singly_and_never_zeroed() -> None:
     hand = Hand(FIVE)
     hand.place("A-1")
     hand.scan("P1")
@@ -803,7 +803,7 @@ def test_what_is_left_of_a_list_stays_on_it() -> None:
     assert hand.state.location == "A-1"
 
 
-def test_a_place_of_the_list_that_is_left_for_another_with_nothing_counted_stays_on_it() -> None:
+def test_uncounted_location_stays_on_count_list() -> None:
     hand = Hand({"A-1": [product("P1", 1)], "A-2": [product("P2", 1)], "A-3": []})
     hand.type(3)
     hand.place("A-1")
@@ -896,7 +896,7 @@ def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: in
     assert hand.type(doubted) in ("count.counted", "count.counted_of"), "that was said before"
 
 
-def test_a_multiplied_scan_that_nobody_would_believe_is_no_count_unless_somebody_says_so() -> None:
+def test_huge_multiplied_scan_counts_only_when_confirmed() -> None:
     hand = Hand({"A-1": [product("P1", 5)]}, {"P1": wide({}, 0), "P7": wide({}, 0)}, policy=Policy())
     hand.place("A-1")
     for number in ("P1", "P7"):
@@ -1207,7 +1207,7 @@ def test_back_from_what_differs_says_what_was_left_and_is_no_blank_page() -> Non
     assert (view.done, view.total, view.lines[-1].text.id) == (Decimal(4), Decimal(4), "count.note_all")
 
 
-def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched_until_it_is_done() -> None:
+def test_count_of_large_location_reads_only_touched_products() -> None:
     room = {"S-1": [product(f"G{n:03}", 2) for n in range(count_state.MAX_PRODUCTS + 50)]}
     hand = Hand(room)
 

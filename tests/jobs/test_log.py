@@ -385,9 +385,7 @@ def test_a_row_of_the_log_says_who_why_when_and_of_what_in_words_of_people() -> 
     assert [dict(each[6].args)["text"] for each in cells] == ["", "", "4106", "D900"]
 
 
-def test_an_entry_of_last_evening_has_its_day_in_the_time_of_this_host(
-    in_zone: Callable[[str], None],
-) -> None:
+def test_an_entry_of_last_evening_has_its_day_in_the_time_of_this_host(in_zone: Callable[[str], None]) -> None:
     in_zone("EST5")
     rows = ({**row(1), "at": "2026-11-20T00:30:00Z"}, {**row(2), "at": "2026-11-20T05:30:00Z"})
     hand = Hand()

@@ -488,7 +488,7 @@ def test_an_order_without_goods_at_the_place_is_not_shown_as_taken_from_there() 
     assert hand.state.location == "PU"
 
 
-def test_goods_go_to_the_first_place_on_the_way_and_most_of_them_lies_where_the_most_does() -> None:
+def test_suggested_destination_is_first_on_walk_then_largest_stock() -> None:
     def row(code: str, order: int, quantity: int) -> dict[str, Any]:
         return {"product_number": "P1", "location_code": code, "location_order": order, "quantity": Decimal(quantity)}
 

@@ -33,7 +33,7 @@ FOLLOWING = ("home", "lookup", "browse", "count_log", "deliveries", "logs", "ord
 
 
 @pytest.mark.parametrize("name", FOLLOWING)
-def test_a_letter_finds_in_every_list_that_follows_what_is_typed_and_is_a_page_in_none(name: str) -> None:
+def test_letter_searches_lists_and_never_turns_pages(name: str) -> None:
     open_ = JOBS[name].accepts(JOBS[name].begin())
     assert needs_look_up(parse("k", open_))
     assert parse("n", open_) == (Command("n") if "n" in open_.command_letters else RefusedInput("input.page", "n"))

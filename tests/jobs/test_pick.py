@@ -127,7 +127,7 @@ def test_after_too_many_any_other_number_is_how_many() -> None:
     assert (open_.quantity, open_.choices) == (False, 1)
 
 
-def test_a_product_number_that_is_typed_is_the_product_also_while_a_quantity_is_open() -> None:
+def test_typed_product_number_is_product_while_quantity_is_open() -> None:
     hand = Hand(line(1, "110001", 2), line(2, "110002", 3))
     hand.numbers = {"110001": [("product", "110001")], "110002": [("product", "110002")]}
     hand.scan("110001")
@@ -177,7 +177,7 @@ def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
     assert hand.job.accepts(hand.state).quantity
 
 
-def test_digits_that_nobody_means_as_a_quantity_and_that_nothing_is_called_by_are_unknown() -> None:
+def test_digits_that_are_no_quantity_and_no_code_are_unknown() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.scan("P1")
     for typed in ("110099", "0110099"):
@@ -189,7 +189,7 @@ def test_digits_that_nobody_means_as_a_quantity_and_that_nothing_is_called_by_ar
     assert hand.feed(Quantity(Decimal(110001))) == "pick.all_taken"
 
 
-def test_what_was_too_many_before_numbers_were_looked_up_stays_so_in_its_journal() -> None:
+def test_older_journal_without_the_large_quantity_answer_is_replayed() -> None:
     """A journal of then has the quantity and what was chosen, and no answer between them."""
     hand = Hand(line(1, "P1", 2), line(2, "P2", 3))
     hand.scan("P1")
@@ -267,7 +267,7 @@ def test_undo_goes_back_step_by_step_and_says_when_there_is_nothing_left() -> No
     assert hand.feed(Command("u")) == "pick.nothing_to_undo"
 
 
-def test_the_pick_up_place_moves_what_is_in_hand_to_its_lines_and_undo_takes_it_back() -> None:
+def test_pickup_location_scan_puts_down_goods_and_undo_reverts() -> None:
     hand = Hand(line(1, "P1", 1), line(2, "P2", 2, picked_quantity=2, moved_quantity=2))
     hand.scan("P1")
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
@@ -418,9 +418,7 @@ events = st.one_of(
 
 
 @given(st.lists(events, max_size=40), st.booleans())
-def test_no_sequence_raises_or_takes_more_than_ordered_and_the_state_survives_the_journal(
-    sequence: list[Event], verified: bool
-) -> None:
+def test_any_sequence_stays_within_ordered_and_state_survives_journal(sequence: list[Event], verified: bool) -> None:
     lines = [
         line(1, "P1", 3, preferred_location_code="A-1"),
         line(2, "P2", 1),

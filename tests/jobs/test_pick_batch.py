@@ -119,9 +119,7 @@ def test_one_scan_per_take_whatever_the_number_of_totes() -> None:
         ("fr", "Prendre 1,5 kg : A1,5", "1,5 kg : A1,5"),
     ],
 )
-def test_what_each_tote_gets_of_measured_goods_is_written_as_people_of_the_language_do(
-    language: str, told: str, tight: str
-) -> None:
+def test_tote_amounts_of_measured_goods_use_language_format(language: str, told: str, tight: str) -> None:
     cheese = {"preferred_location_code": "A-1", "allow_decimal": True, "unit": "kg"}
     orders = {"O1": [line(1, "P1", Decimal("1.5"), **cheese)], "O2": [line(1, "P1", 2, **cheese)]}
     hand = Hand(orders=orders)
@@ -293,7 +291,7 @@ def test_a_round_is_left_only_when_that_is_meant_and_a_finished_one_at_once() ->
 # Orders come and go
 
 
-def test_an_order_that_is_rejected_elsewhere_leaves_the_round_with_what_is_to_be_put_back() -> None:
+def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "6")
     assert hand.feed(order(*three()["O2"], number="O2", is_rejected=True)) == "pick.out_hand"
@@ -337,7 +335,7 @@ def test_the_last_order_that_leaves_closes_the_round() -> None:
     assert isinstance(hand.effects[-1], Close)
 
 
-def test_what_a_rejected_order_left_in_the_hand_is_back_at_its_place_and_undo_takes_it_again() -> None:
+def test_goods_of_rejected_order_are_put_back_and_undo_picks_them_again() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "6")
     hand.feed(order(*three()["O2"], number="O2", is_rejected=True))
@@ -371,7 +369,7 @@ def test_after_the_only_order_is_put_back_undo_is_open_and_a_scan_goes_on() -> N
     assert close.event_for_below == Scan((Match(ORDER, "O9", "Product O9", Decimal(1), False, "O9"),))
 
 
-def test_what_is_to_be_put_back_is_asked_about_and_the_page_after_it_names_no_order() -> None:
+def test_put_back_is_asked_and_next_page_names_no_order() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
     hand.scan("P1", "2")
     hand.feed(order(is_rejected=True))
@@ -395,7 +393,7 @@ def test_what_is_to_be_put_back_is_asked_about_and_the_page_after_it_names_no_or
     assert round_.feed(Back()) == "pick.leave_round"
 
 
-def test_who_leaves_with_goods_in_hand_means_it_and_is_told_what_becomes_of_them() -> None:
+def test_leaving_with_goods_in_hand_asks_and_explains() -> None:
     gone = (order(is_rejected=True), "pick.left_hand_nowhere"), (order(is_active=False), "pick.left_hand")
     for news, id_ in gone:
         hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
@@ -444,7 +442,7 @@ def test_fewer_than_are_in_the_totes_is_asked_about_and_may_be_meant_as_more() -
     assert totes(hand) == {"A": 3, "B": 4, "C": 1}
 
 
-def test_one_order_alone_that_is_rejected_with_goods_in_hand_says_what_to_put_back() -> None:
+def test_single_rejected_order_says_what_to_put_back() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
     hand.scan("P1", "2")
     assert hand.feed(order(is_rejected=True)) == "pick.out_hand"
@@ -623,7 +621,7 @@ def test_who_is_asked_about_a_claim_is_not_told_to_wait() -> None:
     assert hand.choices() == ["pick.way_take_over"]
 
 
-def test_what_was_asked_since_somebody_took_over_ends_when_the_order_is_put_down() -> None:
+def test_take_over_question_ends_when_order_is_put_down() -> None:
     hand = Hand(line(1, "P1", 1))
     hand.feed(order(line(1, "P1", 1), is_claimed=True, claimed_by="bob", claimed_on="2099-01-01T00:00:00Z"))
     hand.scan("P1")

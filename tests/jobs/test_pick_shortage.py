@@ -114,7 +114,7 @@ def test_what_was_closed_short_can_be_picked_after_all() -> None:
     assert hand.sent == {1: 3}
 
 
-def test_what_was_scanned_of_a_line_that_was_closed_short_is_taken_with_its_opening_in_one_step() -> None:
+def test_scan_for_line_closed_short_reopens_and_picks_in_one_step() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
     hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
     before, many = hand.state.lines, len(hand.updates)
@@ -184,7 +184,7 @@ def all_short(hand: Hand) -> None:
     assert hand.view.name == "pick.done"
 
 
-def test_where_nothing_at_all_was_picked_no_goods_lie_anywhere_and_no_order_is_picked() -> None:
+def test_nothing_picked_leaves_no_goods_and_no_picked_order() -> None:
     lines = [line(number, f"P{number}", 2, preferred_location_code=f"A-{number}") for number in (1, 2, 3)]
     one = Hand(*lines)
     many = Hand(orders={"O1": lines, "O2": [line(1, "P9", 1)]})

@@ -215,7 +215,7 @@ def test_a_reference_that_is_known_is_filtered_by_when_it_is_scanned() -> None:
     assert (hand.state.filter.reference, hand.state.page) == ("R-1", "filter")
 
 
-def test_the_title_says_what_is_looked_for_and_what_is_marked_by_scan_is_in_sight() -> None:
+def test_title_shows_search_and_scanned_row_is_visible() -> None:
     hand = Hand("orders").does(Text("40"))
     view = hand.job.view(hand.state)
     assert (view.title.id, dict(view.title.args)["text"]) == ("orders.title_sought", "40")
@@ -363,7 +363,7 @@ def test_the_page_tells_what_a_service_of_ours_says_of_the_customer_beside(besid
     assert named == {"head.customer": "Ms Okafor", **told}
 
 
-def test_an_order_that_is_not_here_is_asked_for_until_the_service_says_that_it_has_none() -> None:
+def test_missing_order_is_requested_until_service_denies_it() -> None:
     def note(hand: Hand) -> str:
         page = hand.job.view(hand.state)
         assert isinstance(page, DetailView)
@@ -526,7 +526,7 @@ def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:
     assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["U0"]
 
 
-def test_a_page_of_people_has_as_many_as_there_is_room_for_and_says_which_of_how_many() -> None:
+def test_people_page_fills_screen_and_shows_range() -> None:
     people = tuple({"user": f"U{n}", "name": f"Person {n}"} for n in range(8))
     hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 70), Command("n"))
     page = hand.job.view(hand.state)

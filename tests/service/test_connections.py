@@ -403,7 +403,7 @@ CHUNKED = b"0\r\n\r\n"
     ],
     ids=["no host", "two hosts", "two lengths", "another coding"],
 )
-def test_what_others_may_read_in_another_way_is_refused_and_nothing_behind_it_is_read(head: bytes) -> None:
+def test_ambiguous_request_framing_is_refused_and_connection_closed(head: bytes) -> None:
     bodies = Bodies()
     said = head + posted()
     with (

@@ -40,7 +40,7 @@ async def test_a_count_for_a_line_sets_what_it_holds(world: World) -> None:
     assert world.books() == {("P1", "A1", 1): 5, ("P1", "", 1): 1}
 
 
-async def test_only_named_pools_are_counted_and_a_bare_figure_goes_to_the_pool_it_belongs_to(world: World) -> None:
+async def test_only_named_pools_are_counted_and_total_goes_to_default_pool(world: World) -> None:
     await world.count("P1", "BACK", stock_pool_1=1, stock_pool_2=2, stock_pool_3=3)
     await world.count("P1", "BACK", stock_pool_3=0)
     await world.count("P1", "BACK", counted_quantity=9)

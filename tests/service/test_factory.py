@@ -81,9 +81,7 @@ service.close()
 
 
 @pytest.mark.parametrize(("way", "before"), [("embedded", []), ("served", ["True"])])
-def test_operations_cost_no_web_framework_and_a_server_has_it_before_anybody_asks(
-    tmp_path: Path, way: str, before: list[str]
-) -> None:
+def test_operations_import_no_web_framework_and_server_preloads_it(tmp_path: Path, way: str, before: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", ASKED, str(tmp_path / "s.db"), way], capture_output=True, text=True, check=True
     )

@@ -23,7 +23,7 @@ async def test_goods_move_between_places_and_the_log_has_both_ends(world: World)
     assert {row["source"] for row in rows} == {"movement"}
 
 
-async def test_pools_of_a_movement_default_pool_first_then_ascending_and_kept_unless_named(world: World) -> None:
+async def test_movement_pools_default_first_then_ascending_and_kept(world: World) -> None:
     await world.count("P1", "BACK", stock_pool_1=1, stock_pool_2=1, stock_pool_3=1)
     await world.move("P1", 2, "BACK", "A1")
     assert world.books() == {("P1", "BACK", 3): 1, ("P1", "A1", 1): 1, ("P1", "A1", 2): 1}

@@ -234,7 +234,7 @@ async def test_the_last_picks_of_two_who_know_nothing_of_each_other_are_both_tak
     assert (order["is_picked"], [line["picked_quantity"] for line in order["lines"]]) == (True, [2, 2])
 
 
-async def test_a_line_that_somebody_opened_again_is_not_picked_by_who_still_thinks_it_is(world: World) -> None:
+async def test_stale_session_does_not_pick_reopened_line(world: World) -> None:
     await world.count("P2", "A1", stock_pool_1=5)
     await world.order("O1", {"product_number": "P1", "quantity": 2}, {"product_number": "P2", "quantity": 3})
     await world.pick("O1", 2, "P2", 3)

@@ -191,7 +191,7 @@ async def test_finished_orders_and_received_deliveries_go_with_their_lines(world
     assert told["forgotten"] or keys >= {"OLD", "REJECTED", "D1"}, "a host that was away keeps them for ever"
 
 
-async def test_an_order_that_is_rejected_is_old_from_then_on_and_one_that_is_opened_again_is_not(world: World) -> None:
+async def test_rejected_order_ages_from_rejection_until_reopened(world: World) -> None:
     storage = world.service.database
     await world.count("P1", "A1", stock_pool_1=9)
     for number in ("REJECTED", "AGAIN", "HANDED"):

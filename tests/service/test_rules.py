@@ -18,7 +18,7 @@ from tests.service.world import World, line_end
 # Rule by rule: the tests that show it, as file::function.
 RULES: dict[str, tuple[str, ...]] = {
     "Pick rises": (
-        "test_picking::test_a_pick_takes_in_walking_order_from_the_line_s_pool_then_from_its_further_pools",
+        "test_picking::test_pick_uses_line_pool_first_then_others_in_walk_order",
         "test_picking::test_what_the_books_lack_comes_from_no_place_below_none_and_is_flagged",
         "test_picking::test_the_update_may_name_where_the_goods_were_taken",
         "test_picking::test_the_place_the_order_prefers_comes_first",
@@ -39,9 +39,7 @@ RULES: dict[str, tuple[str, ...]] = {
         "test_counts::test_a_count_at_a_place_leaves_what_is_held_there",
         "test_counts::test_a_count_for_a_line_sets_what_it_holds",
     ),
-    "Pools of a count": (
-        "test_counts::test_only_named_pools_are_counted_and_a_bare_figure_goes_to_the_pool_it_belongs_to",
-    ),
+    "Pools of a count": ("test_counts::test_only_named_pools_are_counted_and_total_goes_to_default_pool",),
     "Count without a place": ("test_counts::test_a_count_without_a_place_is_the_store_s_total",),
     "Change": (
         "test_counts::test_a_change_adds_and_a_loss_below_none_is_a_fact",
@@ -53,7 +51,7 @@ RULES: dict[str, tuple[str, ...]] = {
     ),
     "Movement": (
         "test_movements::test_goods_move_between_places_and_the_log_has_both_ends",
-        "test_movements::test_pools_of_a_movement_default_pool_first_then_ascending_and_kept_unless_named",
+        "test_movements::test_movement_pools_default_first_then_ascending_and_kept",
         "test_movements::test_no_code_is_no_place",
         "test_movements::test_a_bad_item_refuses_the_whole_request",
         "test_movements::test_overage_takes_the_place_below_none_and_is_flagged",

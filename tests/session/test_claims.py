@@ -135,9 +135,7 @@ def give(home: StoreFolder, order: str, user: str) -> None:
         save_note(outbox, LocalNote(ASSIGNED, order, user), "U3", time.time())
 
 
-def test_what_is_in_hand_of_an_order_that_was_given_away_is_booked_by_the_other_by_a_number_alone(
-    home: StoreFolder,
-) -> None:
+def test_goods_in_hand_of_taken_over_order_are_booked_by_choice_number(home: StoreFolder) -> None:
     """Whoever has the goods is told of it then, and nothing that he says books them once more."""
     put(home, service_rows.order("4103", service_rows.line(1, "P2", 2, preferred_location_code="A-2")), 1.0)
     CacheWriter(open_cache(home.folder, writer=True), "0001").write_locations(

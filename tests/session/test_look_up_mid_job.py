@@ -78,7 +78,7 @@ def test_back_lands_on_the_step_that_was_left(home: StoreFolder, way: str) -> No
 
 @pytest.mark.sampled(2)
 @every
-def test_what_stands_behind_a_question_mark_is_found_or_an_empty_page_waits_for_it(home: StoreFolder, way: str) -> None:
+def test_question_mark_looks_up_text_or_opens_empty_page(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
         before = stand(home, session, way)
         for asked, name in (

@@ -137,9 +137,7 @@ def test_cases_and_times_count_as_what_they_hold(home: StoreFolder) -> None:
     assert [(item["quantity"], item.get("allow_overage")) for item in operation.body] == [(12, True), (2, None)]
 
 
-def test_what_is_asked_about_goods_grows_by_scans_outlives_a_session_and_is_answered_before_any_other(
-    home: StoreFolder,
-) -> None:
+def test_question_about_goods_counts_scans_survives_restart_and_comes_first(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1", f"11*{CODES[0]}")
         assert told(say(session, CODES[0])) == (ASK, "move.over")

@@ -225,7 +225,7 @@ def test_known_numbers_in_one_write_are_not_refused_as_a_whole(home: StoreFolder
         assert told(Scanner(session).send(data)) != UNKNOWN
 
 
-def test_a_code_that_comes_alone_in_a_read_counts_and_the_rest_of_its_scan_is_refused(home: StoreFolder) -> None:
+def test_first_line_read_alone_counts_and_rest_of_scan_is_refused(home: StoreFolder) -> None:
     with begin(home, "pick.product") as session:
         stand(home, session, "pick.product")
         scanner, before = Scanner(session), session._build_frame().view

@@ -203,9 +203,7 @@ def test_the_link_is_right_on_a_page_that_shows_nothing(home: StoreFolder, socke
         assert frame.link.state == "offline"
 
 
-def test_that_nothing_waits_any_more_is_seen_at_once_by_who_wrote_and_by_who_saw_it(
-    home: StoreFolder, socket: CourierSocket
-) -> None:
+def test_empty_outbox_is_notified_to_writer_and_watchers(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (anna, _), at(home, "t2", "U2") as (ben, clock):
         say(anna, "4101")
         frame = say(anna, BARCODES[0])

@@ -142,9 +142,7 @@ def test_the_screen_stays_under_the_cursor_while_the_courier_writes(home: StoreF
     assert (view.rows[at].key, at, view.total) == ("4102", 1, 33)
 
 
-def test_a_difference_is_approved_on_this_host_where_no_service_says_that_it_keeps_it(
-    home: StoreFolder, session: Session
-) -> None:
+def test_difference_is_approved_locally_without_service_review(home: StoreFolder, session: Session) -> None:
     frame = opened(session, "home.exceptions")
     assert isinstance(frame.view, ListView)
     assert {row.key: dict(row.cells[1].args)["value"] for row in frame.view.rows}["differences"] == 1

@@ -245,7 +245,7 @@ def test_scans_that_were_refused_for_the_same_are_told_once(home: StoreFolder) -
     assert sent(home) == {1: Decimal(1)}
 
 
-def test_a_number_that_was_meant_for_a_refused_scan_is_not_taken_for_what_is_open(home: StoreFolder) -> None:
+def test_number_after_refused_scan_is_not_open_quantity(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "4101", BARCODES[1])) == (GOOD, "pick.taken")
         frame = say(session, "12345678", "3", "2")
@@ -407,7 +407,7 @@ def test_lists_ask_for_no_more_rows_than_the_screen_shows(home: StoreFolder) -> 
     ],
     ids=["place", "key", "barcode", "unknown", "typed", "words", "either"],
 )
-def test_what_a_key_that_was_cut_off_may_have_taken_of_a_code_is_its_own_where_that_is_known(
+def test_character_after_cut_escape_sequence_belongs_to_known_key(
     home: StoreFolder, text: str, lead: str, expected: tuple[str, str]
 ) -> None:
     """A piece of an escape sequence right before a scan makes no other scan of it."""

@@ -375,9 +375,7 @@ def test_back_drops_the_multiplier_and_nothing_else(home: StoreFolder) -> None:
 
 
 @pytest.mark.parametrize("said", [BARCODES[0], "c", "A-01", "milk", "99999", "h", "."])
-def test_a_multiplier_that_a_page_to_read_has_no_use_for_is_not_dropped_in_silence(
-    home: StoreFolder, said: str
-) -> None:
+def test_unused_multiplier_on_detail_page_is_reported(home: StoreFolder, said: str) -> None:
     with at(home, user="U1") as session:
         say(session, "2", f"?{BARCODES[1]}", "12*")
         frame = say(session, said)

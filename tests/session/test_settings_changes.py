@@ -125,7 +125,7 @@ def test_a_language_is_spoken_as_soon_as_it_is_set(home: StoreFolder) -> None:
         assert say(session).language == "nl"
 
 
-def test_who_chose_a_language_is_spoken_to_in_it_after_a_start_and_after_other_settings(
+def test_chosen_language_survives_restart_and_settings_change(
     home: StoreFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether somebody signs in or the terminal is his already; where it cannot be read, in that of the settings."""
