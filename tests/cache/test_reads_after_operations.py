@@ -181,9 +181,3 @@ def test_nothing_that_becomes_of_an_operation_passes_by_who_looks_now_and_then(
                 fill(cache, random, clock())
                 with closing(CacheReader(home, elsewhere)) as newcomer:
                     assert pages(reads) == pages(newcomer)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """Time, which passes between two looks."""
-    return Clock()

@@ -34,12 +34,6 @@ ASKED = ("in_doubt", "needs_person", "done")
 """States of operations of which it matters what was found out about them."""
 
 
-@pytest.fixture
-def clock() -> Clock:
-    """Time, which passes between two looks."""
-    return Clock()
-
-
 def fill(cache: CacheWriter, random: Random, began: float) -> None:
     """The store as it is read at a moment: other quantities, other headers."""
     cache.write_locations([location(PLACE, 1), location("B-1", 2)])

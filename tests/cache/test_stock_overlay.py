@@ -21,12 +21,6 @@ from tests.writes import ANNA, STORE, intents
 
 
 @pytest.fixture
-def clock() -> Clock:
-    """Time, which stands still."""
-    return Clock()
-
-
-@pytest.fixture
 def outbox(outbox_db: apsw.Connection, cache: CacheWriter, clock: Clock) -> OperationQueue:
     """A store with two shelves, a pick-up place, and an order with goods there."""
     cache.write_locations([location("A-1", 1), location("B-1", 2), location("PU", 3)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,13 +21,6 @@ from aisle.courier.notify import (
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.host.store_folder import StoreFolder
 from tests.courier.simulated_time import Time
-from tests.courier.writes import STORE
-
-
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
-    """A home without files; doorbells are all that is needed."""
-    return StoreFolder(aisle_home, "embedded", STORE)
 
 
 @pytest.fixture

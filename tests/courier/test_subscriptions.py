@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from aisle.courier.notify import Notifier, ShownTopics, Subscriptions
 from aisle.host.notify_sockets import CourierSocket, SessionSocket, matching_topics, socket_folder
 from aisle.host.store_folder import StoreFolder
 from tests.courier.simulated_time import Time
-from tests.courier.writes import STORE
 from tests.run_length import tries
 
 WORDS = ("order", "product", "link", "sync", "*", "o", "")
@@ -54,12 +52,6 @@ def test_nothing_is_left_of_who_is_gone() -> None:
     audience.subscribe("a", None)
     audience.unsubscribe("a")
     assert not audience._sessions_by_topic
-
-
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
-    """A home without files; doorbells are all that is needed."""
-    return StoreFolder(aisle_home, "embedded", STORE)
 
 
 def settled(home: StoreFolder) -> None:

@@ -20,12 +20,6 @@ from aisle.host.store_folder import StoreFolder
 ME = Leader(os.getpid(), "1", 0.0)
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
-    """A home whose path may well be too long for a socket."""
-    return StoreFolder(aisle_home, "embedded", "0001")
-
-
 def ring(courier: CourierSocket, *topics: str) -> None:
     """At every session."""
     for name in courier.subscriptions():

@@ -1,18 +1,11 @@
 """What a load says of rows that are not taken: one store, many rows of one kind, and a load that ends early."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from aisle.client.load import LoadError, LoadReport, load
-from tests.load.test_repeated_loads import World, a_world
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
+from tests.load.test_repeated_loads import World
 
 
 async def begun(world: World) -> None:

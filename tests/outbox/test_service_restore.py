@@ -15,11 +15,6 @@ from tests.writes import ANNA, intents, update
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def outbox(aisle_home: Path, clock: Clock) -> OperationQueue:
     """An empty one."""
     return OperationQueue(open_outbox(aisle_home), clock=clock, random=seeded())
