@@ -103,7 +103,7 @@ def desk(aisle_home: Path) -> Desk:
     return made
 
 
-def test_the_list_says_what_is_to_be_received_first_what_is_expected_first(desk: Desk) -> None:
+def test_deliveries_to_receive_come_first_by_expected_date(desk: Desk) -> None:
     assert desk.listed() == [("D-3", "partial"), ("D-1", "open"), ("D-2", "received")]
     assert desk.listed(state="open") == [("D-3", "partial"), ("D-1", "open")]
     assert desk.listed(state="received") == [("D-2", "received")]
@@ -113,7 +113,7 @@ def test_the_list_says_what_is_to_be_received_first_what_is_expected_first(desk:
     assert (row["quantity"], row["received_quantity"], row["total_lines"], total) == (9, 1, 1, 3)
 
 
-def test_receipts_are_laid_over_line_by_line_and_taken_back_from_the_last(desk: Desk) -> None:
+def test_receipts_overlay_line_by_line_and_undo_from_last(desk: Desk) -> None:
     desk.receive("D-1", ReceiptEntry("P1", 1, Decimal(5)), ReceiptEntry("P1", 3, Decimal(1)))
     assert desk.lines("D-1") == [(1, "P1", 5), (2, "P2", 0), (3, "P1", 1)]
     desk.receive("D-1", ReceiptEntry("P1", 0, Decimal(6)))
@@ -131,7 +131,7 @@ def test_receipts_are_laid_over_line_by_line_and_taken_back_from_the_last(desk: 
     assert desk.listed(state="received") == [("D-2", "received"), ("D-1", "received")]
 
 
-def test_what_came_beyond_the_announced_fills_no_gap_wherever_it_is_counted(desk: Desk) -> None:
+def test_received_excess_fills_no_other_line(desk: Desk) -> None:
     desk.cache.write_deliveries([delivery("D-5", line(1, "P5", 6, 8), line(2, "P6", 4, 1), line(3, "P7", 0, 5))], NOON)
     for _ in range(2):  # as the cache sums it, then with a receipt laid over
         ((listed,), _) = desk.reads.query("deliveries", {"search": "D-5"})
@@ -283,7 +283,7 @@ def test_what_a_receipt_says_of_no_line_is_of_none(desk: Desk) -> None:
     assert "D-4" in dict(desk.listed(state="open"))
 
 
-def test_a_receipt_is_heard_of_the_lines_alone_that_do_not_say_it_themselves(desk: Desk) -> None:
+def test_receipt_fills_only_lines_without_own_quantity(desk: Desk) -> None:
     desk.cache.write_deliveries(
         [delivery("D-4", line(1, "P1", 4, 4), line(2, "P9", 2, None), line(3, "P2", 2, 1))], NOON
     )
@@ -373,7 +373,7 @@ def whole(desk: Desk, state: str) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_windows_are_those_of_the_whole_list_whatever_came_and_is_on_its_way(desk: Desk, seed: int) -> None:
+def test_windows_match_whole_list_with_pending_rows(desk: Desk, seed: int) -> None:
     chance = random.Random(seed)
     made = [random_delivery(chance, number) for number in range(30)]
     desk.cache.write_deliveries(made, NOON - 50)

@@ -335,7 +335,7 @@ def test_counts_are_found_without_a_look_at_the_whole_log(
     assert all("log_counted" in step or "INDEX difference_" in step for step in plans), plans
 
 
-def test_recounts_of_the_service_are_listed_with_what_was_said_here_over_them(
+def test_service_recounts_are_listed_with_local_changes_laid_over(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
     said = {"ordered_by": "U2", "ordered_on": "2026-03-05T09:00:00Z", "state": "open"}

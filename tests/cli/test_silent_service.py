@@ -122,7 +122,7 @@ def _courier_in_office(home: StoreFolder, state: str, last_ok: float, watch: Wat
 
 
 @pytest.mark.parametrize(("state", "patient"), [("offline", MAX_SILENCE_S), ("syncing", sync.NO_PROGRESS_S)])
-def test_the_courier_in_office_is_not_waited_for_when_the_service_is_silent(
+def test_leading_courier_is_not_waited_for_when_service_is_silent(
     aisle_home: Path, capsys: pytest.CaptureFixture[str], state: str, patient: float
 ) -> None:
     began = time.time()

@@ -63,7 +63,7 @@ async def test_an_effect_whose_read_back_makes_no_sense_stays_until_it_does(host
 
 
 @pytest.mark.parametrize("fault", [broken_answer, says(500)])
-async def test_what_cannot_be_read_back_stays_and_is_asked_for_once_more_by_itself(host: Host, fault: Fault) -> None:
+async def test_failed_read_back_stays_and_is_retried_alone(host: Host, fault: Fault) -> None:
     async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.down = lambda fake, asked: (fault if b"=O1" in asked.url.query else Fake.answer)(fake, asked)
@@ -102,7 +102,7 @@ async def test_restore_is_detected_again_after_failed_handling(host: Host, monke
 
 
 @pytest.mark.parametrize("status", [403, 404, 500])
-async def test_that_what_is_lost_cannot_be_asked_for_is_said_and_it_is_asked_again(host: Host, status: int) -> None:
+async def test_failed_query_for_lost_keys_is_reported_and_repeated(host: Host, status: int) -> None:
     host.fake.features += ", known-keys"
     refused = says(status, body={"success": False, "message": "not for you"})
     lost: list[str] = []
@@ -149,7 +149,7 @@ async def test_confirmed_writes_are_read_back_without_change_feed(host: Host, st
         await host.time.until(lambda: host.state() == "live", 60)
 
 
-async def test_what_could_not_be_read_is_read_by_the_next_courier_at_the_latest(host: Host) -> None:
+async def test_next_courier_reads_failed_items(host: Host) -> None:
     """The cursor stays before it: the service says once of what changed, and a courier may end at any time."""
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)

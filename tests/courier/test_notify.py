@@ -150,9 +150,7 @@ async def test_a_clock_that_is_set_back_keeps_nobody_waiting(home: StoreFolder, 
         assert bell.drain() == {"order/O2", "order/O3"}
 
 
-async def test_that_nothing_waits_any_more_is_told_to_who_shows_that_something_does(
-    home: StoreFolder, socket: CourierSocket
-) -> None:
+async def test_empty_outbox_is_notified_to_sessions_that_show_waiting(home: StoreFolder, socket: CourierSocket) -> None:
     time = Time()
     with closing(SessionSocket(home)) as wrote, closing(SessionSocket(home)) as idle:
         for bell in (wrote, idle):

@@ -73,7 +73,7 @@ async def test_data_read_during_write_is_read_again_after_failure(host: Host) ->
         await host.time.until(lambda: host.quantity("P1") == 12)
 
 
-async def test_a_read_that_began_after_the_confirmation_takes_the_effect_out_at_once(host: Host) -> None:
+async def test_read_begun_after_confirmation_removes_overlay_effect(host: Host) -> None:
     """The order's half of it is still to be read back: the shelf shows the goods once all the same."""
     async with host.courier(intervals=quiet()) as courier:
         await courier.sync_once()

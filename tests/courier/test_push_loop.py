@@ -274,7 +274,7 @@ async def test_what_a_dead_courier_left_is_resent_only_under_a_key(rig: Rig, key
     assert rig.desk.state(op_id) == state
 
 
-async def test_couriers_that_end_again_and_again_do_not_use_up_all_tries_at_once(rig: Rig) -> None:
+async def test_repeatedly_dying_couriers_do_not_use_up_tries_at_once(rig: Rig) -> None:
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
     while rig.desk.outbox.sendable():
         assert rig.desk.outbox.begin_sending(op_id, b"{}", has_key=True) == b"{}"

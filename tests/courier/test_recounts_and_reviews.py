@@ -108,7 +108,7 @@ async def test_a_service_that_takes_none_is_never_asked(
         await rig.close()
 
 
-async def test_a_line_is_rejected_once_and_taken_up_again_though_answers_are_lost(shop: Shop) -> None:
+async def test_line_reject_and_reopen_happen_once_despite_lost_answers(shop: Shop) -> None:
     async with shop.courier() as courier:
         order = shop.first()
         number, line = str(order["order_number"]), next(each for each in order["lines"] if not each["picked_quantity"])

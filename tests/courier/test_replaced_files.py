@@ -100,7 +100,7 @@ async def test_deleted_outbox_is_restored_before_courier_continues(host: Host, p
     await term.leave()
 
 
-async def test_an_outbox_that_somebody_replaced_is_kept_and_the_new_one_is_worked_with(host: Host) -> None:
+async def test_replaced_outbox_is_kept_aside_and_new_one_used(host: Host) -> None:
     term = Incumbent(host)
     await term.begun()
     host.fake.down = lost_before

@@ -41,7 +41,7 @@ def lasts(hand: Hand) -> Close:
 
 
 @pytest.mark.parametrize("quantity", [2, 5])
-def test_what_is_put_back_after_an_order_was_taken_over_is_picked_no_more(quantity: int) -> None:
+def test_goods_put_back_after_take_over_are_not_picked(quantity: int) -> None:
     hand = taken_over(quantity)
     assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
     assert hand.view.prompt.id == "prompt.letter"
@@ -151,7 +151,7 @@ def test_goods_of_colleague_with_unknown_presence_are_not_asked_for() -> None:
     assert [back.quantity for back in hand.state.to_return] == [1]
 
 
-def test_each_puts_down_what_is_in_his_own_hand_and_the_rest_where_nothing_is() -> None:
+def test_each_picker_puts_down_own_goods() -> None:
     hand = opened()
     hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("P1", "3")

@@ -534,7 +534,7 @@ def test_letters_turn_pages_and_numbers_count_from_the_top_of_each(job: Job[Any]
     assert last in texts(hand.view)
 
 
-def test_a_number_of_two_digits_is_no_search_while_so_many_rows_are_numbered() -> None:
+def test_two_digit_number_selects_numbered_row_not_search() -> None:
     hand = Hand(LookUpJob())
     hand.say(Text("tea"))
     state = hand.state._replace(rows=hand.state.rows * 3, total=30)

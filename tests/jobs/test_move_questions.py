@@ -65,7 +65,7 @@ def test_more_scans_of_what_is_asked_about_are_asked_about_too(before: int) -> N
     assert hand.items[0][:2] == ("P1", 10)
 
 
-def test_more_scans_of_what_does_not_lie_here_leave_its_ways_where_they_are() -> None:
+def test_repeated_scans_of_missing_product_keep_choice_numbers() -> None:
     hand = Hand()
     hand.say("A-2", "P1")
     choices = hand.choices
@@ -111,7 +111,7 @@ def test_what_is_asked_of_an_order_grows_with_each_scan() -> None:
     assert hand.held == {"P4": 2}
 
 
-def test_digits_that_are_the_number_of_what_is_asked_about_are_one_more_of_it() -> None:
+def test_number_of_the_asked_product_adds_one() -> None:
     hand = Hand(Store({("110003", "A-1", 1, "", 0): 5, ("110004", "A-1", 1, "", 0): 2}, {}, ("A-1", "B-1")))
     hand.say("A-1")
     hand.scan("110003", "6")

@@ -19,7 +19,7 @@ LISTS = {"home": "orders", "lookup": "hits", "browse": "places", "count_log": "c
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_a_list_that_says_it_has_rows_and_shows_none_is_not_asked_without_end(name: str) -> None:
+def test_list_with_total_but_no_rows_ends(name: str) -> None:
     job: Any = JOBS[name]
     empty = Rows(LISTS[name], (), 3)
     behind = job.handle(job.begin()._replace(search="tea", first=20), empty, CONTEXT)

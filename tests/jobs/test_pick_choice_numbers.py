@@ -46,7 +46,7 @@ def test_notification_waits_behind_open_question() -> None:
     assert hand.choices() == TAKEN_OVER
 
 
-def test_one_more_order_that_is_given_stands_behind_the_answers_to_the_first() -> None:
+def test_second_assigned_order_is_offered_after_first_choices() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(given("4102"))
     assert hand.choices() == ["pick.way_join", "pick.way_later"]

@@ -136,7 +136,7 @@ def test_a_part_of_a_set_is_taken_as_the_set_when_that_is_meant() -> None:
     assert hand.sent == {2: 1}
 
 
-def test_a_wrong_place_can_be_taken_from_unless_its_pool_is_not_for_the_order() -> None:
+def test_picking_from_other_location_works_unless_pool_forbids() -> None:
     hand = one()
     hand.books["lying B-9"] = {"pools": {"3": 5}, "quantity": 5}
     assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
@@ -173,7 +173,7 @@ def test_a_stop_with_nothing_in_the_pools_of_the_order_says_so() -> None:
     assert not any(each.role == "note" for each in hand.view.lines)
 
 
-def test_the_place_comes_first_where_places_are_verified_also_for_another_order() -> None:
+def test_verified_mode_needs_location_scan_for_another_order_too() -> None:
     orders = {
         "O1": [line(1, "P1", 3, preferred_location_code="A-1")],
         "O2": [line(1, "P2", 1, preferred_location_code="A-2")],

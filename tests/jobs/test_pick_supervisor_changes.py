@@ -185,7 +185,7 @@ def test_a_movement_that_was_refused_is_told_with_why() -> None:
     assert hand.feed(Rows("refused", (foreign,), 1)) == ""
 
 
-def test_a_rejection_that_is_taken_back_is_told_while_its_goods_are_in_hand() -> None:
+def test_reopened_order_is_notified_while_goods_are_in_hand() -> None:
     hand = Hand(orders=ROUND)
     hand.scan("P3")
     assert news(hand, "4102", is_rejected=True) == "pick.out_hand"
@@ -227,7 +227,7 @@ def laid(quantity: int, picked: int = 2) -> Rows:
     return order(line(1, "P1", 5, picked_quantity=picked, moved_quantity=quantity, kept=kept, **SHELF), **GIVEN)
 
 
-def test_what_is_in_hand_of_an_order_that_was_given_away_can_be_put_down_for_it() -> None:
+def test_goods_in_hand_of_reassigned_order_can_be_put_down_for_it() -> None:
     hand = given_away()
     assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
     assert hand.moves() == [("P1", Decimal(2), "", "PU-01")]
@@ -242,7 +242,7 @@ def test_what_is_in_hand_of_an_order_that_was_given_away_can_be_put_down_for_it(
     assert isinstance(hand.effects[-1], Close)
 
 
-def test_what_was_put_down_for_another_and_refused_is_told_and_in_hand_again() -> None:
+def test_refused_put_down_for_other_order_returns_goods_to_hand() -> None:
     hand = given_away()
     hand.scan("PU-01", kind=LOCATION)
     assert not hand.state.totes
@@ -325,7 +325,7 @@ def test_what_found_no_room_on_the_line_is_not_taken_for_what_lies() -> None:
     assert [back.reason for back in hand.state.to_return] == ["laid", "left_over"]
 
 
-def test_what_another_put_down_at_a_place_that_nobody_knows_is_told_without_one() -> None:
+def test_put_down_at_unknown_location_is_reported_without_location() -> None:
     hand = given_away()
     first = line(1, "P1", 5, picked_quantity=2, moved_quantity=2, **SHELF)
     assert hand.feed(order(first, **GIVEN)) == "pick.back_laid_unsaid"

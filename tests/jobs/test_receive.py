@@ -77,7 +77,7 @@ def test_shared_container_and_product_before_delivery_ask_which_delivery() -> No
     assert Hand().say("A-1") == "receive.delivery_first"
 
 
-def test_more_than_was_announced_is_asked_about_and_goes_to_the_last_line() -> None:
+def test_excess_over_announced_is_asked_and_goes_to_last_line() -> None:
     hand = Hand()
     hand.say("D-1", "P1")
     assert hand.say("=12") == "receive.more"
@@ -113,7 +113,7 @@ def test_goods_that_are_asked_about_are_not_dropped_by_a_letter(letter: str) -> 
 
 
 @pytest.mark.parametrize("goods", ["P9", "P2"])
-def test_back_says_what_it_drops_of_goods_that_are_asked_about_before_it_does(goods: str) -> None:
+def test_back_names_questioned_goods_before_dropping_them(goods: str) -> None:
     hand = Hand()
     hand.say("D-1")
     hand.scan(goods, "12")
@@ -408,7 +408,7 @@ def test_the_books_are_read_again_after_a_look_and_after_a_night() -> None:
     assert hand.view.name == "receive.goods"
 
 
-def test_goods_that_are_asked_about_are_not_dropped_by_what_is_scanned_next() -> None:
+def test_questioned_goods_survive_next_scan() -> None:
     hand = Hand()
     hand.say("D-1")
     assert hand.scan("P2", "4") == "receive.more"
@@ -461,7 +461,7 @@ def test_a_container_is_told_by_its_whole_code_or_by_its_end_with_a_mark() -> No
     assert [stop.location for stop in hand.view.upcoming] == ["CONT-1", "…0018"]
 
 
-def test_what_is_in_hand_before_more_is_set_aside_is_said_to_be_there_still() -> None:
+def test_goods_in_hand_stay_when_more_is_set_aside() -> None:
     hand = Hand()
     hand.say("D-1", "P1", "=6", "P2", "P2")
     assert hand.verdict == "receive.more"

@@ -114,7 +114,7 @@ def test_reasons_of_losses_are_those_of_the_settings_at_the_next_product() -> No
 
 
 @pytest.mark.parametrize("scanned", [True, False])
-def test_receiving_location_follows_product_unless_scanned(scanned: bool) -> None:
+def test_receiving_location_setting_applies_from_next_product_unless_scanned(scanned: bool) -> None:
     hand = Receiver()
     hand.say("D-1")
     if scanned:

@@ -93,7 +93,7 @@ async def test_refusals_of_one_kind_are_summed_up(name: str, header: str, row: s
     assert "280 rows too: 22-301" in rest
 
 
-async def test_what_differs_from_an_order_that_is_there_is_told_with_what_to_do(world: World) -> None:
+async def test_difference_from_existing_order_is_reported_with_advice(world: World) -> None:
     await begun(world)
     header = "store_number,order_number,line_number,product_number,quantity"
     world.write("orders.csv", header, "0042,O1,1,P1,1")

@@ -29,9 +29,7 @@ def sent(outbox: OperationQueue, count: int) -> list[str]:
     return list(ids)
 
 
-def test_the_youngest_key_is_named_though_older_ones_were_confirmed_after_it(
-    outbox: OperationQueue, clock: Clock
-) -> None:
+def test_newest_key_is_named_despite_later_confirmed_older_ones(outbox: OperationQueue, clock: Clock) -> None:
     *older, youngest = sent(outbox, 30)
     for op_id in (youngest, *older):
         clock.now += 1

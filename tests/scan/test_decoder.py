@@ -292,7 +292,7 @@ CSI = [b"\x1b[", b"\x1b[1", b"\x1b[1;", b"\x1b[?", b"\x1b[[", b"\x1b[M", b"\x1bO
     ("piece", "code"),  # behind ESC O some letters are keys of the keypad, with no other way to tell them
     [(piece, code) for piece in CSI for code in CODES if piece != b"\x1bO" or code[0] not in KEYPAD_CHARACTERS],
 )
-def test_a_key_that_was_cut_off_right_before_a_scan_hides_no_character_of_it(piece: bytes, code: str) -> None:
+def test_cut_key_sequence_before_scan_hides_no_character(piece: bytes, code: str) -> None:
     """What looks like the end of the key is kept beside the line; whoever knows the codes knows whether it was one."""
     data = piece + code.encode() + b"\r" + EAN.encode() + b"\r"
     for size in (1, 2, 3, 100):

@@ -158,7 +158,7 @@ def ended_by(send: Callable[[], None]) -> bool:
     return False
 
 
-def test_who_is_not_answered_makes_no_room_for_others_but_who_drips_a_body_does() -> None:
+def test_slow_body_gives_way_to_others_but_unanswered_request_stays() -> None:
     bodies = Bodies(may=False)
     with serving(ConnectionLimits(connections=3), bodies) as (port, _), ExitStack() as opened:
         running = opened.enter_context(closing(connected(port, posted())))

@@ -113,7 +113,7 @@ async def test_a_refused_request_tells_nobody(world: World) -> None:
     assert await follow(world, since) == (since, set())
 
 
-async def test_a_cursor_from_after_what_is_here_says_that_this_is_an_earlier_copy(world: World) -> None:
+async def test_cursor_from_the_future_reveals_earlier_copy(world: World) -> None:
     last = await world.get(CHANGES)
     for later in (last["cursor"] + 1, last["cursor"] + (1 << 40)):
         assert await world.get(CHANGES, since=later) == {**last, "restored": True}

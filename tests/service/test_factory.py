@@ -244,7 +244,7 @@ def test_one_that_is_filled_is_opened_whoever_writes_to_it(tmp_path: Path, held:
     open_service(tmp_path / "service.db", demo=True).close()
 
 
-def test_the_token_file_is_private_and_made_anew_when_it_is_no_longer_good(tmp_path: Path) -> None:
+def test_token_file_is_private_and_renewed_when_invalid(tmp_path: Path) -> None:
     service = open_service(tmp_path / "service.db")
     file = tmp_path / "keys" / "token"
     first = service.ensure_admin_token(file)

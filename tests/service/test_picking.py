@@ -28,7 +28,7 @@ async def test_pick_uses_line_pool_first_then_others_in_walk_order(world: World)
     assert (await world.see("O1"))["is_picked"] is True
 
 
-async def test_what_the_books_lack_comes_from_no_place_below_none_and_is_flagged(world: World) -> None:
+async def test_pick_beyond_stock_is_flagged_and_makes_no_location_negative(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=1)
     await world.order("O1", {"product_number": "P1", "quantity": 3})
     await world.pick("O1", 1, "P1", 3)

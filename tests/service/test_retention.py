@@ -220,7 +220,7 @@ async def test_rejected_order_ages_from_rejection_until_reopened(world: World) -
     assert_books(world.service)
 
 
-async def test_recounts_that_ended_go_with_the_log_and_those_that_are_open_stay(world: World) -> None:
+async def test_closed_recounts_expire_with_log_and_open_ones_stay(world: World) -> None:
     path = "/aisle/v1/stores/S1/recounts"
     await world.post(path, {"recounts": [{"product_number": product} for product in ("P1", "P2", "P3")]})
     listed = (await world.get(path))["recounts"]

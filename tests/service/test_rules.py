@@ -19,7 +19,7 @@ from tests.service.world import World, line_end
 RULES: dict[str, tuple[str, ...]] = {
     "Pick rises": (
         "test_picking::test_pick_uses_line_pool_first_then_others_in_walk_order",
-        "test_picking::test_what_the_books_lack_comes_from_no_place_below_none_and_is_flagged",
+        "test_picking::test_pick_beyond_stock_is_flagged_and_makes_no_location_negative",
         "test_picking::test_the_update_may_name_where_the_goods_were_taken",
         "test_picking::test_the_place_the_order_prefers_comes_first",
     ),
@@ -28,7 +28,7 @@ RULES: dict[str, tuple[str, ...]] = {
         "test_picking::test_what_was_moved_has_to_be_moved_back_before_it_is_lowered",
     ),
     "Move to an order line": (
-        "test_movements::test_a_move_to_a_line_uses_what_is_in_hand_first_and_only_the_excess_picks",
+        "test_movements::test_move_to_line_uses_goods_in_hand_first_and_picks_excess",
         "test_movements::test_a_move_from_a_line_to_free_lowers_picked_and_moved",
         "test_movements::test_pick_then_move_equals_move_then_pick",
     ),
@@ -66,7 +66,7 @@ RULES: dict[str, tuple[str, ...]] = {
     ),
     "Order update": (
         "test_orders::test_claims_and_orders_called_picked",
-        "test_orders::test_the_last_picks_of_two_who_know_nothing_of_each_other_are_both_taken",
+        "test_orders::test_last_picks_of_two_independent_hosts_are_both_accepted",
     ),
     "Warehouse line": (
         "test_picking::test_warehouse_lines_move_no_stock_here_until_their_goods_arrive",
@@ -80,8 +80,8 @@ RULES: dict[str, tuple[str, ...]] = {
     ),
     "Receipt": (
         "test_deliveries::test_what_comes_fills_lines_in_order_and_the_receipt_shows_it",
-        "test_deliveries::test_more_than_was_announced_and_what_nobody_announced_is_taken_and_flagged",
-        "test_deliveries::test_a_line_may_be_named_and_pool_and_order_line_of_a_delivery_are_obeyed",
+        "test_deliveries::test_excess_and_unannounced_goods_are_received_and_flagged",
+        "test_deliveries::test_receipt_names_line_and_respects_pool_and_order_line",
     ),
     "Create orders": (
         "test_orders::test_an_unknown_product_refuses_the_whole_request",
@@ -97,8 +97,8 @@ RULES: dict[str, tuple[str, ...]] = {
     "Same product on several lines": ("test_rules::test_lines_of_one_product_are_picked_each_by_itself",),
     "Fractions": ("test_picking::test_quantities_are_exact_and_fractions_only_where_they_are_allowed",),
     "Late messages": (
-        "test_counts::test_a_pick_that_comes_after_a_count_but_happened_before_it_is_absorbed",
-        "test_counts::test_a_count_that_comes_late_is_compared_with_the_books_of_its_own_moment",
+        "test_counts::test_pick_before_count_arriving_after_it_is_absorbed",
+        "test_counts::test_late_count_is_compared_with_stock_at_its_time",
     ),
     "Conservation": ("test_conservation::Books",),
 }

@@ -188,9 +188,7 @@ async def test_what_a_write_asks_is_planned_once_whatever_it_asks_for(tmp_path: 
     assert seen == [seen[0]] * 3
 
 
-async def test_writers_of_one_round_are_stored_by_one_commit_and_heard_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_writers_of_one_turn_share_one_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commits: list[str] = []
     woken: list[object] = []
     loop = asyncio.get_running_loop()

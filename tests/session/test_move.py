@@ -161,7 +161,7 @@ def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: Store
     assert {each.body[0]["to_location"]["location_code"] for each in operations(home)} == {"A-2"}
 
 
-def test_a_movement_that_is_refused_once_one_is_home_is_told_there_and_no_other(home: StoreFolder) -> None:
+def test_refused_movement_is_reported_at_home(home: StoreFolder) -> None:
     with at(home) as session:
         enter_each(session, "A-1", CODES[0], "B-1", CODES[1], "A-2")
         for operation, back in zip(operations(home), (True, False), strict=True):
@@ -181,7 +181,7 @@ def test_a_movement_that_is_refused_once_one_is_home_is_told_there_and_no_other(
 @pytest.mark.parametrize(
     "where", ["?A-1", f"?{CODES[1]}", "."], ids=["at a place", "at a product", "among the commands"]
 )
-def test_a_movement_that_is_refused_later_is_told_wherever_its_person_stands(home: StoreFolder, where: str) -> None:
+def test_later_refused_movement_is_reported_on_any_page(home: StoreFolder, where: str) -> None:
     with at(home) as session:
         enter_each(session, "A-1", CODES[0], "B-1", "b", "b")
         page = enter_each(session, where).view.name

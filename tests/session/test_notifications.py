@@ -115,9 +115,7 @@ def test_who_is_concerned_hears_and_who_is_not_does_not(home: StoreFolder, socke
         assert asked == [], "nobody rang"
 
 
-def test_a_ring_for_what_is_not_shown_any_more_changes_nothing_and_is_said_again(
-    home: StoreFolder, socket: CourierSocket
-) -> None:
+def test_notification_for_hidden_topic_changes_nothing(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, _):
         enter(session, "4101")
         socket.drain()
@@ -300,9 +298,7 @@ def test_of_a_restore_that_lost_nothing_of_this_host_no_number_is_said(
         assert not re.search(r"\d", MessageWriter().write(frame.verdict.text))
 
 
-def test_who_comes_after_a_restore_is_told_and_who_comes_long_after_it_is_not(
-    home: StoreFolder, socket: CourierSocket
-) -> None:
+def test_restore_is_announced_to_recent_arrivals_only(home: StoreFolder, socket: CourierSocket) -> None:
     now = 1_800_000_000.0
     noted(home, now - 86400, 5)
     with at(home) as (session, clock):

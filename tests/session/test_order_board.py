@@ -106,7 +106,7 @@ def test_claims_for_somebody_go_in_his_name_and_are_undone_for_many(home: StoreF
     assert not any("Ben" in str(row.cells) for row in frame.view.rows)
 
 
-def test_whom_an_order_is_claimed_for_is_told_by_itself_and_sees_it_first(home: StoreFolder, session: Session) -> None:
+def test_assignee_is_notified_and_sees_order_first(home: StoreFolder, session: Session) -> None:
     def marks(frame: Frame) -> list[str]:
         assert isinstance(frame.view, ListView)
         return [row.key for row in frame.view.rows if row.cells[1].id == "home.yours"]
@@ -194,9 +194,7 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
     assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == ("act.outdone", "Anna Kovac")
 
 
-def test_a_page_says_that_the_service_has_no_such_order_once_it_has_said_so(
-    home: StoreFolder, session: Session
-) -> None:
+def test_page_reports_missing_order_after_service_answer(home: StoreFolder, session: Session) -> None:
     def notes(frame: Frame | None) -> list[str]:
         assert frame is not None
         assert isinstance(frame.view, DetailView)

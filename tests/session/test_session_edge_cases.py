@@ -490,7 +490,7 @@ def test_a_badge_waits_for_the_people_whatever_is_scanned_behind_it(aisle_home: 
 
 
 @pytest.mark.parametrize("said", ["joanna", "Joanna Berg", "U3", "BADGE-U3"])
-def test_a_name_waits_for_the_people_too_and_what_was_scanned_behind_it_is_said(aisle_home: Path, said: str) -> None:
+def test_name_waits_for_people_list_and_later_scan_is_reported(aisle_home: Path, said: str) -> None:
     home = StoreFolder(aisle_home, "embedded", "0001")
     with open_terminal(home) as session:
         enter(session, said)
@@ -564,9 +564,7 @@ def test_live_is_said_only_of_a_link_that_somebody_keeps_up(home: StoreFolder) -
 
 
 @pytest.mark.parametrize("scans", [(f"999*{BARCODES[2]}",), (BARCODES[2],)], ids=["other choices", "a quantity"])
-def test_a_letter_that_was_on_the_screen_means_what_it_meant_there_or_nothing(
-    home: StoreFolder, scans: tuple[str]
-) -> None:
+def test_letter_keeps_meaning_of_screen_it_was_seen_on(home: StoreFolder, scans: tuple[str]) -> None:
     with open_terminal(home, user="U1") as session:
         question = enter(session, "4101", f"99*{BARCODES[1]}")
         assert [choice.id for choice in step(question).choices] == ["pick.way_take_rest"]
