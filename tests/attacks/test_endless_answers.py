@@ -11,9 +11,14 @@ from typing import Any
 import pytest
 
 from aisle.client import Client
-from aisle.client.errors import OutcomeUnknown, PagingLoop, ResponseTooLong
-from aisle.client.transport import MAX_RESPONSE_BYTES
+from aisle.client.errors import InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong
+from aisle.client.response import MAX_INT64, Response, to_int64
+from aisle.client.transport import MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
+from aisle.courier.pull.change_feed import MAX_PAGES
+from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
+from aisle.courier.pull.sync_progress import StagePosition
 from tests.client.recording_service import Service, reply
+from tests.courier.test_change_feed import Service as Changing
 
 PIECE = b" " * (1 << 20)
 Reply = Callable[[asyncio.StreamWriter], Any]
@@ -124,3 +129,78 @@ async def test_a_page_that_is_too_long_is_read_in_smaller_ones() -> None:
     assert [sent.target.partition("?")[2] for sent in service.sent] == [
         "page_size=2&page_start=1", "page_size=1&page_start=1", "page_size=1&page_start=2", "page_size=2&page_start=2",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", '{"a":1}', "0", "1.5", '"aa"'])
+async def test_an_answer_of_many_small_values_is_not_parsed(value: str) -> None:
+    body = f'{{"list":[{",".join([value] * ((15 << 20) // (len(value) + 1)))}]}}'.encode()
+    with pytest.raises(ValueError, match="more than 1,000,000 values"):
+        Response(200, {}, body).json()
+    service = Service(reply(200, body), reply(200, body))
+    async with service.client() as client:
+        with pytest.raises(InvalidResponse, match="values"):
+            await client.first_page("list-stores")
+        with pytest.raises(InvalidResponse, match="values"):
+            await client.list_stores()
+
+
+async def test_long_answers_are_read_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.client.transport.MAX_RESPONSE_BYTES", 12 << 20)
+    head, others = b"Transfer-Encoding: chunked\r\n", 6
+    most = (12 << 20) + others * (SMALL_RESPONSE_BYTES + (4 << 20))  # the service takes some of it
+    async with lying(head, endless=True) as url, Client(url, "t") as client, memory(most):
+        found = await asyncio.gather(*(client.list_stores() for _ in range(others)), return_exceptions=True)
+    assert {type(one) for one in found} == {ResponseTooLong}
+
+
+@pytest.mark.parametrize("value", [10**400, float("inf"), float("nan"), 1 << 63, "9" * 400, "x", True, None, [], {}])
+def test_a_number_that_no_database_holds_is_none(value: object) -> None:
+    assert to_int64(value) is None
+
+
+def test_a_number_that_a_database_holds_is_one() -> None:
+    assert (to_int64(MAX_INT64), to_int64("12"), to_int64(0)) == (MAX_INT64, 12, 0)
+
+
+@pytest.mark.parametrize("cursor", [10**400, 1 << 63, -1 << 70, "x", None, [], True])
+async def test_a_cursor_that_is_none_is_an_error_of_the_answer(cursor: object) -> None:
+    with pytest.raises(InvalidResponse, match="cannot be read"):
+        await Changing({"cursor": cursor}).feed().read()
+
+
+async def test_changes_without_end_are_left_for_the_next_read() -> None:
+    change = {"topic": "order", "key": "O1"}
+    service = Changing(*({"cursor": n + 1, "more": True, "changes": [change]} for n in range(MAX_PAGES + 1)))
+    assert (await service.feed().read()).cursor == MAX_PAGES
+    with pytest.raises(InvalidResponse, match="do not end"):
+        await Changing({"cursor": 5, "more": True}).feed().read()
+
+
+@pytest.mark.parametrize("number", [10**400, 1 << 63, -1, float("inf")])
+def test_counts_and_pages_beyond_all_numbers_are_not_believed(number: Any) -> None:
+    envelope = {"total_count": number, "next_page": number}
+    at = _advance_position(StagePosition("orders", 1), [], envelope, LeftOutRows(0, ""))
+    assert at.first_total <= 1 << 53
+    assert at.next == 2
+
+
+async def test_interim_answers_without_end_are_given_up() -> None:
+    head = b"\r\n" + b"HTTP/1.1 100 Continue\r\n\r\n" * 1000
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            while True:
+                writer.write(head[2:])
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with Client(url, "t", timeouts=Timeouts(total=0.5)) as client:
+            with pytest.raises(OutcomeUnknown):
+                await asyncio.wait_for(client.request("list-stores"), 10)

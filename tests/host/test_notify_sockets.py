@@ -175,7 +175,8 @@ def test_a_path_too_long_for_a_socket_gets_a_folder_elsewhere(tmp_path: Path) ->
     folder.rmdir()
 
 
-def test_a_folder_that_others_can_use_is_refused(home: StoreFolder) -> None:
+def test_a_folder_that_others_can_use_is_refused(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.host.notify_sockets.MAX_SOCKET_PATH", 1_000)
     folder = socket_folder(home)
     folder.chmod(0o755)
     with pytest.raises(StorageError, match="only this account"):

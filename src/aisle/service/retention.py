@@ -37,7 +37,10 @@ MIN_AGE_DAYS = max(WRITE_HISTORY_DAYS, HISTORIC_DAYS + 31)
 Hosts that were offline still query the ledger for their writes, and lists of the log have whole months.
 """
 _LEAST = {"changes": WRITE_HISTORY_DAYS, "answers": KEYS_KEPT_DAYS}
-"""Lower minimum ages of some parts. Hosts that were offline for longer read all lists, and know the days of keys."""
+"""Lower minimum ages of some parts.
+
+Hosts that were offline for longer read all lists; `Aisle-Features` tells them how long keys are stored.
+"""
 
 _PRODUCTS_PER_BATCH, _ROWS_PER_BATCH, _ORDERS = 20, 1000, 100
 _PAUSE_S = 0.01

@@ -121,7 +121,7 @@ class _Worker:
         self.ready_pipe, sending_pipe = _spawn.Pipe(duplex=False)
         self.ready = False
         self.is_outdated = False
-        """True if it was told to reload before it was ready."""
+        """True if a reload was requested before it was ready."""
         self.process: SpawnProcess = _spawn.Process(
             target=_run_worker, args=(serve, at, sending_pipe), name="aisle-worker"
         )
