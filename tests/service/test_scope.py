@@ -311,7 +311,7 @@ CHAIN_LISTS = (
 
 
 @pytest.mark.parametrize("name", CHAIN_LISTS)
-async def test_what_a_token_of_some_stores_lists_over_the_chain_is_bound_to_them(world: World, name: str) -> None:
+async def test_chain_lists_are_limited_to_token_stores(world: World, name: str) -> None:
     """With every filter there is, for a filter may have a statement of its own."""
     entry = {"storeproductlog": [{"product_number": "P1", "quantity": 3}]}
     for store in ("S1", "S2"):

@@ -16,10 +16,11 @@ from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, DetailView, Frame, ListView, Verdict, msg
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Key, Line
+from aisle.scan.inputs import Key
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
+from tests.session.driving import type_each
 
 
 @pytest.fixture
@@ -48,17 +49,11 @@ def session(home: StoreFolder) -> Iterator[Session]:
         session.close()
 
 
-def says(session: Session, *texts: str) -> Frame:
-    for text in texts:
-        frame = session.take([Line(text, "cr", 1.0, 1.0, 0.1, "")], 0.0)
-    return frame
-
-
 def opened(session: Session, page: str) -> Frame:
     """From home, by its number among the others."""
-    frame = says(session, "7")
+    frame = type_each(session, "7")
     choices = [choice.id for choice in frame.view.choices]
-    return says(session, str(choices.index(page) + 1))
+    return type_each(session, str(choices.index(page) + 1))
 
 
 def orders(home: StoreFolder) -> list[dict[str, Any]]:
@@ -79,35 +74,39 @@ def states(frame: Frame) -> list[str]:
 
 def test_without_a_link_a_rejection_shows_at_once_and_is_taken_back(home: StoreFolder, session: Session) -> None:
     opened(session, "home.orders")
-    frame = says(session, "4101", "3", "22 of it were damp", "1")
+    frame = type_each(session, "4101", "3", "22 of it were damp", "1")
     assert frame.verdict is not None
     assert frame.verdict.text.id == "act.told_reject"
     assert notes(frame) == ["act.one_order", "order.far", "order.rejected_why", "order.last_noted"]
     (said,) = orders(home)
     assert (said["is_rejected"], said["rejection_reason_code_description"]) == (True, "22 of it were damp")
-    assert states(says(session, "b")) == ["orders.status_rejected", "orders.status_partial", "orders.status_partial"]
-    frame = says(session, "1", "1")
+    assert states(type_each(session, "b")) == [
+        "orders.status_rejected",
+        "orders.status_partial",
+        "orders.status_partial",
+    ]
+    frame = type_each(session, "1", "1")
     assert frame.view.name == "act.sure"
-    frame = says(session, "1")
+    frame = type_each(session, "1")
     assert "order.rejected_why" not in notes(frame)
     assert [said["is_rejected"] for said in orders(home)] == [False], "nothing was sent: one operation says it all"
 
 
 def test_claims_for_somebody_go_in_his_name_and_are_undone_for_many(home: StoreFolder, session: Session) -> None:
     opened(session, "home.orders")
-    says(session, "m", "1", "2", "d", "1")
-    frame = says(session, "ben")
+    type_each(session, "m", "1", "2", "d", "1")
+    frame = type_each(session, "ben")
     assert frame.view.name == "act.sure"
-    says(session, "1")
+    type_each(session, "1")
     assert [(said["by"], said["is_claimed"]) for said in orders(home)] == [("U2", True), ("U2", True)]
-    says(session, "u")
+    type_each(session, "u")
     assert [said["is_claimed"] for said in orders(home)][2:] == [False, False]
-    frame = says(session, "b")
+    frame = type_each(session, "b")
     assert isinstance(frame.view, ListView)
     assert not any("Ben" in str(row.cells) for row in frame.view.rows)
 
 
-def test_whom_an_order_is_claimed_for_is_told_by_itself_and_sees_it_first(home: StoreFolder, session: Session) -> None:
+def test_assignee_is_notified_and_sees_order_first(home: StoreFolder, session: Session) -> None:
     def marks(frame: Frame) -> list[str]:
         assert isinstance(frame.view, ListView)
         return [row.key for row in frame.view.rows if row.cells[1].id == "home.yours"]
@@ -115,12 +114,12 @@ def test_whom_an_order_is_claimed_for_is_told_by_itself_and_sees_it_first(home: 
     with closing(open_session(home, Settings(terminal="dock", user="U2"))) as dock:
         assert marks(dock.start()) == []
         opened(session, "home.orders")
-        says(session, "m", "2", "3", "d", "1", "ben", "1")
+        type_each(session, "m", "2", "3", "d", "1", "ben", "1")
         frame = dock.poll()
         assert frame is not None
         assert frame.verdict == Verdict(ASK, msg("home.given_many", count=2, who="Anna Kovac"))
         assert marks(frame) == ["4102", "4103"]
-        says(session, "u")
+        type_each(session, "u")
         frame = dock.poll()
         assert frame is not None
         assert marks(frame) == []
@@ -142,35 +141,33 @@ def test_the_screen_stays_under_the_cursor_while_the_courier_writes(home: StoreF
     assert (view.rows[at].key, at, view.total) == ("4102", 1, 33)
 
 
-def test_a_difference_is_approved_on_this_host_where_no_service_says_that_it_keeps_it(
-    home: StoreFolder, session: Session
-) -> None:
+def test_difference_is_approved_locally_without_service_review(home: StoreFolder, session: Session) -> None:
     frame = opened(session, "home.exceptions")
     assert isinstance(frame.view, ListView)
     assert {row.key: dict(row.cells[1].args)["value"] for row in frame.view.rows}["differences"] == 1
-    frame = says(session, "2", "1", "1")
+    frame = type_each(session, "2", "1", "1")
     assert frame.verdict is not None
     assert frame.verdict.text.id == "exceptions.approved_here"
     assert isinstance(frame.view, ListView)
     assert frame.view.total == 0
     assert list(notes_of_topic(open_outbox(home.folder), "review")) == ["900"]
     assert orders(home) == []
-    frame = says(session, "u")
+    frame = type_each(session, "u")
     assert isinstance(frame.view, ListView)
     assert ([row.key for row in frame.view.rows], notes_of_topic(open_outbox(home.folder), "review")) == (["900"], {})
 
 
 def test_views_of_ones_own_are_there_the_next_time(home: StoreFolder, session: Session) -> None:
     opened(session, "home.orders")
-    says(session, "f", "1", "6", "b", "v", "k", "Rejected ones", "b")
+    type_each(session, "f", "1", "6", "b", "v", "k", "Rejected ones", "b")
     opened(session, "home.orders")
-    frame = says(session, "v")
+    frame = type_each(session, "v")
     view = frame.view
     assert isinstance(view, ListView)
     for _ in range(4):
         if any("Rejected ones" in str(row.cells) for row in view.rows):
             return
-        view = says(session, "n").view
+        view = type_each(session, "n").view
         assert isinstance(view, ListView)
     raise AssertionError("the view is not there")
 
@@ -181,10 +178,10 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
 ) -> None:
     opened(session, "home.orders")
     if on_board:
-        frame = says(session, "m", "1", "d", "1", "ben")
+        frame = type_each(session, "m", "1", "d", "1", "ben")
         assert frame.view.name == "orders"
     else:
-        frame = says(session, "4101", "2", "ben")
+        frame = type_each(session, "4101", "2", "ben")
     assert frame.verdict is not None
     assert frame.verdict.text.id == "act.told_claim"
     later = {"is_claimed": True, "claimed_by": "U1", "claimed_name": "Anna Kovac", "claimed_on": "2099-01-01T08:00:00Z"}
@@ -197,9 +194,7 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
     assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == ("act.outdone", "Anna Kovac")
 
 
-def test_a_page_says_that_the_service_has_no_such_order_once_it_has_said_so(
-    home: StoreFolder, session: Session
-) -> None:
+def test_page_reports_missing_order_after_service_answer(home: StoreFolder, session: Session) -> None:
     def notes(frame: Frame | None) -> list[str]:
         assert frame is not None
         assert isinstance(frame.view, DetailView)

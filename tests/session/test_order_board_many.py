@@ -25,7 +25,8 @@ from aisle.settings import Settings
 from tests.cache import service_rows
 from tests.realdata import lookalike
 from tests.realdata.convert import convert
-from tests.session.test_order_board import opened, says
+from tests.session.driving import type_each
+from tests.session.test_order_board import opened
 
 MANY = 20_000
 """Real orders of the long form."""
@@ -77,7 +78,7 @@ class Desk:
         return self.view
 
     def says(self, what: str, *texts: str) -> ListView:
-        return self.see(what, lambda: says(self.session, *texts))
+        return self.see(what, lambda: type_each(self.session, *texts))
 
     def is_true(self, sql: str = _LIST) -> None:
         """What is on the screen is that part of the whole list, and all are counted."""
@@ -157,11 +158,6 @@ def _filters(desk: Desk) -> None:
     assert len(desk.view.rows) == min(desk.view.total, len(desk.view.rows))
     desk.says("words", "b")
     desk.is_true(_OPEN)
-
-
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
-    return StoreFolder(aisle_home, "embedded", "0001")
 
 
 def test_made_up_orders(home: StoreFolder, tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG
 from aisle.session.typed_line import page_identity
 from aisle.session.unit_of_work import MAX_REPLAYED
 from tests.cache import service_rows
+from tests.session.driving import enter, verdict_of
 from tests.session.job_steps import WAYS, lasts, stand
 from tests.session.test_look_up_mid_job import begin, headers_only, way
-from tests.session.test_session import BARCODES, _writer, home, say, told
+from tests.session.test_session import BARCODES, _writer, home
 
 __all__ = ["headers_only", "home", "way"]
 
@@ -36,9 +37,9 @@ def test_a_question_stands_as_it_was(home: StoreFolder, way: str) -> None:
     assert after.view == before.view
     assert before.verdict is None or before.verdict.kind != ASK or after.verdict == before.verdict
     if way in ASKED:
-        assert (after.verdict, told(after)[1]) == (before.verdict, ASKED[way])
+        assert (after.verdict, verdict_of(after)[1]) == (before.verdict, ASKED[way])
     if before.verdict is None or before.verdict.kind == GOOD:
-        assert told(after) == (INFO, "session.resumed")
+        assert verdict_of(after) == (INFO, "session.resumed")
 
 
 @pytest.mark.parametrize("way", ["count.missing", "count.recount", "short.ways"], indirect=True)
@@ -47,7 +48,7 @@ def test_what_was_not_taken_since_hides_no_question(home: StoreFolder, way: str)
     with begin(home, way) as session:
         stand(home, session, way)
         asked = session._build_frame().verdict
-        assert told(say(session, UNKNOWN))[0] == WRONG
+        assert verdict_of(enter(session, UNKNOWN))[0] == WRONG
     with begin(home, way) as session:
         assert session._build_frame().verdict == asked
 
@@ -57,10 +58,10 @@ def test_what_was_not_taken_since_hides_no_question(home: StoreFolder, way: str)
 )
 def test_a_question_stands_however_much_was_scanned_before_it(home: StoreFolder, scans: int) -> None:
     with begin(home, "pick.product") as session:
-        say(session, "4101", BARCODES[2])
+        enter(session, "4101", BARCODES[2])
         for _ in range(scans):
-            say(session, BARCODES[2])
-        before = say(session, "1000")
+            enter(session, BARCODES[2])
+        before = enter(session, "1000")
         assert before.verdict is not None
         assert before.verdict.kind == ASK
     with begin(home, "pick.product") as session:
@@ -71,10 +72,10 @@ def test_a_question_that_was_answered_is_not_asked_again(home: StoreFolder) -> N
     with begin(home, "pick.product/asked") as session:
         stand(home, session, "pick.product/asked")
         page = page_identity(session._stack.jobs)
-        say(session, "0")
+        enter(session, "0")
         assert page_identity(session._stack.jobs) != page
     with begin(home, "pick.product/asked") as session:
-        assert told(session._build_frame()) == (INFO, "session.resumed")
+        assert verdict_of(session._build_frame()) == (INFO, "session.resumed")
 
 
 @pytest.mark.parametrize(
@@ -91,14 +92,14 @@ def test_what_the_session_itself_asks_stands_too(home: StoreFolder, way: str, te
         cache.write_products([service_rows.product("P77", "Its twin", "96385074")])
     with begin(home, way) as session:
         stand(home, session, way)
-        before = say(session, text)
-        assert told(before)[1] in ("session.times", "session.either")
+        before = enter(session, text)
+        assert verdict_of(before)[1] in ("session.times", "session.either")
     with begin(home, way) as session:
         after = session._build_frame()
         assert (after.view, after.verdict, after.typed) == (before.view, before.verdict, before.typed)
     with begin(home, way) as session:
         assert session._build_frame() == after, "it stands until it is answered"
-        say(session, "b")
+        enter(session, "b")
     with begin(home, way) as session:
         assert session._build_frame().verdict != before.verdict
 
@@ -120,10 +121,10 @@ HAPPENS: dict[str, tuple[str, ...]] = {
 def test_a_multiplier_that_is_kept_stands_after_an_end_in_mid_work(home: StoreFolder, way: str, happens: str) -> None:
     with begin(home, way) as session:
         stand(home, session, way)
-        say(session, "12*")
+        enter(session, "12*")
         for text in HAPPENS[happens]:
             if text:
-                say(session, text)
+                enter(session, text)
                 continue
             with _writer(home) as cache:
                 cache.write_stock([service_rows.stock("P1", 9, places={"A-1": 9})], read_began=5.0)
@@ -144,11 +145,11 @@ def test_how_much_is_on_a_label_is_asked_again_after_an_end_in_mid_work(home: St
     for more in ((), (UNKNOWN,), ("4101",), ("BADGE-U1",)):
         with begin(home, "count.product") as session:
             stand(home, session, "count.product")
-            say(session, label)
+            enter(session, label)
             for text in more:
-                say(session, text)
+                enter(session, text)
             asked = session._question.measured_scan
         with begin(home, "count.product") as session:
             assert session._question.measured_scan == asked, more
             assert (asked is None) == (more == (UNKNOWN,))
-            say(session, "b", "b", "b")
+            enter(session, "b", "b", "b")
