@@ -413,7 +413,7 @@ def test_enter_alone_opens_where_the_cursor_is(home: StoreFolder) -> None:
         assert scanner.send("\r").view.name.startswith("pick.")
 
 
-def test_a_refused_scan_is_one_entry_of_the_journal_and_no_secret_is_in_it(home: StoreFolder) -> None:
+def test_refused_scan_is_one_journal_entry_without_secret(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         scanner = Scanner(session)
         scanner.send(PAYMENT, 0.001)

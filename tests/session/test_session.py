@@ -99,9 +99,7 @@ def test_a_badge_signs_in_and_the_terminal_remembers_it(home: StoreFolder) -> No
         assert session._build_frame().view.name == "sign_in"
 
 
-def test_a_terminal_that_has_the_name_of_one_that_is_gone_remembers_nobody(
-    home: StoreFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reused_terminal_name_remembers_nobody(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     with at(home) as session:
         say(session, "BADGE-U1", "4101")
         signed_in = session._clock()
@@ -274,7 +272,7 @@ def test_the_choices_under_several_refusals_are_of_the_one_that_is_named(home: S
         assert "12345678" not in shown
 
 
-def test_a_question_that_the_next_scan_takes_the_place_of_leaves_its_own_untaken(home: StoreFolder) -> None:
+def test_scan_that_replaces_sign_in_question_reports_unhandled_input(home: StoreFolder) -> None:
     with at(home) as session:
         assert told(say(session, "anna", "BADGE-U2")) == (WRONG, "session.not_all")
     with at(home, user="U9") as session:

@@ -558,9 +558,7 @@ def test_live_is_said_only_of_a_link_that_somebody_keeps_up(home: StoreFolder) -
 
 
 @pytest.mark.parametrize("scans", [(f"999*{BARCODES[2]}",), (BARCODES[2],)], ids=["other choices", "a quantity"])
-def test_a_letter_that_was_on_the_screen_means_what_it_meant_there_or_nothing(
-    home: StoreFolder, scans: tuple[str]
-) -> None:
+def test_letter_keeps_meaning_of_screen_it_was_seen_on(home: StoreFolder, scans: tuple[str]) -> None:
     with at(home, user="U1") as session:
         question = say(session, "4101", f"99*{BARCODES[1]}")
         assert [choice.id for choice in step(question).choices] == ["pick.way_take_rest"]
