@@ -45,9 +45,11 @@ OF_ALL_STORES = {
 # They go by the age of rows, whosever they are; the gate runs them after its answer, for nobody.
 OF_NOBODY = {
     "access.OLD_RESPONSES_DELETE",
+    "access.OLD_RESPONSES_STEP",
     "access.OLD_SIGN_IN_FAILURES_DELETE",
     "access.OLD_WRITE_HISTORY_DELETE",
     "access.SAID_FORGET",
+    "access.SAID_STEP",
 }
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (
