@@ -16,8 +16,9 @@ import pytest
 from aisle.addresses import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_starts import FairStarts
-from aisle.service.db.database import Busy, TooManyWaiting
+from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
+from aisle.service.db.statements import access
 from aisle.service.http import fastapi_app
 from aisle.service.http.json_logging import AccessLog
 from tests.service.test_connections import SECONDS, app, connected, serving
@@ -236,3 +237,47 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
     finally:
         fastapi_app._document.cache_clear()
     assert len(made) == 1
+
+
+async def test_a_database_that_cannot_be_written_to_is_not_ready(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.http.fastapi_app.WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.fastapi_app.FAILED_WRITE_PROBE_S", 0)
+    database, problems = world.service.database, [DatabaseFailed("full"), Busy("busy"), DatabaseFailed("full")]
+    write = database.write
+
+    async def fail(work: Any, **options: Any) -> Any:
+        if problems:
+            raise problems.pop(0)
+        return await write(work, **options)
+
+    monkeypatch.setattr(database, "write", fail)
+    answers = [await world.client.get("/aisle/v1/ready") for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [503, 503, 503, 200]
+    assert "written" in answers[0].json()["detail"]
+
+
+async def test_old_rows_are_deleted_in_short_transactions(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.http.endpoint._BATCH_ROWS", 10)
+    database = world.service.database
+    rows = [("S1", "x", f"k{n}", f"2020-01-01T00:00:{n // 2:02}Z") for n in range(45)] + [("S1", "x", "new", "2030")]
+
+    async def fill(tx: Transaction) -> None:
+        await tx.run_many(access.SAID_SET, rows)
+
+    await database.write(fill)
+    deleted: list[int] = []
+    write = database.write
+
+    async def count(work: Any, **options: Any) -> Any:
+        async def counted(tx: Transaction) -> Any:
+            before = len(await tx.all("SELECT item_key FROM said_last"))
+            more = await work(tx)
+            deleted.append(before - len(await tx.all("SELECT item_key FROM said_last")))
+            return more
+
+        return await write(counted, **options)
+
+    monkeypatch.setattr(database, "write", count)
+    await world.service.app.endpoint._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, "2021")
+    assert sum(deleted) == 45
+    assert max(deleted) <= 12

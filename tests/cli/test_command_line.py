@@ -304,9 +304,7 @@ def test_the_columns_of_the_files_of_a_load_are_printed(capsys: pytest.CaptureFi
     assert (status, "aisle load --columns" in err) == (2, True)
 
 
-def test_what_is_loaded_without_a_store_goes_into_the_demo_store_and_stays(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_load_without_store_fills_demo_store(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Whatever command comes next: the demo store is not laid over it."""
     rows = "product_number,product_name,price\n900002,Good,2.50\n995001,New one,1.00\n"
     (tmp_path / "products.csv").write_text(rows, encoding="utf-8")

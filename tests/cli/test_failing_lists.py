@@ -232,9 +232,7 @@ def test_rows_that_cannot_be_used_are_counted(shop: Shop, capsys: pytest.Capture
     assert "note 1 row of orders cannot be used" in said
 
 
-def test_rows_that_are_there_twice_are_told_apart_from_those_that_make_no_sense(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_duplicate_rows_are_reported_apart_from_unusable_rows(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     shop.fake.products["P1 again"] = {**shop.fake.products["P1"], "product_name": "The last one"}
     shop.fake.products["bad"] = {"product_number": "", "product_name": "X"}
     status, _, err = shop.run(capsys, "sync")

@@ -85,7 +85,7 @@ async def test_a_page_is_gone_when_the_next_one_is_asked_for() -> None:
     assert held == [[], [], [], []]
 
 
-def test_a_page_that_is_nested_deeper_than_a_digest_goes_is_no_end_of_the_walk() -> None:
+def test_deeply_nested_page_does_not_end_paging() -> None:
     """How deep JSON may be is the interpreter's own limit, and grows with its versions."""
     nested: list[Any] = []
     for _ in range(5000):

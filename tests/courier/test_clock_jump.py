@@ -124,7 +124,7 @@ def received(host: Host, number: str) -> Any:
 
 
 @JUMPS
-async def test_what_the_service_did_not_have_before_it_is_no_answer_to_who_asks_after_it(
+async def test_earlier_not_found_does_not_answer_request_after_clock_jump(
     host: Host, clock: Clock, jump: float
 ) -> None:
     async with working(host, clock) as term:
@@ -213,7 +213,7 @@ async def test_a_host_that_starts_with_an_older_clock_waits_for_nothing(host: Ho
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR])
 @pytest.mark.parametrize("end", ["_shift_outbox", "_clamp_outbox", "_shift_cache", "_clamp_cache"])
-def test_a_courier_that_is_killed_while_it_follows_the_clock_follows_it_once(
+def test_clock_jump_is_applied_once_despite_courier_kill(
     host: Host, clock: Clock, monkeypatch: pytest.MonkeyPatch, jump: float, end: str
 ) -> None:
     """A doubt that was brought back twice would pass for settled an hour too early."""

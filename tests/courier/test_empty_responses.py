@@ -146,7 +146,7 @@ async def test_an_answer_in_no_words_is_looked_for_before_it_is_believed(
 
 
 @pytest.mark.parametrize("write", [movement("P1", 2, "A-1", "B-1"), loss("P1")], ids=["movement", "loss"])
-async def test_what_was_answered_in_no_words_and_is_not_there_is_a_persons_matter(shop: Shop, write: Write) -> None:
+async def test_empty_response_without_effect_needs_person(shop: Shop, write: Write) -> None:
     async with shop.working():
         await shop.prove()
         shop.fake.fail(write.operation, nothing)

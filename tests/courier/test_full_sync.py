@@ -444,7 +444,7 @@ async def test_an_order_that_got_lost_here_comes_back_with_the_list(host: Host, 
     assert host.line("O2")["product_number"] == "P1", "it came back without its lines"
 
 
-async def test_lines_that_could_not_be_read_with_their_order_are_asked_for_again(host: Host) -> None:
+async def test_unread_lines_of_order_are_requested_again(host: Host) -> None:
     await once(host)
     async with host.courier() as courier:
         courier.cache.delete_absent_orders(["O2"], read_began=9)
@@ -456,7 +456,7 @@ async def test_lines_that_could_not_be_read_with_their_order_are_asked_for_again
     assert host.line("O2")["product_number"] == "P1"
 
 
-async def test_a_change_feed_that_makes_no_sense_is_told_as_a_part_that_is_missing(host: Host) -> None:
+async def test_unusable_change_feed_is_reported_as_missing_part(host: Host) -> None:
     await once(host)
     host.fake.fail("changes", *[says(200, body={"changes": []})] * 20)
     async with host.courier() as courier:

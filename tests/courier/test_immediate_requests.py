@@ -262,7 +262,7 @@ async def test_a_courier_that_leaves_waits_for_the_end_of_it_and_begins_none(des
     assert desk.fake.calls[CLEARANCE] == 1
 
 
-async def test_at_a_service_of_the_document_alone_its_token_decides_and_nothing_is_listed(aisle_home: Path) -> None:
+async def test_document_service_uses_host_token_and_lists_nothing(aisle_home: Path) -> None:
     host = Host(aisle_home, Clearing(features=""))
     async with host.running(host.courier(intervals=quiet())) as courier:
         await live(host)

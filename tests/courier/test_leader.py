@@ -244,7 +244,7 @@ async def test_it_leaves_when_the_lifeline_is_cut(host: Host, lifeline: Lifeline
     assert "lifeline" in host.home.courier_log.read_text()
 
 
-async def test_a_courier_whose_lock_was_removed_leaves_the_office_to_the_next_one(host: Host) -> None:
+async def test_courier_with_removed_lock_gives_up_leadership(host: Host) -> None:
     old = Incumbent(host)
     await old.begun()
     await host.time.until(lambda: host.state() == "live")
@@ -283,7 +283,7 @@ async def test_a_doorbell_that_is_gone_is_hung_again(host: Host, in_its_place: s
     await new.leave()
 
 
-async def test_in_another_time_zone_it_goes_on_and_computes_the_days_of_the_cache_anew(
+async def test_courier_recomputes_cached_days_after_time_zone_change(
     host: Host, aisle_home: Path, in_zone: Callable[[str], None]
 ) -> None:
     in_zone("UTC")
@@ -396,7 +396,7 @@ async def test_the_logs_of_the_databases_do_not_grow_for_ever(host: Host) -> Non
         assert (host.home.folder / "cache.db-wal").stat().st_size == 0
 
 
-async def test_the_log_of_a_long_term_is_put_aside_and_a_deleted_one_begun_again(host: Host) -> None:
+async def test_long_courier_log_is_rotated_and_deleted_one_recreated(host: Host) -> None:
     term = Incumbent(host)
     await term.begun()
     assert term.office is not None
@@ -473,7 +473,7 @@ def children(pid: int) -> list[int]:
     return [int(child) for child in told.read_text().split()] if told.exists() else []
 
 
-def test_an_heir_in_office_begins_the_program_anew_with_an_heir_of_its_own(host: Host, lifeline: Lifeline) -> None:
+def test_new_leader_restarts_program_with_its_own_standby(host: Host, lifeline: Lifeline) -> None:
     with start(host.home.root, lifeline) as first:
         wait_for(lambda: log_says(host, "begins"))
         (heir,) = children(first.pid)

@@ -274,7 +274,7 @@ async def test_what_a_dead_courier_left_is_resent_only_under_a_key(rig: Rig, key
     assert rig.desk.state(op_id) == state
 
 
-async def test_couriers_that_end_again_and_again_do_not_use_up_all_tries_at_once(rig: Rig) -> None:
+async def test_repeatedly_dying_couriers_do_not_use_up_tries_at_once(rig: Rig) -> None:
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
     while rig.desk.outbox.sendable():
         assert rig.desk.outbox.begin_sending(op_id, b"{}", has_key=True) == b"{}"
@@ -332,7 +332,7 @@ async def test_a_no_from_somebody_on_the_way_rejects_nothing(rig: Rig, fault: Fa
     assert rig.knocks == 2, "whether the service is there at all is asked each time"
 
 
-async def test_a_page_without_words_rejects_nothing_at_a_service_that_announces_nothing(rig: Rig) -> None:
+async def test_reject_page_without_reasons_rejects_nothing_at_document_service(rig: Rig) -> None:
     rig.fake.features = ""
     rig.fake.fail(PUT, says(404), says(422, body={"message": "no"}))
     rig.desk.write(update("O1", {1: 2}), update("O2", {1: 2}))
@@ -405,9 +405,7 @@ async def test_without_a_link_nothing_is_tried(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("said", [None, [], {}, "ok", {"success": "no"}, {"success": True}], ids=str)
-async def test_a_200_without_what_a_keyed_service_says_is_asked_again_under_the_same_key(
-    rig: Rig, said: object
-) -> None:
+async def test_empty_200_of_keyed_service_is_resent_with_same_key(rig: Rig, said: object) -> None:
     def nothing_done(fake: Fake, request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json=said)
 

@@ -45,7 +45,7 @@ async def test_what_found_no_room_is_kept_through_a_doubt(shop: Shop) -> None:
         assert shop.desk.states() == ["done", "rejected"]
 
 
-async def test_under_a_key_what_found_no_room_is_that_of_the_bytes_that_are_sent(aisle_home: Path) -> None:
+async def test_excess_under_key_belongs_to_sent_bytes(aisle_home: Path) -> None:
     """Sent again, they are not fitted again: what stands there may be what they have done."""
     host = Host(aisle_home, Fake("idempotency=30d"))
     try:
@@ -63,7 +63,7 @@ async def test_under_a_key_what_found_no_room_is_that_of_the_bytes_that_are_sent
         host.close()
 
 
-async def test_sent_again_by_a_person_it_adds_nothing_to_a_line_that_had_arrived(shop: Shop) -> None:
+async def test_resend_by_person_adds_nothing_to_arrived_line(shop: Shop) -> None:
     """Somebody else wrote on the second line meanwhile: what is seen of it fits neither what stood there nor ours."""
     write = based("O1", 0, 1)
     other = {

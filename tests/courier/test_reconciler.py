@@ -91,7 +91,7 @@ async def test_a_late_arrival_is_waited_for(shop: Shop) -> None:
         assert float(shop.probes.get(SETTLING_S)) > SETTLE, "what came so late makes the next one wait longer"
 
 
-async def test_without_a_way_to_look_it_is_sent_once_and_a_person_sees_both_places(shop: Shop) -> None:
+async def test_without_lookup_it_is_sent_once_and_shown_with_both_locations(shop: Shop) -> None:
     shop.fake.logs_movements = False
     async with shop.working() as courier:
         await shop.prove()

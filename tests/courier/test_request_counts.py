@@ -142,7 +142,7 @@ async def test_what_a_courier_left_unread_is_gone_through_once_by_the_next(host:
     assert all(map(host.desk.is_read_back, op_ids))
 
 
-async def test_a_service_that_asked_for_patience_is_left_alone_with_the_list_too(shop: Shop) -> None:
+async def test_retry_after_also_holds_back_list_reads(shop: Shop) -> None:
     rows = await goods(shop, 6)
     line = line_of(shop)
     async with shop.courier() as courier:

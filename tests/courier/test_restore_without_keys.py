@@ -83,7 +83,7 @@ async def test_new_work_after_a_restore_hides_nothing(shop: Shop) -> None:
         assert shop.applied(MOVE, "P2") == 2, "once before the restore and once after it"
 
 
-async def test_what_was_done_after_the_last_that_is_there_is_looked_for_whenever_it_was_confirmed(shop: Shop) -> None:
+async def test_operations_after_last_surviving_entry_are_looked_up(shop: Shop) -> None:
     async with shop.working() as courier:
         await shop.prove()
         shop.fake.gate = asyncio.Event()

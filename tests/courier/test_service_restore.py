@@ -282,7 +282,7 @@ async def least(world: Own) -> int:
     return int(row.get("min") or 0)
 
 
-async def test_a_setting_that_another_host_said_later_stands_and_a_person_hears_of_it(aisle_home: Path) -> None:
+async def test_later_value_of_other_host_stands_and_is_reported(aisle_home: Path) -> None:
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:

@@ -137,7 +137,7 @@ def test_beside_a_courier_of_an_older_program_this_programs_is_called(
     ("mine", "state", "calls"),
     [("/other", "refused", 3), ("/theirs", "refused", 0), ("", "refused", 0), ("/other", "live", 0)],
 )
-def test_beside_a_courier_whose_token_is_refused_one_with_the_sessions_is_called(
+def test_courier_with_session_token_replaces_one_with_refused_token(
     home: StoreFolder, monkeypatch: pytest.MonkeyPatch, mine: str, state: str, calls: int
 ) -> None:
     clock, called = Clock(), []

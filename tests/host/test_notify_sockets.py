@@ -20,12 +20,6 @@ from aisle.host.store_folder import StoreFolder
 ME = Leader(os.getpid(), "1", 0.0)
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
-    """A home whose path may well be too long for a socket."""
-    return StoreFolder(aisle_home, "embedded", "0001")
-
-
 def ring(courier: CourierSocket, *topics: str) -> None:
     """At every session."""
     for name in courier.subscriptions():
@@ -109,7 +103,7 @@ def test_what_a_session_shows_is_noted_and_wakes_nobody_for_work(home: StoreFold
         assert not bell.subscribe({"order"}), "nobody hears it"
 
 
-def test_what_waits_is_shown_by_whoever_wrote_or_says_so_until_the_next_ring(home: StoreFolder) -> None:
+def test_courier_notes_writers_and_watchers_until_next_notification(home: StoreFolder) -> None:
     with (
         closing(CourierSocket(home)) as courier,
         closing(SessionSocket(home)) as writes,
@@ -181,7 +175,8 @@ def test_a_path_too_long_for_a_socket_gets_a_folder_elsewhere(tmp_path: Path) ->
     folder.rmdir()
 
 
-def test_a_folder_that_others_can_use_is_refused(home: StoreFolder) -> None:
+def test_a_folder_that_others_can_use_is_refused(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.host.notify_sockets.MAX_SOCKET_PATH", 1_000)
     folder = socket_folder(home)
     folder.chmod(0o755)
     with pytest.raises(StorageError, match="only this account"):

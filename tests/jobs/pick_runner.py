@@ -50,7 +50,7 @@ class Hand:
         self.effects: list[Any] = []
         self.verdict: Verdict | None = None
         self.books: dict[str, dict[str, Any]] = {}
-        """What the reads `stranger`, `lying` and `spot` answer; by the name of the read and what it is asked about."""
+        """Answers to `unexpected_product`, `stock_at_location`, `location_use`, by name and what is asked about."""
         self.refused: tuple[dict[str, Any], ...] = ()
         """What the service refused of the entries of the log."""
         self.numbers: dict[str, list[tuple[str, str]]] = {}

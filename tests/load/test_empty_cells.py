@@ -1,20 +1,12 @@
 """An empty cell leaves what is there, and says so of codes; (empty) takes it away where the interface can."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.load.test_repeated_loads import World, a_world
+from tests.load.test_repeated_loads import World
 
 HEADER = "product_number,product_name,barcode,barcodes_array,color,deprecation_date"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
 
 
 async def loaded(world: World, header: str, row: str) -> tuple[dict[str, Any], list[str], list[str]]:

@@ -1,22 +1,15 @@
 """Refusals in the words of the file: the column and the row, and nothing of the bodies that are sent."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.load.test_repeated_loads import STOCK_HEADER, World, a_world, stocked
+from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_spreadsheets import Found, Write, product, write
 
 __all__ = ["write"]
 
 ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_date"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,15 @@
 """What stands below a table or is missing at its end, and stock that comes without its place."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.load.test_repeated_loads import STOCK_HEADER, World, a_world, stocked
+from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_spreadsheets import Found, Write, write
 
 __all__ = ["write"]
 
 HEADER = "product_number,product_name,barcode"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
 
 
 @pytest.mark.parametrize(

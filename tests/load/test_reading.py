@@ -258,7 +258,7 @@ def test_a_wrong_header_ends_the_load_before_it_begins(
     assert words in str(caught.value)
 
 
-def test_a_directory_without_files_is_an_error_and_a_misspelt_file_is_noticed(write: Write, tmp_path: Path) -> None:
+def test_empty_directory_is_error_and_misspelt_file_is_reported(write: Write, tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="is no directory"):
         open_tables(tmp_path / "missing")
     write("product.csv", "product_number\n")

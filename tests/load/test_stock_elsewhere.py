@@ -1,22 +1,14 @@
 """Goods that a load does not know of: changed by other work at a place, or lying at places beside it."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.load.test_existing_stock import loaded
-from tests.load.test_repeated_loads import World, a_world, stocked
+from tests.load.test_repeated_loads import World, stocked
 
 CHANGED = "the goods there were changed by other work than a load, and are left as they are"
 BESIDE = "goods of the product lie where the file has no row for it, and stay there: "
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
 
 
 async def changed(world: World, place: str, quantity: int, pool: int = 1) -> None:

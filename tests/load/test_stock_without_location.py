@@ -1,22 +1,14 @@
 """A stock row without a place beside rows with places: a total that is left out, or goods that lie at no place."""
 
-from collections.abc import Iterator
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 
 from tests.load.test_existing_stock import loaded
-from tests.load.test_repeated_loads import World, a_world, stocked
+from tests.load.test_repeated_loads import World, stocked
 
 TOTAL = "a row without a place is read as the total of the product's rows with places, and left out: "
 AT_NO_PLACE = "a row without a place, beside rows with places, is read as the goods that lie at no place: "
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))

@@ -32,11 +32,6 @@ from tests.writes import ANNA, BEN, STORE, picked, update
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def journal(outbox_db: apsw.Connection, clock: Clock) -> Journal:
     return Journal(outbox_db, clock=clock, random=seeded())
 

@@ -34,11 +34,6 @@ from tests.writes import ANNA, BEN, intents, movement, picked, update
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def outbox(outbox_db: apsw.Connection, clock: Clock) -> OperationQueue:
     return OperationQueue(outbox_db, clock=clock, random=seeded())
 

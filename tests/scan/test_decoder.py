@@ -292,7 +292,7 @@ CSI = [b"\x1b[", b"\x1b[1", b"\x1b[1;", b"\x1b[?", b"\x1b[[", b"\x1b[M", b"\x1bO
     ("piece", "code"),  # behind ESC O some letters are keys of the keypad, with no other way to tell them
     [(piece, code) for piece in CSI for code in CODES if piece != b"\x1bO" or code[0] not in KEYPAD_CHARACTERS],
 )
-def test_a_key_that_was_cut_off_right_before_a_scan_hides_no_character_of_it(piece: bytes, code: str) -> None:
+def test_cut_key_sequence_before_scan_hides_no_character(piece: bytes, code: str) -> None:
     """What looks like the end of the key is kept beside the line; whoever knows the codes knows whether it was one."""
     data = piece + code.encode() + b"\r" + EAN.encode() + b"\r"
     for size in (1, 2, 3, 100):
@@ -322,7 +322,7 @@ def test_what_is_read_long_after_a_key_is_none_of_it() -> None:
     st.sampled_from(["\r", "\n", "\r\n", "\t", "\x03"]),
     st.lists(st.integers(0, 1000), max_size=12),
 )
-def test_a_sequence_that_was_cut_off_anywhere_hides_no_character_of_the_scan_behind_it(
+def test_cut_escape_sequence_hides_no_scan_character(
     sequence: bytes, end: int, code: str, start: str, ends: str, places: list[int]
 ) -> None:
     """At once, in whatever reads: the code is whole, or part of a longer line that nobody knows; the next is itself."""
@@ -337,7 +337,7 @@ def test_a_sequence_that_was_cut_off_anywhere_hides_no_character_of_the_scan_beh
 
 
 @pytest.mark.parametrize("rubbish", [each for each in RUBBISH if not each.endswith(b"\x1b") and each[2:]])
-def test_a_scan_that_says_where_it_begins_is_itself_behind_an_answer_that_never_ends(rubbish: bytes) -> None:
+def test_scan_with_start_mark_survives_unfinished_terminal_answer(rubbish: bytes) -> None:
     data = rubbish + b"\x02" + EAN.encode() + b"\x03"
     for size in (1, 3, 100):
         assert lines(fed(*cut(data, range(0, len(data), size)))) == [EAN]

@@ -249,7 +249,7 @@ def test_no_number_chooses_where_choices_have_letters(text: str) -> None:
     assert said == RefusedInput("input.letters", text)
 
 
-def test_letters_choose_before_they_are_commands_and_never_more_than_is_shown() -> None:
+def test_letters_choose_shown_rows_before_commands() -> None:
     open_ = Accepts(quantity=True, choices=2, command_letters="nk", choice_letters="ynk")
     assert parse("n", open_) == Choice(2)
     assert parse("k", open_) == Command("k")

@@ -166,7 +166,7 @@ def test_a_long_value_with_many_ways_to_cut_it_is_read_at_once(value: str) -> No
 
 
 @pytest.mark.parametrize("tail", ["3103001500", "3202000275", "3152000300"])
-def test_goods_that_are_weighed_are_asked_where_the_lot_may_end_in_their_weight(tail: str) -> None:
+def test_ambiguous_lot_and_weight_asks(tail: str) -> None:
     for unit in ("kg", "l", ""):
         meaning = only(what(f"01{WEIGHED}10LOT7{tail}", unit))
         assert (meaning.quantity, meaning.is_explicit, meaning.needs_quantity) == (Decimal(1), False, True)

@@ -30,9 +30,7 @@ def reads(world: World, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return asked
 
 
-async def test_the_second_write_is_asked_for_its_right_only_where_it_is_carried_out(
-    world: World, reads: list[object]
-) -> None:
+async def test_second_write_is_authorised_only_when_carried_out(world: World, reads: list[object]) -> None:
     await world.count("P1", "A1", quantity=4)
     reads.clear()
     await world.move("P1", 1, "A1", "A2")

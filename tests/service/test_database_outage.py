@@ -65,7 +65,7 @@ def test_who_waits_may_be_told_to_leave() -> None:
     assert wait_for_database(away, commands) is None
 
 
-def test_a_server_that_is_none_may_come_and_a_database_that_is_none_does_not(server: Server) -> None:
+def test_unreachable_server_is_waited_for_but_missing_database_is_not(server: Server) -> None:
     with pytest.raises(DatabaseUnreachable, match="cannot be reached"):
         PostgresDatabase("postgresql://aisle@127.0.0.1:1/none")
     with pytest.raises(StorageError, match="cannot be used") as told:

@@ -578,7 +578,7 @@ def claims() -> Iterator[tuple[str, At]]:
         yield f"beside: {claim.row} {claim.field}", claim
 
 
-async def test_every_field_that_is_claimed_is_found_with_the_value_that_was_sent(world: World) -> None:
+async def test_every_listed_field_returns_sent_value(world: World) -> None:
     walk = Walk(world)
     await walk.make()
     missing = []

@@ -186,7 +186,7 @@ async def test_a_search_is_done_elsewhere_and_counts_as_one_request(world: World
     assert not any("MATCH" in sql for sql in asked)
 
 
-async def test_a_page_of_100_stock_entries_with_their_places_is_read_on_the_loop(world: World) -> None:
+async def test_page_of_100_stock_entries_is_read_on_event_loop(world: World) -> None:
     storage: Any = world.service.database
     elsewhere: list[str] = []
 

@@ -79,7 +79,7 @@ async def test_what_nobody_said_is_not_told(world: World) -> None:
         ("no stock kept", ["debit"]),
     ],
 )
-async def test_an_account_is_debited_with_what_comes_and_credited_with_what_goes(
+async def test_account_is_debited_by_incoming_and_credited_by_outgoing_goods(
     world: World, work: str, accounts: list[str | None]
 ) -> None:
     await world.post("/products", {"products": [PRODUCT, {"product_number": "FEE", "general_ledger": "7001"}]})

@@ -177,7 +177,7 @@ async def _unheard(self: PostgresTransaction, questions: object) -> None:
     """Each is asked when it is asked."""
 
 
-async def test_what_is_asked_ahead_of_one_order_is_told_to_nobody_who_may_not_see_it(far: World) -> None:
+async def test_prefetched_order_is_hidden_from_unauthorised_callers(far: World) -> None:
     client = far.open_client(far.token(stores=["S2"]))
     answer = await far.send(
         "GET", "/stores/S1/orders/customerorders", query={"order_number": "O2", "show_lines": True}, client=client

@@ -128,7 +128,7 @@ async def test_a_later_word_on_a_line_stands(world: World, goods: Said) -> None:
     assert (await world.line("O1"))["is_rejected"] is True
 
 
-async def test_a_line_that_was_taken_up_again_later_is_rejected_by_the_last_word(world: World, goods: Said) -> None:
+async def test_rejection_after_reopen_stands_after_restore(world: World, goods: Said) -> None:
     copy = copied(world)
     await goods("a1", "POST", REJECTIONS, rejection(1, **WHY), headers=at(world, 60))
     await goods("a2", "POST", REJECTIONS, rejection(1, is_rejected=False), headers=at(world, 50))

@@ -236,7 +236,7 @@ async def test_a_refusal_that_was_undone_with_what_led_to_it_is_none(
     assert await writer.submit_async(names) - {"closed"} == {"b"}
 
 
-async def test_where_nothing_is_stored_only_a_refusal_that_nobody_had_written_before_stands(
+async def test_failed_commit_keeps_only_refusals_without_writes(
     writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ends = SqliteTransaction.end

@@ -191,7 +191,7 @@ def test_what_is_wrong_in_a_section_is_named(tmp_path: Path, text: str, says: st
     assert str(tmp_path / "settings.toml") in str(raised.value)
 
 
-def test_sections_of_others_are_checked_too_and_all_that_is_wrong_is_found(tmp_path: Path) -> None:
+def test_sections_of_other_stores_are_checked_and_all_errors_found(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text('blind = true\nx = 1\n[store."7"]\ny = 1\n[device."7"]\nverified = 1\nrich = true\n')
     found = read_settings_file(file)

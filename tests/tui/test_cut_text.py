@@ -66,7 +66,7 @@ def test_a_name_that_is_cut_has_a_second_line_while_nothing_is_said_there() -> N
     assert "≈ 31" in "".join(covered[:2])
 
 
-def test_what_is_cut_has_blank_lines_before_what_is_only_said_in_fewer_words() -> None:
+def test_cut_text_gets_blank_lines_before_shortened_text() -> None:
     far, why = (
         Msg("order.progress", (("state", "open"), ("done", 1), ("total", 4), ("due", "today at half past five"))),
         NAME,
@@ -167,7 +167,7 @@ def test_a_code_is_not_broken_where_the_next_line_has_room_for_it() -> None:
 
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
 @pytest.mark.parametrize("title", [msg("log.unfiltered", period=msg("log.month")), msg("locations.title")])
-def test_the_title_of_a_long_list_leaves_room_for_which_rows_are_in_sight(title: Msg, language: str) -> None:
+def test_title_of_long_list_leaves_room_for_row_range(title: Msg, language: str) -> None:
     rows = tuple(Row(str(at), (raw(f"A-01-{at}"),)) for at in range(5))
     view = ListView("log", title, raw("Scan"), (raw("Place"),), rows, 0, 120)
     shown = plain_lines(

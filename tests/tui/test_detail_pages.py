@@ -158,7 +158,7 @@ def test_whose_a_row_is_shows_with_a_title_or_without(size: tuple[int, int]) -> 
     assert "4101" in "\n".join(plain_lines(layout_screen(Frame(view, LinkState("live")), *size)))
 
 
-def test_each_row_of_a_tall_list_says_all_that_is_needed_first_on_the_narrowest_screen() -> None:
+def test_tall_list_rows_put_essentials_first_on_narrow_screen() -> None:
     names = ("Northern Cash & Carry", "Three Bridges Trading", "Millbrook Depot", "Weir", "Old Mill", "Fernhill")
     rows = tuple(
         Row(name, tuple(msg("raw", text=text) for text in (name, f"…118{at}", f"{at} of 158", "late 21 Nov 18:00")))
@@ -205,7 +205,7 @@ def test_what_goes_on_in_the_next_column_has_its_title_there() -> None:
     assert (right[0], right[1]) == ("Stores", f"Stores {int(left[at][7:]) + 1}")
 
 
-def test_what_fits_into_one_column_is_not_broken_where_that_costs_no_page_and_no_row() -> None:
+def test_text_is_not_broken_when_one_column_fits_it() -> None:
     rows = sum(map(bool, _columns(("Places", 20), ("Stores", 20))[0]))
     left, right = _columns(("Places", rows - 3), ("About", rows - 1), ("Codes", 9))
     assert not any(line.startswith("About") for line in left)

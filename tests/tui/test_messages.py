@@ -214,7 +214,7 @@ def test_arguments_are_never_read_as_sentences() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_help_where_nothing_is_left_to_pick_does_not_say_that_all_was_picked(language: str) -> None:
+def test_help_of_finished_pick_does_not_claim_all_picked(language: str) -> None:
     """What was short, or not found at all, ends on the same page."""
     said = MessageWriter(language=language).write(msg("help.pick_done"))
     assert not {"all", "alles", "tout"} & {*said.casefold().split(".")[0].split()}

@@ -174,7 +174,7 @@ def test_rows_that_are_choices_carry_their_own_number(sample: Sample) -> None:
             assert any(MessageWriter().write(row.cells[0], level)[:3] in line for level in range(3)), size
 
 
-def test_names_take_two_lines_where_they_would_be_cut_and_rows_stay_blank() -> None:
+def test_long_names_wrap_when_blank_rows_remain() -> None:
     jams = [f"Orchard Row Jam {kind} 340 g" for kind in ("fig", "plum", "quince")]
     rows = tuple(Row(name, (msg("raw", text=name), msg("raw", text="C-01-03"))) for name in jams)
     view = ListView(
@@ -338,7 +338,7 @@ def test_choices_that_are_a_part_of_more_say_which(size: tuple[int, int]) -> Non
 
 @pytest.mark.parametrize("page", ["1–11 of 30", "12–22 of 30", "23–30 of 30"])
 @pytest.mark.parametrize("name", ["home", "locations"])
-def test_the_head_has_store_and_person_on_every_page_where_the_title_leaves_room(page: str, name: str) -> None:
+def test_header_shows_store_and_person_when_title_leaves_room(page: str, name: str) -> None:
     first, last = (int(each) for each in page.removesuffix(" of 30").split("–"))
     rows = tuple(Row(str(at), (msg("raw", text=str(at)),)) for at in range(first, last + 1))
     view = ListView(name, msg("home.title"), msg("home.prompt"), (), rows, first - 1, 30)

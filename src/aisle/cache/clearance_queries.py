@@ -41,7 +41,7 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number >= ? AND h.or
 
 
 def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the row of `clearing` (see the module)."""
+    """Return the row of `clearance_permission` (see the module)."""
     rights = load_person_rights(cache, str(args["user"]))
     row: Row = {
         "heard": rights.service_known,
@@ -59,7 +59,7 @@ def tag_rows(cache: apsw.Connection) -> QueryResult:
 
 
 def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the rows of `tagged` (see the module). Only lines with goods at a location count."""
+    """Return the rows of `held_by_category` (see the module). Only lines with goods at a location count."""
     held_lines = [(held_locations(parse_row(raw)), category) for raw, category in fetch(cache, _HELD_LINES)]
     tagged_codes = locations_with_tag(
         cache, str(args["tag"]), {str(goods["location_code"]) for each, _ in held_lines for goods in each}

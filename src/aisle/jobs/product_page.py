@@ -1,4 +1,5 @@
-"""Data of one product, parsed from the rows of the queries `product`, `surrounding`, `holders` and `coming`.
+"""Data of one product, parsed from the rows of the queries `product`, `surrounding`, `orders_with_product` and
+`next_deliveries`.
 
 Interface: Product, Store product stock entry, Surrounding stock entry, Delivery order.
 """
@@ -198,7 +199,7 @@ def parse_nearby(rows: tuple[Mapping[str, Any], ...], now: str) -> NearbyStock:
 
 
 def parse_waiting_orders(rows: Iterable[Mapping[str, Any]]) -> tuple[WaitingOrder, ...]:
-    """Parse the answer of the query `holders`."""
+    """Parse the answer of the query `orders_with_product`."""
     return tuple(
         WaitingOrder(
             str(row["order_number"]),

@@ -76,20 +76,20 @@ def query_by_number(value: Decimal, code: str) -> Query | None:
 
 
 def best_match(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> Match | None:
-    """Return the best record with this number, from rows of the query `named`; `kinds` are best first."""
+    """Return the best record with this number, from rows of the query `records_by_number`; `kinds` are best first."""
     return next(iter(matches_of_number(rows, value, kinds)), None)
 
 
 def is_likely_number(rows: Iterable[Mapping[str, Any]], value: Decimal) -> bool:
     """Return True if known digits are certainly a number: too large for a quantity, and no match is a guess.
 
-    `rows` are those of the query `named`.
+    `rows` are those of the query `records_by_number`.
     """
     return value > MAX_LIKELY_QUANTITY and not any(row.get("is_guess") for row in rows)
 
 
 def matches_of_number(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> tuple[Match, ...]:
-    """Return all records with this number, from rows of the query `named`; usable kinds (best first) come first."""
+    """Return all records with this number, from rows of `records_by_number`; usable kinds (best first) come first."""
     found = [Match(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
     found = [each for each in found if may_be_number_of(each.kind, value)]
     order = {kind: rank for rank, kind in enumerate(kinds)}
