@@ -183,7 +183,8 @@ class Worker:
                     self._say("1")
                 case _:
                     break
-        self._said.counts += self.person.told[1].startswith("count.sent")
+        told = self.person.told[1]
+        self._said.counts += told.startswith("count.sent") and not told.startswith("count.sent_undone")
 
 
 _DEEDS: tuple[Callable[[Worker], None], ...] = (Worker._pick, Worker._move, Worker._lose, Worker._count)

@@ -141,7 +141,7 @@ def picks(world: World, terminal: str) -> Script:
                 world.taken[mine.pop()] += 1
         elif step == "pick.done" and seen["verdict"] not in LAID:
             seen = yield "PU-03"
-            if seen["verdict"].startswith("pick.put_on"):  # goods of a rejected order lie there, as on a shelf
+            if seen["verdict"].startswith("pick.put_down_at"):  # goods of a rejected order lie there, as on a shelf
                 seen = yield "1"
         elif step == "pick.return" and seen["verdict"] == "pick.put_back_done":
             seen = yield "b"
