@@ -187,7 +187,7 @@ def test_a_session_without_room_says_so_and_nothing_is_half_kept(host: Host) -> 
     session = open_session(home, Settings(store=home.store, base_url=home.base_url, terminal="dock", user="U1"))
     session.start()
     frame = session.take([line("O1")], 0.0)
-    grow = no_room(session._store.journal._db)
+    grow = no_room(session.store.journal._db)
     before = len(host.desk.all())
     said = ""
     for _ in range(200):

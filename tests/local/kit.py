@@ -8,8 +8,8 @@ from typing import Any
 from aisle.jobs.job import Write
 from aisle.jobs.view import Frame
 from aisle.outbox.operation_record import Author, Intent
-from aisle.session.background_verdicts import STANDS_S
 from aisle.session.session import Session
+from aisle.session.verdicts import STANDS_S
 
 STORE = "0001"
 ANNA = Author(STORE, "U1")
@@ -68,8 +68,8 @@ def picked(body: Any) -> dict[int, Decimal]:
 
 def rested(session: Session) -> Frame:
     """What a look shows once what was answered last has stood for a while: word that comes by itself is told then."""
-    later = session._clock() + STANDS_S
-    session._clock = lambda: later
+    later = session.context.clock() + STANDS_S
+    session.context.clock = lambda: later
     frame = session.poll()
     assert frame is not None
     return frame

@@ -142,8 +142,8 @@ def test_a_quantity_is_booked_on_what_the_prompt_names(home: StoreFolder, job: s
         begun(session, job)
         for each in inputs:
             frame = say(session, each)
-        asked: Any = session._question.measured_scan
-        if asked is None or session._question.multiplier:
+        asked: Any = session.page.question.measured_scan
+        if asked is None or session.page.question.multiplier:
             return
         meaning = asked.matches[0]
         assert NAMES[meaning.key] in prompt(frame, 40, 20), (inputs, shown(frame))
@@ -219,7 +219,7 @@ def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: StoreF
         first, _, dropped = shown(frame, 80, 24).partition("not taken:")
         assert MEANWHILE[said] in first.split("─")[-1]
         assert "Kilo cheese" in dropped.replace("#3 ", "")
-        assert not session._question.measured_scan, "the question is over, and the screen does not ask it"
+        assert not session.page.question.measured_scan, "the question is over, and the screen does not ask it"
         assert not prompt(frame, 40, 20)
         assert not quantities(session)
 

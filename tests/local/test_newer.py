@@ -38,7 +38,7 @@ def test_a_session_keeps_what_is_scanned_and_leaves_with_a_sentence(home: StoreF
     (last, *_) = OperationQueue(open_outbox(home.folder)).recent(1)
     assert last.body["orders"]["order_lines"][0]["picked_quantity"] == 3
     with at(home) as session:
-        assert session._build_frame().view.name == "pick.product"
+        assert session.frames.build().view.name == "pick.product"
 
 
 def test_a_session_over_a_newer_cache_says_that_it_has_to_start_anew_and_keeps_what_it_has(home: StoreFolder) -> None:
@@ -46,7 +46,7 @@ def test_a_session_over_a_newer_cache_says_that_it_has_to_start_anew_and_keeps_w
         say(session, "4102", CODES["P1"])
         with closing(apsw.Connection(str(home.cache))) as newer:
             newer.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}").fetchall()
-        assert told(session.poll() or session._build_frame()) == (GOOD, "pick.taken")
+        assert told(session.poll() or session.frames.build()) == (GOOD, "pick.taken")
         frame = rested(session)
         assert frame.link.state == "renewed"
         assert told(frame) == (WRONG, "session.word")
@@ -58,6 +58,6 @@ def test_a_session_over_a_newer_cache_says_that_it_has_to_start_anew_and_keeps_w
             assert newer.execute("PRAGMA user_version").fetchall() == [(SCHEMA_VERSION + 1,)]
             newer.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
         session.poll()
-        assert session._build_frame().link.state != "renewed"
+        assert session.frames.build().link.state != "renewed"
         assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
     assert sent(home)["4102", 1] == 2

@@ -55,7 +55,7 @@ def put(home: StoreFolder, order: dict[str, Any], began: float) -> None:
 
 def listed(session: Session) -> list[str]:
     """The ids of what home says in the second column."""
-    view = session._build_frame().view
+    view = session.frames.build().view
     assert isinstance(view, ListView)
     return [each.cells[1].id for each in view.rows]
 
@@ -93,7 +93,7 @@ def test_two_people_on_one_host_are_asked_told_and_added_up(home: StoreFolder) -
         lines = {line["line_number"]: line["picked_quantity"] for line in row(home)["lines"]}
         assert lines == {1: 0, 2: 9, 3: 0}
         ben.poll()
-        assert told(ben._build_frame()) == (INFO, "pick.changed")
+        assert told(ben.frames.build()) == (INFO, "pick.changed")
     sent = [op for op in OperationQueue(open_outbox(home.folder)).unfinished() if "order_lines" in op.body["orders"]]
     shares: dict[str, Decimal] = {}
     for op in sent:
@@ -111,7 +111,7 @@ def test_what_the_one_before_put_back_is_not_picked_for_the_one_who_took_over(
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
         say(anna, "4101", f"3*{BARCODES[1]}")
         say(ben, "4101", "1")
-        assert told(anna.poll() or anna._build_frame()) == (ASK, "pick.taken_over")
+        assert told(anna.poll() or anna.frames.build()) == (ASK, "pick.taken_over")
         assert say(anna, "o").view.name == "pick.back"
         ben.poll()
         assert [each["user"] for each in row(home)["at_work"]] == ["U1", "U2"]
@@ -119,7 +119,7 @@ def test_what_the_one_before_put_back_is_not_picked_for_the_one_who_took_over(
         ben.poll()
         assert [each["user"] for each in row(home)["at_work"]] == ["U2"]
         assert {line["line_number"]: line["picked_quantity"] for line in row(home)["lines"]}[2] == picked
-        view = ben._build_frame().view
+        view = ben.frames.build().view
         assert isinstance(view, Step)
         assert view.done == picked
 
@@ -146,14 +146,14 @@ def test_what_is_in_hand_of_an_order_that_was_given_away_is_booked_by_the_other_
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
         say(anna, "4103", f"2*{BARCODES[1]}")
         give(home, "4103", "U2")
-        assert told(anna.poll() or anna._build_frame()) == (WRONG, "pick.out_hand")
+        assert told(anna.poll() or anna.frames.build()) == (WRONG, "pick.out_hand")
         assert walker(home, "4103") == "", "who only has its goods in hand walks it no more"
         say(ben, "4103")
         assert told(say(ben, "PU-1")) == (ASK, "pick.put_others")
         assert moved(home, "4103") == 0
         assert walker(home, "4103") == "U2"
         assert told(say(ben, "1")) == (GOOD, "pick.put_down")
-        assert told(anna.poll() or anna._build_frame()) == (WRONG, "pick.back_laid")
+        assert told(anna.poll() or anna.frames.build()) == (WRONG, "pick.back_laid")
         assert say(anna, "y").view.name == "home"
         assert moved(home, "4103") == 2
         (line,) = row(home, "4103")["lines"]
@@ -175,7 +175,7 @@ def test_what_was_handed_over_is_in_the_hand_of_whoever_has_the_order_now(home: 
         anna.poll()
         say(ben, "4103")
         assert say(anna, "o").view.name == "home"
-        assert told(ben.poll() or ben._build_frame()) == (INFO, "pick.beside_left_hand")
+        assert told(ben.poll() or ben.frames.build()) == (INFO, "pick.beside_left_hand")
         assert told(say(ben, "PU-1")) == (GOOD, "pick.put_down")
         assert moved(home, "4103") == 2
 
@@ -210,7 +210,7 @@ def test_one_person_takes_an_order_along_to_another_terminal(home: StoreFolder) 
         assert shown is not None
         assert (shown.view.name, told(shown)) == ("home", (INFO, "pick.taken_along"))
         say(hand, BARCODES[1])
-        view = hand._build_frame().view
+        view = hand.frames.build().view
         assert isinstance(view, Step)
         assert view.done == 2
 
@@ -265,9 +265,9 @@ def test_the_work_of_a_dead_terminal_is_adopted_and_nobody_is_asked(
         dock.start()
         say(dock, "4101", BARCODES[1])
     with at(home, "t2", "U1") as hand:
-        assert (hand._build_frame().view.name, told(hand._build_frame())) == ("pick.product", (INFO, "session.resumed"))
+        assert (hand.frames.build().view.name, told(hand.frames.build())) == ("pick.product", (INFO, "session.resumed"))
         hand.poll()
-        assert told(hand._build_frame())[1] != "pick.taken_over"
+        assert told(hand.frames.build())[1] != "pick.taken_over"
     dock.close()
 
 
@@ -309,5 +309,5 @@ def test_the_next_order_is_one_that_nobody_else_has(home: StoreFolder) -> None:
         say(anna, "4101")
         ben.poll()
         assert told(say(ben, "1")) == (GOOD, "pick.opened")
-        view = ben._build_frame().view
+        view = ben.frames.build().view
         assert dict(view.title.args)["order"] == "4102"
